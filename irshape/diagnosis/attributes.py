@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Any
 
+from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
+from ..model.ids import is_number
 from ..ops import registry
 from ..ops.declaration import Attribute
 from ..ops.kinds import SHAPE, Boolean, Choice, Integer, ListOf, ShapeText, TypeName
-from ..rule_ids import MISSING_ATTRIBUTE, MISSPELT_ATTRIBUTE, UNKNOWN_ATTRIBUTE
+from ..rule_ids import MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE
 from ..types import PartialShape
 from .candidate import Candidate
 from .scene import Scene
-from .writing import with_attribute, without_attribute
+from .writing import encoded, with_attribute, without_attribute
 
-MAX_TEXTS = 12
+MAX_TEXTS = 14
 """How many values of one attribute are tried."""
+
+MAX_RANK = 12
+"""Up to which rank a lost dimension is looked for."""
+
+MAX_SIBLINGS = 4
+"""Of how many other layers the attributes are tried where a layer has none."""
+
+_OPENING = re.compile(rb"<layer\b[^<>]*[^/<>]>")
+_GAP = re.compile(rb"\s*")
+_YES = ("yes", "y", "on", "1", "t")
+_NO = ("no", "n", "off", "0", "f", "none")
 
 MAX_LENGTH = 1024
 """Other values are tried for texts of at most so many characters."""
@@ -39,13 +53,62 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
                 (position,),
             )
         return
+    if not finding.rule.code.startswith(("IR2", "IR3", "IR4", "IR11")) or finding.rule.code in (
+        "IR302",
+        "IR402",
+        "IR110",
+        "IR111",
+        "IR112",
+        "IR113",
+        "IR114",
+    ):
+        return
     declaration = registry.declaration_of(layer)
-    if declaration is None or layer.is_constant or finding.rule == MISSPELT_ATTRIBUTE:
+    if declaration is None or layer.is_constant:
         return
     at = finding.fault.at
-    named = [a for a in declaration.attributes.values() if a.name == at]
-    for attribute in named or declaration.attributes.values():
+    if layer.data_offset < 0 and finding.rule == MISSING_ATTRIBUTE:
+        yield from _missing_data(scene, finding, position)
+        return
+    attributes = list(declaration.attributes.values())
+    named = [a for a in attributes if a.name == at]
+    for attribute in named or attributes:
         yield from _values(scene, finding, position, attribute, bool(named))
+    for attribute in attributes if named else ():
+        if attribute not in named and isinstance(attribute.kind, ListOf):
+            yield from _values(scene, finding, position, attribute, False)
+
+
+def _missing_data(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """The whole `<data>` is gone: others of the operation have one, or the ports tell."""
+    layer, source = scene.layers[position], scene.source
+    declaration = registry.declaration_of(layer)
+    opening = _OPENING.match(source.data, layer.offset)
+    if declaration is None or opening is None:
+        return
+    rows = Counter(
+        tuple(zip(other.items[::2], other.items[1::2], strict=True))
+        for other in scene.siblings.get((layer.type, layer.version), ())
+        if other is not layer and other.items
+    )
+    choices = [row for row, _ in rows.most_common(MAX_SIBLINGS)]
+    required = [a for a in declaration.attributes.values() if a.required or a.refused_when_absent]
+    if len(required) == 1:
+        texts = _texts(scene, layer, required[0], None, Counter())[:MAX_SIBLINGS]
+        choices += [((required[0].name, text),) for text in texts]
+    gap = _GAP.match(source.data, opening.end())
+    for index, row in enumerate(dict.fromkeys(choices)):
+        inner = b" ".join(f'{name}="'.encode() + encoded(source, text) + b'"' for name, text in row)
+        text = (gap[0] if gap is not None else b"") + b"<data " + inner + b"/>"
+        yield Candidate(
+            (Edit(opening.end(), opening.end(), text),),
+            f"<data {inner.decode()}/> is added",
+            finding.message,
+            layer.offset,
+            layer,
+            (position,),
+            cost=1.0 + 0.2 * index,
+        )
 
 
 def _values(
@@ -73,16 +136,34 @@ def _values(
             offset,
             layer,
             (position,),
-            cost=1.0 + 0.01 * index + _unlike(attribute, text, other),
+            cost=1.0 + 0.01 * index + _unlikely(attribute, text, other, usual),
             bold=text is not None and _reads(attribute.kind, text) is not None,
         )
 
 
-def _unlike(attribute: Attribute, text: str | None, other: str) -> float:
-    """How little a value looks like what is written where that is no value at all."""
-    if text is None:
-        return 0.3
-    return 0.0 if _reads(attribute.kind, text) is not None else 1.0 - _alike(text, other)
+def _unlikely(attribute: Attribute, text: str | None, other: str, usual: Counter[str]) -> float:
+    """How little another value is to be expected in place of what is written.
+
+    Values that others of the operation have, or that are the default, are seldom slips.
+    """
+    kind = attribute.kind
+    present, value = _reads(kind, text) if text is not None else None, _reads(kind, other)
+    common = {_reads(kind, word) for word, _ in usual.most_common(1)}
+    if attribute.default is not None and (not usual or attribute.default in common):
+        common.add(attribute.default)
+    cost = 0.0
+    if present is not None and not isinstance(kind, ShapeText):
+        cost += 0.3 * (present in common) - 0.3 * (value in common)
+    elif present is None:
+        cost += 0.0 if value in common else 0.3
+        cost += 0.0 if not text else 1.0 - max(_alike(text, other), value is _meant(text))
+    return cost + (0.3 if other.startswith("-") and not (text or "").startswith("-") else 0.0)
+
+
+def _meant(text: str) -> bool | None:
+    """What another word for true or false means."""
+    word = text.strip().lower()
+    return True if word in _YES else False if word in _NO else None
 
 
 def _usual(scene: Scene, layer: Layer, name: str) -> Counter[str]:
@@ -127,10 +208,13 @@ def _texts(
         texts += [word for word, _ in usual.most_common(3)]
         texts += kind.allowed[:4]
     elif isinstance(kind, ShapeText):
+        texts += [*_near_shapes(layer, text), *_port_shapes(layer, text)]
+        texts += _port_shapes(layer, text, keep=False)
         texts += [word for word, _ in usual.most_common(2)]
-        texts += _port_shapes(layer, text)
     else:
         texts += _numbers(attribute, text, usual)
+        if text:
+            texts = [*_respelt(text), *_of_another_length(attribute, text), *texts]
     present = _reads(kind, text) if text is not None else None
     chosen: list[str] = []
     for other in texts:
@@ -141,6 +225,28 @@ def _texts(
             continue
         chosen.append(other)
     return chosen[:MAX_TEXTS]
+
+
+def _respelt(text: str) -> Iterator[str]:
+    """The number or numbers in a text that is none: without a sign, brackets or a fraction."""
+    if "." in text and re.fullmatch(r"\s*-?\d+\.\d*\s*", text):
+        yield text.split(".", maxsplit=1)[0].strip()
+    yield text.strip().removeprefix("-")
+    yield text.strip(" []{}()<>\"'")
+    if re.search(r"\d\s*[;xX:|/ ]\s*\d", text):
+        yield re.sub(r"\s*[;xX:|/ ]\s*", ", " if "; " in text else ",", text.strip())
+    yield re.sub(r"[^0-9,.\- ]", "", text)
+
+
+def _of_another_length(attribute: Attribute, text: str) -> Iterator[str]:
+    """A list with an item less or more: the first or last is lost, or there twice."""
+    if not isinstance(attribute.kind, ListOf) or ("," not in text and not text.strip()):
+        return
+    parts = [part.strip() for part in text.split(",")]
+    comma = ", " if ", " in text or len(parts) == 1 else ","
+    for row in (parts[:-1], [*parts, parts[-1]], parts[1:], [parts[0], *parts]):
+        if row:
+            yield comma.join(row)
 
 
 def _reads(kind: Any, text: str) -> Any:
@@ -157,17 +263,46 @@ def _alike(text: str, other: str) -> float:
     return SequenceMatcher(None, text.lower(), other.lower()).ratio()
 
 
-def _port_shapes(layer: Layer, text: str | None) -> list[str]:
-    """The shapes that the output ports declare, in the style of the text."""
+def _near_shapes(layer: Layer, text: str | None) -> Iterator[str]:
+    """The written dimensions in reverse order, one less or one more, as the output declares."""
+    parts = [part.strip() for part in text.split(",")] if text else []
+    if not parts or not layer.outputs or layer.outputs[0].dims is None:
+        return
+    comma = ", " if ", " in (text or "") else ","
+    sizes = layer.outputs[0].dims
+    rows = [parts[::-1]]
+    rows += [[*parts[:at], *parts[at + 1 :]] for at in range(len(parts))]
+    if len(parts) < len(sizes) <= MAX_RANK:
+        rows += [
+            [*parts[:at], "?" if sizes[at] < 0 else str(sizes[at]), *parts[at:]]
+            for at in range(len(parts) + 1)
+        ]
+    rows.sort(key=lambda row: sum(_static(a) != (b >= 0) for a, b in zip(row, sizes, strict=False)))
+    for row in rows:
+        dims = _reads(SHAPE, ",".join(row)) if row else None
+        if dims is not None and dims.compatible(PartialShape(sizes)) and len(row) == len(sizes):
+            yield comma.join(row)
+
+
+def _static(text: str) -> bool:
+    """Whether a dimension as it is written has one size."""
+    return is_number(text)
+
+
+def _port_shapes(layer: Layer, text: str | None, *, keep: bool = True) -> list[str]:
+    """The shapes that the output ports declare, in the style of the text.
+
+    keep: what is written stays where it may be so.
+    """
     comma = ", " if text is None or ", " in text or "," not in text else ","
     written = [part.strip() for part in text.split(",")] if text else []
     return [
         comma.join(
-            _dimension(size, written[at : at + 1] * (len(written) == len(port.dims)))
+            _dimension(size, written[at : at + 1] * (keep and len(written) == len(port.dims)))
             for at, size in enumerate(port.dims)
         )
         for port in layer.outputs
-        if port.dims
+        if port.dims is not None and (port.dims or layer.is_parameter)
     ]
 
 

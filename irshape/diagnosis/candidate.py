@@ -8,6 +8,13 @@ from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
 
 
+class Patch(NamedTuple):
+    """Other bytes at an offset of the .bin."""
+
+    offset: int
+    content: bytes
+
+
 class Candidate(NamedTuple):
     """A single slip, as the edits that take it back."""
 
@@ -29,6 +36,8 @@ class Candidate(NamedTuple):
     costs 1 more."""
     certain: bool = True
     """Whether it may be applied unasked where nothing else explains as much."""
+    patch: Patch | None = None
+    """What should stand in the .bin, which no edit writes."""
     bold: bool = False
     """Whether it changes what could be meant. Where much is wrong, that is no likely cause."""
 
@@ -39,5 +48,6 @@ class Diagnosis(NamedTuple):
     finding: Finding
     explained: tuple[Finding, ...]
     candidates: tuple[Candidate, ...]
+    """Those with edits; none where the cause lies in the .bin."""
     certain: bool
     """Whether the first candidate is the one right answer."""

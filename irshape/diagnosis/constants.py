@@ -6,16 +6,19 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from math import prod
 
-from ..formats.ir.edits import Edit
+from ..formats.ir.edits import Edit, set_dims
 from ..model.graph import Finding, Layer
 from ..model.ids import is_number
 from ..model.weights import Constant
 from ..rules import Context
+from ..rules.links import alike
 from ..types import ElementType
 from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute
 
+FAR = 1 << 32
+"""How far away a layer of another body is."""
 _ORDER = ("element_type", "shape", "offset", "size")
 
 
@@ -24,11 +27,93 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
     if scene.layers[position].is_constant:
         yield from _attributes(scene, position)
     elif finding.rule.code.startswith(("IR4", "IR20")):
+        yield from _as_taken(scene, position)
+        if scene.layers[position].is_parameter:
+            yield from _as_passed(scene, position)
         for source in scene.sources[position]:
             if source is not None and scene.layers[source[0]].is_constant:
-                yield from _offsets(_Const(scene, source[0]))
+                yield from _offsets(Const(scene, source[0]), finding)
                 if finding.rule.code.startswith("IR4"):
                     yield from _whole_numbers(scene, finding, source[0])
+
+
+def _as_taken(scene: Scene, position: int) -> Iterator[Candidate]:
+    """A Const or Parameter, its port too, declares another shape or type than its consumer."""
+    for port, source in zip(scene.layers[position].inputs, scene.sources[position], strict=False):
+        if source is None:
+            continue
+        layer = scene.layers[source[0]]
+        if not port.dims and port.precision is None:
+            continue  # it declares nothing
+        inside = layer.is_parameter and scene.body.path  # that of the net is its author's choice
+        if (layer.is_constant or inside) and not alike(port, layer.outputs[source[1]]):
+            yield from _declaring(
+                scene,
+                source[0],
+                port.dims,
+                port.element_type,
+                f"input port {port.id} of {scene.layers[position].label}",
+            )
+
+
+def _as_passed(scene: Scene, position: int) -> Iterator[Candidate]:
+    """A Parameter of a body declares another shape, its port too, than it is passed."""
+    written = Const(scene, position).layer.attribute("shape")
+    dims = scene.layers[position].outputs[0].dims if scene.layers[position].outputs else None
+    if dims is None or (written is not None and len(dims) != written.count(",") + bool(written)):
+        return  # its port is wrong by itself
+    for tensor in scene.outputs(position)[:1]:
+        if tensor.shape.dims is not None:
+            sizes = tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
+            yield from _declaring(
+                scene, position, sizes, tensor.element_type, "what the body is passed"
+            )
+
+
+def _declaring(
+    scene: Scene,
+    position: int,
+    sizes: tuple[int, ...] | None,
+    element_type: ElementType | None,
+    says: str,
+) -> Iterator[Candidate]:
+    """A Const or Parameter with another shape or type, in its attributes and its port."""
+    const = Const(scene, position)
+    layer, source, port = const.layer, scene.source, const.port
+    if port is None or sizes is None or layer.data_offset < 0:
+        return
+    edits: list[Edit] = []
+    changes: list[str] = []
+    if sizes != port.dims:
+        text = _like(layer.attribute("shape"), sizes)
+        edits += with_attribute(source, layer.data_offset, "shape", text)
+        edits += set_dims(source, port.offset, sizes)
+        changes.append(f'shape="{text}"')
+    if element_type is not None and element_type is not port.element_type:
+        edits += with_attribute(source, layer.data_offset, "element_type", element_type.name)
+        edits += with_attribute(source, port.offset, "precision", element_type.precision, ("id",))
+        changes.append(f'element_type="{element_type.name}"')
+    needed = const.bytes_of(element_type or const.type, sizes)
+    if not edits or (layer.is_constant and needed != const.size):
+        return
+    written = layer.attribute("shape")
+    yield Candidate(
+        tuple(edits),
+        f"{' and '.join(changes)}, and so in its port",
+        f'shape="{written}" of {layer.type} and its port contradict {says}',
+        source.attribute(layer.data_offset, "shape"),
+        layer,
+        (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
+        cost=0.6 if sorted(sizes) == sorted(port.dims or ()) and sizes != port.dims else 1.2,
+        bold=True,
+    )
+
+
+def _like(written: str | None, sizes: tuple[int, ...]) -> str:
+    """A shape as the text of another is written: with or without blanks, `?` or `-1`."""
+    comma = "," if written is not None and "," in written and ", " not in written else ", "
+    dynamic = "-1" if written is not None and "-1" in written else "?"
+    return comma.join(dynamic if size < 0 else str(size) for size in sizes)
 
 
 def _number(text: str | None) -> int | None:
@@ -49,7 +134,7 @@ def _type(text: str | None) -> ElementType | None:
         return None
 
 
-class _Const:
+class Const:
     """A Const layer as far as its attributes can be read."""
 
     def __init__(self, scene: Scene, position: int) -> None:
@@ -84,7 +169,7 @@ class _Const:
 
 
 def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
-    const = _Const(scene, position)
+    const = Const(scene, position)
     if const.layer.data_offset < 0:
         return
     port = const.port
@@ -121,8 +206,11 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
     yield from _offsets(const)
 
 
-def _offsets(const: _Const) -> Iterator[Candidate]:
-    """Where else the bytes may lie: in a gap between constants, or where those of a twin do."""
+def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidate]:
+    """Where else the bytes may lie: in a gap between constants, or where those of a twin do.
+
+    consumer: what is wrong with a layer that takes the constant; it may have another's bytes.
+    """
     weights = const.scene.context.model.weights
     size = const.size
     if weights is None or size is None or size < 0:
@@ -135,7 +223,8 @@ def _offsets(const: _Const) -> Iterator[Candidate]:
         at = bisect_right(starts, offset)
         near = taken[max(0, at - 2) : at + 2]
         free = all(end <= offset or start >= offset + size for start, end, _ in near)
-        if free or any((start, end) == (offset, offset + size) for start, end, _ in near):
+        shared = any((start, end) == (offset, offset + size) for start, end, _ in near)
+        if free or (shared and consumer is None):
             return
     for cost, start in _gaps(taken, size, weights.size, _before(const)):
         yield const.candidate(
@@ -145,13 +234,14 @@ def _offsets(const: _Const) -> Iterator[Candidate]:
             f"{size} bytes at {start} belong to no other constant",
             cost,
         )
+    place = {layer: at for at, layer in enumerate(const.scene.layers)}
     same = [
-        (not _same_kind(const.layer, other), start)
+        (not _same_kind(const.layer, other), abs(place.get(other, FAR) - const.position), start)
         for start, end, other in taken
         if end - start == size
         and other.attribute("element_type") == const.layer.attribute("element_type")
     ]
-    for index, start in enumerate(dict.fromkeys(start for _, start in sorted(same))):
+    for index, start in enumerate(dict.fromkeys(start for _, _, start in sorted(same))):
         if index < 6:
             yield const.candidate(
                 "offset",
@@ -168,7 +258,7 @@ def _same_kind(layer: Layer, other: Layer) -> bool:
     )
 
 
-def _before(const: _Const) -> int:
+def _before(const: Const) -> int:
     """Where the constant before this one in the file ends."""
     for at in range(const.position - 1, -1, -1):
         layer = const.scene.layers[at]
@@ -212,7 +302,7 @@ def constant_spans(context: Context) -> list[tuple[int, int, Layer]]:
 
 def _whole_numbers(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """Axes, indices or lengths that were turned into real numbers, with all their ports."""
-    const = _Const(scene, position)
+    const = Const(scene, position)
     if const.type is None or not const.type.is_real or const.shape is None or const.port is None:
         return
     elements = prod(const.shape)
@@ -246,7 +336,7 @@ def _whole_numbers(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
         )
 
 
-def _room(const: _Const) -> int | None:
+def _room(const: Const) -> int | None:
     """How many bytes there are from its offset to the next constant."""
     weights = const.scene.context.model.weights
     if const.offset is None or weights is None or not weights.size:

@@ -163,6 +163,7 @@ def _redirected(
 def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:
     """An edge that leads nowhere on one side, or does not say where."""
     target, source = _target(scene, edge), _source(scene, edge)
+    yield from _turned(scene, edge)
     if target is not None and source is None:
         at, port = target
         for candidate_at in scene.by_id.get(edge.from_layer, []):
@@ -192,6 +193,47 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
             )
     if target is None:
         yield from _to_elsewhere(scene, edge, finding.message)
+
+
+def _turned(scene: Scene, edge: Edge) -> Iterator[Candidate]:
+    """The two ends of an edge, or only their ports, are exchanged."""
+    reversed_ends = {
+        "from_layer": edge.to_layer,
+        "from_port": edge.to_port,
+        "to_layer": edge.from_layer,
+        "to_port": edge.from_port,
+    }
+    exchanged_ports = {"from_port": edge.to_port, "to_port": edge.from_port}
+    for what, cost, changes in (
+        ("the edge is turned round", 0.4, reversed_ends),
+        ("the ports of the edge are exchanged", 0.5, exchanged_ports),
+    ):
+        ends = {"from_layer": edge.from_layer, "to_layer": edge.to_layer, **changes}
+        other = Edge(
+            ends["from_layer"], ends["from_port"], ends["to_layer"], ends["to_port"], edge.offset
+        )
+        target, source = _target(scene, other), _source(scene, other)
+        if target is None or source is None or target[0] == source[0]:
+            continue
+        if scene.sources[target[0]][scene.layers[target[0]].inputs.index(target[1])] is not None:
+            continue  # something else feeds it
+        for candidate in _redirected(
+            scene,
+            edge,
+            what,
+            (target[0],),
+            cost if alike(target[1], source[1]) else cost + 0.6,
+            (source[0],),
+            **changes,
+        ):
+            yield candidate._replace(
+                change=what,
+                cause="the edge leads from its target to its source"
+                if changes is reversed_ends
+                else "the edge names the port of its source as that of its target, and the other "
+                "way round",
+                offset=edge.offset,
+            )
 
 
 def _usual_id(layer: Layer, output: Port) -> str:

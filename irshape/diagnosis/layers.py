@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher, get_close_matches
 
-from ..model.graph import Finding, Layer
+from ..formats.ir.edits import Edit, rename_attribute
+from ..model.graph import Edge, Finding, Layer
 from ..model.ids import is_number, lenient_id, plain_id
 from ..ops import registry
 from ..rule_ids import (
@@ -29,6 +30,9 @@ from .edges import edge_at
 from .scene import Scene
 from .writing import renamed_element, with_attribute
 
+MAX_TYPES = 6
+"""How many other operations a layer is tried as."""
+
 _ORDER = ("id", "name", "type", "version")
 _WORDS = re.compile(r"[A-Za-z]+[0-9]*[A-Za-z]*")
 
@@ -49,6 +53,12 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         for index, version in enumerate(_versions(scene, layer)):
             if version != layer.version:
                 yield from _changed(scene, finding, position, "version", version, 1.5 + 0.1 * index)
+        for name, cost in _other_types(scene, layer):
+            for candidate in _changed(scene, finding, position, "type", name, cost):
+                yield candidate._replace(
+                    cause=f"the attributes and ports are those of {name}, not of {layer.type}",
+                    offset=scene.source.attribute(layer.offset, "type"),
+                )
 
 
 def _changed(
@@ -104,9 +114,36 @@ def _type_names(scene: Scene, layer: Layer) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _spelt(folded: str) -> list[str]:
+def _spelt(folded: str, version: str = "") -> list[str]:
     known = registry.versions(folded)
-    return [known[0].type_name()] if known else []
+    same = [operation for operation in known if operation.version_name() == version]
+    return [(same or known)[0].type_name()] if known else []
+
+
+def _other_types(scene: Scene, layer: Layer) -> list[tuple[str, float]]:
+    """The operations that a layer may have been meant to be, with their costs.
+
+    They are named in its name, or are those of layers with the same attributes and as many ports.
+    """
+    known = set(registry.known_types())
+    own = layer.type.lower()
+    given = set(layer.items[::2])
+    names: dict[str, float] = {}
+    used: Counter[str] = Counter()
+    for other in scene.context.every_layer:
+        folded = other.type.lower()
+        if folded == own or len(other.outputs) != len(layer.outputs):
+            continue
+        if set(other.items[::2]) == given and len(other.inputs) == len(layer.inputs):
+            used[other.type] += 1
+    for word in reversed([word.lower() for word in _WORDS.findall(layer.name)]):
+        if word != own and word in known:
+            here = [name for name in used if name.lower() == word]
+            for name in here or _spelt(word, layer.version):
+                names.setdefault(name, 0.7)
+    for index, (name, _) in enumerate(used.most_common(MAX_TYPES)):
+        names.setdefault(name, 1.1 + 0.05 * index + (0.0 if given else 0.3))
+    return list(names.items())[:MAX_TYPES]
 
 
 def _versions(scene: Scene, layer: Layer) -> list[str]:
@@ -224,23 +261,61 @@ def cured_causes(scene: Scene, finding: Finding, position: int | None) -> Iterat
     rule = rule_of(finding.rule)
     if rule is None or rule.phase not in ("ids", "names"):
         return
-    for cure in rule.cures(scene.context, [finding]):
+    edits = [cure.edits for cure in rule.cures(scene.context, [finding])]
+    edge = edge_at(scene, finding.offset)
+    touched = _edge_ends(scene, edge) if edge is not None else ()
+    for edit in edits or _names_of_the_same_letters(scene, finding):
         yield Candidate(
-            cure.edits,
+            edit,
             finding.help or "",
             finding.message,
             finding.offset,
             finding.layer,
-            (position,) if position is not None else _edge_ends(scene, finding),
+            touched or (() if position is None else (position, *_named_by(scene, finding))),
+            touched,
             cost=0.3,
         )
 
 
-def _edge_ends(scene: Scene, finding: Finding) -> tuple[int, ...]:
-    """The layers at the ends of the edge in which a finding stands."""
-    edge = edge_at(scene, finding.offset)
-    ends = () if edge is None else (edge.from_layer, edge.to_layer)
-    return tuple(at for number in ends for at in scene.by_id.get(lenient_id(number) or "", ()))
+def _edge_ends(scene: Scene, edge: Edge) -> tuple[int, ...]:
+    """The layers whose ids an edge has, under whatever names."""
+    texts = dict.fromkeys(
+        scene.source.data[start:end].decode("ascii", "replace")
+        for name, _, start, end in scene.source.attributes(edge.offset)
+        if "p" not in name  # a port
+    )
+    return tuple(
+        at
+        for text in (*texts, edge.from_layer, edge.to_layer)
+        for at in scene.by_id.get(lenient_id(text) or "", ())
+    )
+
+
+def _names_of_the_same_letters(scene: Scene, finding: Finding) -> Iterator[tuple[Edit, ...]]:
+    """An attribute whose letters are those of one that the element lacks, in another order."""
+    written, known = finding.actual, (finding.expected or "").split(", ")
+    if written is None or finding.rule.code not in ("IR105", "IR106", "IR121", "IR301", "IR302"):
+        return
+    element = scene.source.data.rfind(b"<", 0, finding.offset)
+    present = {name for name, *_ in scene.source.attributes(element)}
+    for name in known:
+        if name not in present and sorted(name) == sorted(written):
+            edit = rename_attribute(scene.source, finding.offset, written, name)
+            if edit is not None:
+                yield (edit,)
+
+
+def _named_by(scene: Scene, finding: Finding) -> Iterator[int]:
+    """The layers at the edges that name what an attribute of a layer says."""
+    element = scene.source.data.rfind(b"<", 0, finding.offset)
+    for _, offset, start, end in scene.source.attributes(element):
+        if offset != finding.offset:
+            continue
+        text = scene.source.data[start:end].decode("ascii", "replace")
+        for edge in scene.edges_from.get(text, ()):
+            yield from scene.by_id.get(edge.to_layer, ())
+        for edge in scene.edges_to.get(text, ()):
+            yield from scene.by_id.get(edge.from_layer, ())
 
 
 def element_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:

@@ -37,6 +37,7 @@ def port_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candi
         for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
             if port.id == number:
                 yield from _declaration(scene, position, port, "output", tensor)
+                yield from _edge_declaration(scene, position, port, tensor)
         return
     for port, source in zip(layer.inputs, scene.sources[position], strict=False):
         if port.id == number and source is not None:
@@ -48,16 +49,8 @@ def _declaration(
     scene: Scene, position: int, port: Port, direction: str, tensor: Tensor
 ) -> Iterator[Candidate]:
     """A port declares what is inferred for it."""
-    layer, edits = scene.layers[position], []
-    shape = tensor.shape
-    if shape.dims is not None:
-        sizes = tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
-        if port.dims is None or sizes != port.dims:
-            edits += set_dims(scene.source, port.offset, sizes)
-    if not tensor.element_type.is_dynamic and port.element_type is not tensor.element_type:
-        edits += with_attribute(
-            scene.source, port.offset, "precision", tensor.element_type.precision, ("id",)
-        )
+    layer, shape = scene.layers[position], tensor.shape
+    edits = _to_inferred(scene, port, tensor, True)
     if edits:
         yield Candidate(
             tuple(edits),
@@ -70,6 +63,44 @@ def _declaration(
             port=(direction, port.id),
             cost=0.9,
             certain=not scene.context.doubtful,
+        )
+
+
+def _to_inferred(scene: Scene, port: Port, tensor: Tensor, precision: bool) -> list[Edit]:
+    """A port declares what is inferred; precision: its type too."""
+    edits: list[Edit] = []
+    shape = tensor.shape
+    if shape.dims is not None:
+        sizes = tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
+        if port.dims is None or sizes != port.dims:
+            edits += set_dims(scene.source, port.offset, sizes)
+    declared, inferred = port.element_type, tensor.element_type
+    if precision and not inferred.is_dynamic and declared is not inferred:
+        edits += with_attribute(scene.source, port.offset, "precision", inferred.precision, ("id",))
+    return edits
+
+
+def _edge_declaration(
+    scene: Scene, position: int, port: Port, tensor: Tensor
+) -> Iterator[Candidate]:
+    """An output and the inputs that it feeds declare the same, which is not so."""
+    index = scene.layers[position].outputs.index(port)
+    fed = [(at, i) for out, at, i in scene.consumers[position] if out == index]
+    twins = [(at, scene.layers[at].inputs[i]) for at, i in fed]
+    wrong = [(at, twin) for at, twin in twins if twin.dims == port.dims]
+    if not wrong:
+        return
+    for candidate in _declaration(scene, position, port, "output", tensor):
+        edits = [*candidate.edits]
+        for _, twin in wrong:
+            precision = twin.precision is not None and twin.precision == port.precision
+            edits += _to_inferred(scene, twin, tensor, precision)
+        yield candidate._replace(
+            edits=tuple(edits),
+            change=f"{candidate.change}, and so do the inputs that it feeds",
+            touched=(position, *dict.fromkeys(at for at, _ in wrong)),
+            cost=1.4,
+            bold=True,
         )
 
 
@@ -112,11 +143,7 @@ def port_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
     ):
         ids = [port.id for port in ports]
         wanted = [number for number in dict.fromkeys(edges) if number not in ids]
-        free = [
-            port
-            for index, port in enumerate(ports)
-            if port.id not in edges or port.id in ids[:index]
-        ]
+        free = [port for port in ports if port.id not in edges or ids.count(port.id) > 1]
         for number in wanted:
             for port in free:
                 yield _renumbered(scene, position, port, direction, number)

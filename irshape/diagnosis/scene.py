@@ -49,6 +49,15 @@ class Scene:
         return positions
 
     @cached_property
+    def by_offset(self) -> dict[int, list[int]]:
+        """The positions of the constants whose bytes begin at an offset of the .bin."""
+        positions: dict[int, list[int]] = {}
+        for layer, constant in self.context.constants:
+            if layer in self.position:
+                positions.setdefault(constant.offset, []).append(self.position[layer])
+        return positions
+
+    @cached_property
     def consumers(self) -> list[list[tuple[int, int, int]]]:
         """For each layer what takes its outputs: output, consumer and the consumer's input."""
         taken: list[list[tuple[int, int, int]]] = [[] for _ in self.layers]

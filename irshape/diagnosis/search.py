@@ -12,22 +12,28 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
-from ..rule_ids import UNREACHABLE_LAYER
+from ..model.weights import Weights
+from ..rule_ids import DUPLICATE_PORT, HUGE_TENSOR, UNREACHABLE_LAYER
 from ..rules import Context
 from .attributes import attribute_causes
 from .bodies import port_map_causes
 from .candidate import Candidate, Diagnosis
 from .constants import constant_causes
+from .copies import copy_causes
 from .edges import edge_at, edge_causes
+from .exchanges import exchange_causes, exchanged_port_ids
 from .layers import cured_causes, element_causes, id_causes, operation_causes
 from .ports import port_causes, port_id_causes
 from .scene import Scene
 from .trial import Key, Trial
+from .values import Patched, value_causes
 
 MIN_WORK = 600
 """How many layers are read and checked again for a small file."""
 WORK_PER_LAYER = 1.0
 """How many layers are read and checked again for each layer of the file."""
+VALUE_COST = 1.2
+"""Where no change of the text costs less, other values of constants are tried."""
 PLAIN_COST = 0.75
 """The cost of a change that needs no rivals where it explains several findings, and all."""
 MAX_CORE = 32
@@ -38,6 +44,8 @@ MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
 FEW = 8
 """With more errors and warnings than this, what could be meant is not changed unasked."""
+OTHERS = 4
+"""Among how many findings the one is looked for whose cause explains most."""
 LISTED = 5
 """How many candidates a diagnosis lists."""
 
@@ -50,7 +58,10 @@ _LAYER_CAUSES = (
     attribute_causes,
     port_map_causes,
 )
-_DIAGNOSED = ("IR009", "IR10", "IR11", "IR2", "IR3", "IR4", "IR50", "IR602", "IR603", "IR604")
+_DIAGNOSED = (
+    *("IR006", "IR009", "IR010", "IR10", "IR11", "IR121", "IR2", "IR3", "IR4", "IR50"),
+    *("IR602", "IR603", "IR604"),
+)
 
 
 def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
@@ -58,7 +69,9 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     graver = [
         finding
         for finding in findings
-        if finding.severity != "info" and finding.rule.code.startswith(_DIAGNOSED)
+        if finding.severity != "info"
+        and finding.rule.code.startswith(_DIAGNOSED)
+        and finding.rule != HUGE_TENSOR  # true by itself
     ]
     model = context.model
     if not graver or model.kind != "net" or not model.format.fixable:
@@ -68,6 +81,8 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
         from .whole_file import whole_file_cause
 
         whole = whole_file_cause(context, graver)
+        if whole is not None and not whole.candidates:
+            whole = _single(context, graver, whole)
         if whole is not None:
             diagnoses.append(whole)
             explained = set(map(id, whole.explained))
@@ -75,6 +90,20 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     if len(graver) <= MAX_FINDINGS:
         diagnoses += _Search(context, graver).run()
     return diagnoses
+
+
+_Explaining = tuple[int, Candidate, tuple[Finding, ...]]
+"""How many findings a candidate explains, the candidate, and those findings."""
+
+
+def _single(context: Context, findings: Sequence[Finding], whole: Diagnosis) -> Diagnosis:
+    """The one constant that explains as much as the whole .bin, if there is one."""
+    search = _Search(context, findings)
+    for finding in search.waiting[:OTHERS]:
+        cause = search.cause_of(finding)
+        if cause is not None and len(cause.explained) >= len(whole.explained):
+            return cause
+    return whole
 
 
 class _Search:
@@ -91,17 +120,42 @@ class _Search:
         }
         self.by_path = {body.path: body for body in context.results}
         self.trials: dict[tuple[Body, frozenset[int]], Trial] = {}
+        self.causes: dict[int, Diagnosis | None] = {}
 
     def run(self) -> Iterator[Diagnosis]:
         while self.waiting and self.left > 0:
-            finding = self.waiting[0]
-            diagnosis = self.cause_of(finding)
+            diagnosis = self.most_explaining()
             if diagnosis is None:
                 self.waiting.pop(0)
                 continue
             yield diagnosis
             gone = set(map(id, diagnosis.explained))
             self.waiting = [other for other in self.waiting if id(other) not in gone]
+            self.causes = {
+                key: cause
+                for key, cause in self.causes.items()
+                if cause is not None and gone.isdisjoint(map(id, cause.explained))
+            }
+
+    def most_explaining(self) -> Diagnosis | None:
+        """The cause of the first finding, or one of the next that explains it and more."""
+        first = self.known_cause(self.waiting[0])
+        most = first
+        for other in self.waiting[1:OTHERS]:
+            if most is not None and len(most.explained) == len(self.waiting):
+                break
+            cause = self.known_cause(other)
+            explained = () if cause is None else cause.explained
+            if len(explained) > max(1, len(most.explained) if most is not None else 0):
+                most = cause
+        return most
+
+    def known_cause(self, finding: Finding) -> Diagnosis | None:
+        """The cause of a finding, which is looked for once."""
+        key = id(finding)
+        if key not in self.causes:
+            self.causes[key] = self.cause_of(finding)
+        return self.causes[key]
 
     def scene(self, body: Body) -> Scene | None:
         """A body as it is looked at; None if it was not inferred."""
@@ -137,20 +191,11 @@ class _Search:
 
     def cause_of(self, finding: Finding) -> Diagnosis | None:
         """The change that explains most, among those that explain this finding."""
-        best: list[tuple[int, Candidate, tuple[Finding, ...]]] = []
-        tried: set[object] = set()
+        best: list[_Explaining] = []
         for scene, position in self.places(finding):
-            for candidate in self.candidates(scene, finding, position):
-                if candidate.edits in tried or not candidate.edits:
-                    continue
-                tried.add(candidate.edits)
-                if self.left <= 0:
-                    break
-                explained = self.explained(scene, candidate, finding)
-                if explained:
-                    best.append((len(explained), candidate, explained))
-                    if 1 < len(explained) == len(self.waiting) and candidate.cost <= PLAIN_COST:
-                        break  # nothing is likelier, and nothing explains more
+            best += self.tried(scene, finding, self.candidates(scene, finding, position))
+            if position is not None and min((e[1].cost for e in best), default=2.0) > VALUE_COST:
+                best += self.tried(scene, finding, value_causes(scene, finding, position))
             if best:
                 break
         if not best:
@@ -166,29 +211,61 @@ class _Search:
         return Diagnosis(
             _as_finding(self.context.model.source, first, explained),
             explained,
-            tuple(entry[1] for entry in best[:LISTED]),
+            tuple(entry[1] for entry in best[:LISTED] if entry[1].edits) if first.edits else (),
             certain,
         )
+
+    def tried(
+        self, scene: Scene, finding: Finding, candidates: Iterable[Candidate]
+    ) -> list[_Explaining]:
+        """Those of some candidates that explain a finding, each with what it explains."""
+        explaining: list[_Explaining] = []
+        tried: set[object] = set()
+        for candidate in candidates:
+            key = (candidate.edits, candidate.patch)
+            if key in tried or key == ((), None):
+                continue
+            tried.add(key)
+            if self.left <= 0:
+                break
+            explained = self.explained(scene, candidate, finding)
+            if explained:
+                explaining.append((len(explained), candidate, explained))
+                if 1 < len(explained) == len(self.waiting) and candidate.cost <= PLAIN_COST:
+                    break  # nothing is likelier, and nothing explains more
+        return explaining
 
     def candidates(
         self, scene: Scene, finding: Finding, position: int | None
     ) -> Iterator[Candidate]:
         """Every slip that may be behind a finding."""
+        start = element_start(scene.source, finding.offset)
         for other in self.waiting:
-            if other is finding or (position is not None and other.layer is finding.layer):
+            if (
+                other is finding
+                or (position is not None and other.layer is finding.layer)
+                or element_start(scene.source, other.offset) == start
+            ):
                 yield from cured_causes(scene, other, position)
+        if position is not None:
+            yield from exchanged_port_ids(scene, position)
+            yield from copy_causes(scene, finding, position)
         yield from _candidates(scene, finding, position)
+        if position is not None and len(self.waiting) > 1:
+            yield from exchange_causes(scene, self.flagged(scene), position)
 
     def explained(
         self, scene: Scene, candidate: Candidate, finding: Finding
     ) -> tuple[Finding, ...]:
         """The findings that are gone after a change; none if a new one has come."""
+        if candidate.patch is not None and not self.settles(scene, candidate, finding):
+            return ()
         trial = self.trial(scene, candidate, finding)
         if trial is None:
             return ()
         base = trial.base
         needs = candidate.needs if trial.scene is scene else ()
-        after = trial.check(candidate.edits, needs)
+        after = trial.check(candidate.edits, needs, self.weights(candidate))
         self.left -= trial.size + 4
         if after is None or after - base:
             return ()
@@ -204,6 +281,26 @@ class _Search:
             if other.rule == UNREACHABLE_LAYER and other.layer in reached
         ]
         return tuple(explained) if any(other is finding for other in explained) else ()
+
+    def weights(self, candidate: Candidate) -> Weights | None:
+        """The .bin with the change of a candidate, if it makes one."""
+        weights = self.context.model.weights
+        if candidate.patch is None or weights is None:
+            return None
+        return Patched(weights, candidate.patch)
+
+    def settles(self, scene: Scene, candidate: Candidate, finding: Finding) -> bool:
+        """Whether a change of the .bin takes a finding back, its layer looked at alone."""
+        at = scene.position.get(finding.layer) if finding.layer is not None else None
+        if at is None:
+            return False
+        key = (scene.body, frozenset((at,)))
+        trial = self.trials.get(key)
+        if trial is None:
+            trial = self.trials[key] = Trial(scene, (at,))
+        after = trial.check((), (), self.weights(candidate))
+        self.left -= 2
+        return after is not None and not after
 
     def trial(self, scene: Scene, candidate: Candidate, finding: Finding) -> Trial | None:
         """The part of the net that a change may concern: of a body, the layer that holds it."""
@@ -309,12 +406,28 @@ def _take(gone: Counter[Key], finding: Finding) -> bool:
     return True
 
 
+def _from_constant(
+    source: Source, lead: Finding, candidate: Candidate, explained: tuple[Finding, ...], help: str
+) -> Finding:
+    """What OpenVINO refuses at one layer for the value of a constant: it stays there."""
+    const = candidate.layer
+    named = "" if const is None else f" ({const.label} in line {source.place(const.offset)[0]})"
+    fault = lead.fault._replace(message=f"{lead.message}{named}", help=help)
+    related = tuple(other for other in explained if other is not lead)
+    return lead._replace(fault=fault, related=related)
+
+
 def _same_element(source: Source, finding: Finding, candidate: Candidate) -> bool:
     """Whether a finding stands in the element, or in the port, that a change concerns."""
-    if candidate.port is not None and finding.port == candidate.port:
+    unique = finding.rule != DUPLICATE_PORT
+    if candidate.port is not None and finding.port == candidate.port and unique:
         return finding.layer is candidate.layer
-    starts = [source.data.rfind(b"<", 0, at + 1) for at in (finding.offset, candidate.offset)]
-    return starts[0] == starts[1]
+    return element_start(source, finding.offset) == element_start(source, candidate.offset)
+
+
+def element_start(source: Source, offset: int) -> int:
+    """Where the tag in which an offset lies begins."""
+    return source.data.rfind(b"<", 0, offset + 1)
 
 
 def _beside(source: Source, finding: Finding, candidate: Candidate) -> bool:
@@ -339,5 +452,9 @@ def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Findin
         return here[0]._replace(related=tuple(other for other in explained if other is not here[0]))
     lead = next((other for other in leads if other.layer is candidate.layer), leads[0])
     help = f"likely meant: {candidate.change}"
+    if candidate.patch is not None:
+        help += f" in the .bin, at byte {candidate.patch.offset}"
+        if lead in refused and len({other.layer for other in refused}) == 1:
+            return _from_constant(source, lead, candidate, explained, help)
     fault = lead.fault._replace(message=candidate.cause, help=help)
     return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)

@@ -17,6 +17,7 @@ from ..inference.result import Inference
 from ..inference.walk import BodyEngine, Walk
 from ..model.graph import Finding, Layer, Model, NotReadable
 from ..model.source import Source
+from ..model.weights import Weights
 from ..model.wiring import wire
 from ..ops.tensors import Tensor
 from ..rule_ids import LOOSER_DECLARATION, MISSING_RESULT, MISSING_WEIGHTS, UNREACHABLE_LAYER
@@ -49,8 +50,13 @@ class Trial:
             self._base = Counter() if checked is None else checked
         return self._base
 
-    def check(self, edits: tuple[Edit, ...], needs: Iterable[int]) -> Counter[Key] | None:
-        """The errors and warnings with some edits; None if the part cannot be read."""
+    def check(
+        self, edits: tuple[Edit, ...], needs: Iterable[int], weights: Weights | None = None
+    ) -> Counter[Key] | None:
+        """The errors and warnings with some edits; None if the part cannot be read.
+
+        weights: the .bin, if it is another one.
+        """
         scene = self.scene
         inside = set(self.core)
         feeding = {
@@ -67,8 +73,9 @@ class Trial:
             model = read(source)
         except NotReadable:
             return None
-        model.weights = scene.context.model.weights
-        return self._findings(model, positions, inside)
+        model.weights = scene.context.model.weights if weights is None else weights
+        gone = {at for at in positions if any(_covers(e, scene.layers[at]) for e in edits)}
+        return self._findings(model, [at for at in positions if at not in gone], inside)
 
     def _text(self, positions: list[int], inside: set[int], edits: tuple[Edit, ...]) -> bytes:
         """The part as an IR of its own."""
@@ -106,6 +113,8 @@ class Trial:
             parts += [data[at : max(at, edit.start)], edit.text]
             at = min(max(at, edit.end), end)
             pending.remove(edit)
+            if edit.end > end:
+                pending.append(Edit(end, edit.end, b""))
         parts.append(data[at:end])
         return b"".join(parts)
 
@@ -132,6 +141,11 @@ class Trial:
                 if finding.severity != "info" or finding.rule == LOOSER_DECLARATION:
                     graver[finding.rule.code, _meant(finding, meant)] += 1
         return graver
+
+
+def _covers(edit: Edit, layer: Layer) -> bool:
+    """Whether a layer is gone with an edit."""
+    return edit.start <= layer.offset < edit.end and not edit.text
 
 
 def _meant(finding: Finding, meant: Mapping[Layer, Layer]) -> Layer | None:

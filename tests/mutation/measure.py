@@ -2,24 +2,33 @@
 
 python tests/mutation/measure.py [--places N] [--kinds a,b] [--misses FILE] [--two] FILE…
 
-Every kind of `faults` and `single_faults` is planted at N places of each file. Of the places where
-the fault contradicts anything: how often there is exactly one error or warning, how often it is at
-the layer that was changed (or the edge), how often the safe fixes, and those with `unsafe`, give
-the original back, how often the original is among the first three candidates, and how many fixes
-leave more errors and warnings than there were.
+Every kind of `faults`, `single_faults`, `structure_faults` and `text_faults` is planted at up to N
+places of each file. Of the places where the fault contradicts anything: how often there is exactly
+one error or warning, how often it is at the element that was changed (a dimension counts as its
+port; of what is missing, the layer that lacks it), how often the safe fixes, and those with
+`unsafe`, give the original back, how often the original is among the first three candidates, and
+how many fixes leave more errors and warnings than there were.
+
+With --two, faults of two kinds are planted in two layers of one file, and it is counted how often
+an error or warning stands at each.
 """
 
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import random
+import re
 import shutil
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any, NamedTuple
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from lxml import etree
 
@@ -28,10 +37,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 
 from faults import FAULTS, Where  # noqa: E402
 from single_faults import SINGLE_FAULTS  # noqa: E402
+from structure_faults import STRUCTURE_FAULTS  # noqa: E402
+from text_faults import TEXT_FAULTS, VALUE_FAULTS  # noqa: E402
 
 import irshape  # noqa: E402
 
-KINDS = FAULTS | SINGLE_FAULTS
+KINDS = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS
 COLUMNS = ("places", "silent", "one", "at", "safe", "unsafe", "three", "worse")
 
 
@@ -49,62 +60,176 @@ def graver(diagnostics: list) -> list:
     return [each for each in diagnostics if each.severity != "info"]
 
 
-def placed(diagnostics: list, where: Where, lines: set[int]) -> bool:
-    """Whether the first error or warning is at the layer, or in a line that was changed."""
-    first = diagnostics[0]
-    if first.line in lines:
-        return True
-    layer = first.layer
-    return layer is not None and Where(tuple(layer["path"]), layer["id"]) == where
+class Text:
+    """Where the elements of a document stand, by line."""
+
+    def __init__(self, data: bytes) -> None:
+        self.opened: list[tuple[int, int, str, dict[str, str], int]] = []
+        """First line, last line, name, attributes and index of the parent, in file order."""
+        stack: list[int] = []
+        parser = ParserCreate()
+        rows: list[list[Any]] = []
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            parent = stack[-1] if stack else -1
+            stack.append(len(rows))
+            line = parser.CurrentLineNumber
+            rows.append([line, line, name, attributes, parent])
+
+        def end(name: str) -> None:
+            rows[stack.pop()][1] = parser.CurrentLineNumber
+
+        parser.StartElementHandler, parser.EndElementHandler = start, end
+        with suppress(ExpatError):
+            parser.Parse(data, True)
+        self.opened = [tuple(row) for row in rows]
+
+    def elements(self, line: int) -> set[int]:
+        """The lines of the elements that begin in a line, of ports for their dimensions.
+
+        Where none begins there, that around the line.
+        """
+        starting = [row for row in self.opened if row[0] == line]
+        if starting:
+            lines = {line}
+            lines.update(self.opened[row[4]][0] for row in starting if row[2] == "dim")
+            return lines
+        around = [row for row in self.opened if row[0] <= line <= row[1]]
+        return {around[-1][0]} if around else {line}
 
 
-def changed_lines(before: bytes, after: bytes) -> set[int]:
+def expected_lines(before: bytes, after: bytes, where: Where | None) -> set[int]:
+    """The lines of the elements that were changed, where a finding stands rightly."""
     old, new = before.split(b"\n"), after.split(b"\n")
     start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
     tail = next(
-        (i for i, (a, b) in enumerate(zip(old[::-1], new[::-1], strict=False)) if a != b), 0
+        (i for i, (a, b) in enumerate(zip(old[:start:-1], new[:start:-1], strict=False)) if a != b),
+        max(0, min(len(old), len(new)) - start - 1),
     )
-    return set(range(start + 1, len(new) - tail + 1))
+    text = Text(after)
+    lines: set[int] = set()
+    matcher = SequenceMatcher(
+        None, old[start : len(old) - tail], new[start : len(new) - tail], autojunk=False
+    )
+    for how, a, b, c, d in matcher.get_opcodes():
+        if how == "delete":
+            lines |= text.elements(start + c) | _lacking(old[start + a : start + b], text, where)
+        elif how != "equal":
+            for line in range(start + c + 1, start + d + 1):
+                lines |= text.elements(line)
+            if b - a > d - c:
+                lines |= _lacking(old[start + a : start + b], text, where)
+    return lines
+
+
+def _lacking(lost: list[bytes], text: Text, where: Where | None) -> set[int]:
+    """The layer from which an edge, or another layer, is gone: its ports and edges count."""
+    if where is None or not any(b"<edge " in line or b"<layer " in line for line in lost):
+        return set()
+    owners = [row for row in text.opened if row[2] == "layer" and row[3].get("id") == where.id]
+    number = re.search(rb'<layer [^>]*?id="(.*?)"', lost[0])
+    edges = {
+        row[0]
+        for row in text.opened
+        if row[2] == "edge"
+        and number is not None
+        and number[1].decode() in (row[3].get("from-layer"), row[3].get("to-layer"))
+    }
+    return edges.union(*(range(row[0], row[1] + 1) for row in owners))
+
+
+def placed(diagnostics: list, where: Where | None, lines: set[int]) -> bool:
+    """Whether the first error or warning is at an element that was changed."""
+    if lines:
+        return diagnostics[0].line in lines
+    layer = diagnostics[0].layer
+    return layer is not None and Where(tuple(layer["path"]), layer["id"]) == where
 
 
 def candidates_of(fixes: object) -> list:
     return list(getattr(fixes, "candidates", ()))
 
 
-def measure_one(path: Path, original: bytes, broken: bytes, where: Where) -> dict[str, object]:
+def measure_one(
+    path: Path, original: bytes, broken: bytes, where: Where | None, lines: set[int]
+) -> dict[str, Any]:
     path.write_bytes(broken)
     diagnostics = graver(irshape.validate(path).diagnostics)
-    answer: dict[str, object] = {"places": 1, "silent": int(not diagnostics)}
+    answer: dict[str, Any] = {"places": 1, "silent": int(not diagnostics)}
     if not diagnostics:
         return answer
     answer["one"] = int(len(diagnostics) == 1)
-    answer["at"] = int(placed(diagnostics, where, changed_lines(original, broken)))
+    answer["at"] = int(placed(diagnostics, where, lines))
+    answer["told"] = [f"{each.line} {each}" for each in diagnostics[:4]]
+    if broken == original:
+        return answer  # the fault is in the .bin, which nothing writes
     goal = canonical(original)
     safe = irshape.fix(path)
-    answer["safe"] = int(canonical(safe.data) == goal)
-    takes_unsafe = "unsafe" in inspect.signature(irshape.fix).parameters
-    unsafe = irshape.fix(path, unsafe=True) if takes_unsafe else safe
-    answer["unsafe"] = int(canonical(unsafe.data) == goal)
+    answer["safe"] = int(gives(safe.data, goal))
+    certain = len(safe.candidates) == 1 and safe.candidates[0].certain
+    unsafe = safe if certain and answer["safe"] else irshape.fix(path, unsafe=True)
+    answer["unsafe"] = int(gives(unsafe.data, goal))
     answer["worse"] = int(
         any(len(graver(each.remaining)) > len(diagnostics) for each in (safe, unsafe))
     )
-    three = bool(answer["unsafe"] or answer["safe"])
-    for choice in candidates_of(safe):
-        for candidate in choice.alternatives[:3]:
-            three = three or canonical(candidate.apply(broken)) == goal
-    answer["three"] = int(three)
-    answer["told"] = [f"{each}" for each in diagnostics[:4]]
+    answer["three"] = int(
+        answer["unsafe"]
+        or answer["safe"]
+        or any(
+            gives(candidate.apply(broken), goal)
+            for choice in safe.candidates
+            for candidate in choice.alternatives[:3]
+        )
+    )
     answer["did"] = unsafe.diff()[-600:]
+    answer["listed"] = [
+        candidate.change for choice in safe.candidates for candidate in choice.alternatives
+    ]
     return answer
 
 
-def planted(root: etree._Element, kind: str, places: int, seed: str):
-    """The broken text and the layer of the fault, for a sample of the places."""
-    count = sum(1 for _ in KINDS[kind](root))
-    chosen = set(random.Random(f"{seed} {kind}").sample(range(count), min(count, places)))
-    for index, where in enumerate(KINDS[kind](root)):
-        if index in chosen:
-            yield index, where, serialised(root)
+def gives(data: bytes, goal: bytes) -> bool:
+    try:
+        return canonical(data) == goal
+    except etree.XMLSyntaxError:
+        return False
+
+
+class Planted(NamedTuple):
+    """A file with a fault."""
+
+    place: int
+    where: Where | None
+    text: bytes
+    weights: bytes | None = None
+    """The .bin, if the fault is there."""
+
+
+def sample(kind: str, count: int, places: int, seed: str) -> set[int]:
+    return set(random.Random(f"{seed} {kind}").sample(range(count), min(count, places)))
+
+
+def planted(
+    root: etree._Element, original: bytes, weights: bytes, kind: str, places: int, seed: str
+) -> Iterator[Planted]:
+    """The model with a fault, for a sample of the places."""
+    if kind in KINDS:
+        count = sum(1 for _ in KINDS[kind](root))
+        chosen = sample(kind, count, places, seed)
+        for index, where in enumerate(KINDS[kind](root)):
+            if index in chosen:
+                yield Planted(index, where, serialised(root))
+    elif kind in TEXT_FAULTS:
+        edits = list(TEXT_FAULTS[kind](original))
+        for index in sorted(sample(kind, len(edits), places, seed)):
+            start, end, text = edits[index]
+            yield Planted(index, None, original[:start] + text + original[end:])
+    else:
+        patches = list(VALUE_FAULTS[kind](root, weights))
+        for index in sorted(sample(kind, len(patches), places, seed)):
+            where, offset, content = patches[index]
+            changed = weights[:offset] + content + weights[offset + len(content) :]
+            yield Planted(index, where, original, changed)
 
 
 def main() -> None:
@@ -115,42 +240,82 @@ def main() -> None:
     parser.add_argument("--misses", type=Path)
     parser.add_argument("--seed", default="")
     options = parser.parse_args()
-    kinds = options.kinds.split(",") if options.kinds else list(KINDS)
+    kinds = options.kinds.split(",") if options.kinds else [*KINDS, *TEXT_FAULTS, *VALUE_FAULTS]
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
-    misses = []
+    misses: list[dict[str, Any]] = []
     for model in options.files:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / model.name
-            weights = model.with_suffix(".bin")
-            if weights.exists():
-                shutil.copyfile(weights, path.with_suffix(".bin"))
-            root = etree.parse(model).getroot()
-            original = serialised(root)
-            for kind in kinds:
-                for index, where, broken in planted(
-                    root, kind, options.places, options.seed + model.name
-                ):
-                    answer = measure_one(path, original, broken, where)
-                    for column in COLUMNS:
-                        counts[kind][column] += int(answer.get(column, 0))  # type: ignore[call-overload]
-                    lost = [
-                        c for c in ("one", "at", "safe", "unsafe", "three") if not answer.get(c)
-                    ]
-                    if (not answer["silent"] and lost) or answer.get("worse"):
-                        misses.append(
-                            {
-                                "file": str(model),
-                                "kind": kind,
-                                "place": index,
-                                "where": str(where),
-                                "lost": lost,
-                                **{k: answer[k] for k in ("told", "did", "worse")},
-                            }
-                        )
+        measure_file(model, kinds, options.places, options.seed, counts, misses)
         print(model, file=sys.stderr)
     if options.misses:
         options.misses.write_text("".join(json.dumps(miss) + "\n" for miss in misses))
     show(counts)
+
+
+def measure_file(
+    model: Path,
+    kinds: list[str],
+    places: int,
+    seed: str,
+    counts: dict[str, Counter[str]],
+    misses: list[dict[str, Any]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / model.name
+        weights = model.with_suffix(".bin")
+        content = weights.read_bytes() if weights.exists() else b""
+        if weights.exists():
+            shutil.copyfile(weights, path.with_suffix(".bin"))
+        root = etree.parse(model).getroot()
+        original = serialised(root)
+        path.write_bytes(original)
+        if graver(irshape.validate(path).diagnostics):
+            print(f"{model} is not sound", file=sys.stderr)
+            return
+        for kind in kinds:
+            for fault in planted(root, original, content, kind, places, seed + model.name):
+                if fault.weights is not None:
+                    path.with_suffix(".bin").write_bytes(fault.weights)
+                    lines = element_lines(original, fault.where)
+                else:
+                    lines = expected_lines(original, fault.text, fault.where)
+                answer = measure_one(path, original, fault.text, fault.where, lines)
+                if fault.weights is not None:
+                    path.with_suffix(".bin").write_bytes(content)
+                for column in COLUMNS:
+                    counts[kind][column] += int(answer.get(column, 0))
+                columns = ("one", "at", "safe", "unsafe", "three")
+                lost = [c for c in columns if not answer.get(c, fault.weights is not None)]
+                if (not answer["silent"] and lost) or answer.get("worse"):
+                    answer = {k: answer.get(k) for k in ("told", "did", "listed", "worse")}
+                    place = {"file": str(model), "kind": kind, "place": fault.place}
+                    misses.append(
+                        {
+                            **place,
+                            "where": str(fault.where),
+                            "lines": sorted(lines)[:5],
+                            "lost": lost,
+                            **answer,
+                        }
+                    )
+
+
+def element_lines(data: bytes, where: Where | None) -> set[int]:
+    """The lines of a Const, and of those that have the same bytes."""
+    opened = Text(data).opened
+    rows = [
+        row
+        for row in opened
+        if where is not None and row[2] == "layer" and row[3].get("id") == where.id
+    ]
+    offsets = {
+        row[3]["offset"]
+        for row in opened
+        if row[2] == "data" and row[3].get("offset") and any(a[0] <= row[0] <= a[1] for a in rows)
+    }
+    rows = [
+        opened[row[4]] for row in opened if row[2] == "data" and row[3].get("offset") in offsets
+    ]
+    return {line for row in rows for line in range(row[0], row[1] + 1)}
 
 
 def show(counts: dict[str, Counter[str]]) -> None:
@@ -169,7 +334,9 @@ def show(counts: dict[str, Counter[str]]) -> None:
 def row(name: str, count: Counter[str]) -> str:
     seen = count["places"] - count["silent"]
     shares = [
-        f"{100 * count[column] / seen:.1f}" if seen else "–"
+        f"{100 * count[column] / seen:.1f}"
+        if seen and not (name.replace(" ", "-") in VALUE_FAULTS and column not in ("one", "at"))
+        else "–"
         for column in ("one", "at", "safe", "unsafe", "three")
     ]
     cells = [name, str(count["places"]), str(count["silent"]), *shares, str(count["worse"])]

@@ -1,0 +1,256 @@
+"""Causes in two places at once: two elements have what belongs to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from ..formats.ir.edits import Edit
+from ..model.graph import Edge, Layer, Port
+from ..model.ids import is_number
+from ..rules.links import alike
+from .candidate import Candidate
+from .scene import Scene
+from .writing import with_attribute, with_edge
+
+NEAR = 2
+"""How many places apart two layers may stand whose ids were exchanged."""
+MAX_PARTNERS = 6
+"""With how many other layers one may have exchanged something."""
+MAX_EDGES = 4
+"""Among how many edges into a layer one is looked for that was exchanged."""
+
+
+def exchange_causes(scene: Scene, flagged: set[int], position: int) -> Iterator[Candidate]:
+    """A layer and another one at which something is wrong have something of each other's.
+
+    flagged: the layers with errors or warnings.
+    """
+    others = sorted(flagged - {position}, key=lambda at: abs(at - position))[:MAX_PARTNERS]
+    near = range(max(0, position - NEAR), min(len(scene.layers), position + NEAR + 1))
+    for other in dict.fromkeys((*others, *near)):
+        yield from _exchanged_ids(scene, position, other)
+    for source in dict.fromkeys(scene.sources[position]):
+        for step in (-1, 1):
+            if source is not None and 0 <= source[0] + step < len(scene.layers):
+                pair = (source[0], source[0] + step)
+                if _disordered(scene, *pair):
+                    yield from _exchanged_ids(scene, *pair)
+    for other in others:
+        yield from _exchanged_types(scene, position, other)
+        yield from _exchanged_attributes(scene, position, other)
+        yield from _exchanged_sources(scene, position, other)
+        yield from _exchanged_offsets(scene, position, other)
+
+
+def exchanged_port_ids(scene: Scene, position: int) -> Iterator[Candidate]:
+    """Two ports of a layer have each other's ids: they do not stand in the order of those."""
+    layer = scene.layers[position]
+    for one, other in combinations(layer.inputs[:8], 2):
+        numbers = [port.id for port in layer.inputs]
+        if not all(is_number(text) for text in numbers) or int(one.id) <= int(other.id):
+            continue
+        edits = (
+            *with_attribute(scene.source, one.offset, "id", other.id),
+            *with_attribute(scene.source, other.offset, "id", one.id),
+        )
+        yield Candidate(
+            edits,
+            f"the ids of the input ports {one.id} and {other.id} are exchanged",
+            f"the input ports {one.id} and {other.id} have each other's ids: each is fed what the "
+            "other declares",
+            one.offset,
+            layer,
+            (position,),
+            port=("input", one.id),
+            cost=0.2,
+        )
+
+
+def _both(scene: Scene, one: int, other: int) -> str:
+    """How messages name two layers."""
+    return f"{scene.layers[one].label} and {scene.layers[other].label}"
+
+
+def _exchanged_ids(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
+    here, there = scene.layers[one], scene.layers[other]
+    if here.id == there.id or not here.id or not there.id:
+        return
+    if not (_takes(scene, here, there.id) and _takes(scene, there, here.id)):
+        return
+    disordered = _disordered(scene, one, other)
+    if not disordered and _takes(scene, here, here.id) and _takes(scene, there, there.id):
+        return
+    touched = {one, other}
+    for number in (here.id, there.id):
+        for edge in scene.edges_from.get(number, ()):
+            touched.update(scene.by_id.get(edge.to_layer, ()))
+    edits = (
+        *with_attribute(scene.source, here.offset, "id", there.id),
+        *with_attribute(scene.source, there.offset, "id", here.id),
+    )
+    yield Candidate(
+        edits,
+        f'id="{there.id}", and id="{here.id}" at {there.label}',
+        f"{_both(scene, one, other)} have each other's ids: the edges fit once those are exchanged",
+        here.offset,
+        here,
+        tuple(sorted(touched)),
+        cost=0.3 if disordered else 0.6,
+    )
+
+
+def _disordered(scene: Scene, one: int, other: int) -> bool:
+    """Whether two layers would stand in the order of ids if they had each other's."""
+    low, high = sorted((one, other))
+    swap = {low: scene.layers[high].id, high: scene.layers[low].id}
+    places = [at for at in (low - 1, low, high, high + 1) if 0 <= at < len(scene.layers)]
+    texts = [swap.get(at, scene.layers[at].id) for at in places]
+    now = [scene.layers[at].id for at in places]
+    if not all(is_number(text) for text in texts):
+        return False
+    return texts == sorted(texts, key=int) and now != sorted(now, key=int)
+
+
+def _takes(scene: Scene, layer: Layer, number: str) -> bool:
+    """Whether the edges that name an id name the ports of a layer, every input once."""
+    outputs = {port.id for port in layer.outputs}
+    inputs = sorted(port.id for port in layer.inputs)
+    incoming = sorted(edge.to_port for edge in scene.edges_to.get(number, ()))
+    outgoing = {edge.from_port for edge in scene.edges_from.get(number, ())}
+    return incoming == inputs and outgoing <= outputs
+
+
+def _exchanged_types(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
+    here, there = scene.layers[one], scene.layers[other]
+    if here.type == there.type:
+        return
+    edits: tuple[Edit, ...] = ()
+    for name in ("type", "version"):
+        texts = getattr(here, name), getattr(there, name)
+        if texts[0] != texts[1]:
+            edits += with_attribute(scene.source, here.offset, name, texts[1])
+            edits += with_attribute(scene.source, there.offset, name, texts[0])
+    yield Candidate(
+        edits,
+        f'type="{there.type}", and type="{here.type}" at {there.label}',
+        f"{_both(scene, one, other)} have each other's types: what each has fits the other",
+        scene.source.attribute(here.offset, "type"),
+        here,
+        (one, other),
+        cost=0.6,
+        bold=True,
+    )
+
+
+def _exchanged_attributes(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
+    here, there = scene.layers[one], scene.layers[other]
+    if here.type != there.type or here.data_offset < 0 or there.data_offset < 0:
+        return
+    for name, text in zip(here.items[::2], here.items[1::2], strict=True):
+        value = there.attribute(name)
+        if value is None or value == text:
+            continue
+        edits = (
+            *with_attribute(scene.source, here.data_offset, name, value),
+            *with_attribute(scene.source, there.data_offset, name, text),
+        )
+        yield Candidate(
+            edits,
+            f'{name}="{value}", and {name}="{text}" at {there.label}',
+            f"{_both(scene, one, other)} have each other's {name}: what each has fits the other",
+            scene.source.attribute(here.data_offset, name),
+            here,
+            (one, other),
+            cost=0.8,
+            bold=True,
+        )
+
+
+def _exchanged_offsets(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
+    """Two constants, or those that feed two layers, have each other's bytes."""
+    groups = [_constants(scene, at) for at in (one, other)]
+    for first in groups[0][:MAX_EDGES]:
+        for second in groups[1][:MAX_EDGES]:
+            here, there = scene.layers[first], scene.layers[second]
+            texts = here.attribute("offset"), there.attribute("offset")
+            if first == second or None in texts or texts[0] == texts[1]:
+                continue
+            if here.attribute("size") != there.attribute("size"):
+                continue
+            edits = (
+                *with_attribute(scene.source, here.data_offset, "offset", texts[1] or ""),
+                *with_attribute(scene.source, there.data_offset, "offset", texts[0] or ""),
+            )
+            yield Candidate(
+                edits,
+                f'offset="{texts[1]}", and offset="{texts[0]}" at {there.label}',
+                f"{_both(scene, first, second)} have each other's offset: what each holds fits "
+                "the other",
+                scene.source.attribute(here.data_offset, "offset"),
+                here,
+                (first, second, one, other),
+                cost=0.9,
+                bold=True,
+            )
+
+
+def _constants(scene: Scene, position: int) -> list[int]:
+    if scene.layers[position].is_constant:
+        return [position]
+    return [
+        source[0]
+        for source in scene.sources[position]
+        if source is not None and scene.layers[source[0]].is_constant
+    ]
+
+
+def _exchanged_sources(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
+    """Two layers are fed by each other's producers."""
+    edges = [scene.edges_to.get(scene.layers[at].id, [])[:MAX_EDGES] for at in (one, other)]
+    for first in edges[0]:
+        for second in edges[1]:
+            ends = _input(scene, one, first), _input(scene, other, second)
+            sources = _output(scene, first), _output(scene, second)
+            if ends[0] is None or ends[1] is None or sources[0] is None or sources[1] is None:
+                continue
+            fits = [alike(ends[i], sources[j]) for i, j in ((0, 0), (1, 1), (0, 1), (1, 0))]
+            if fits == [False, False, True, True]:
+                yield _crossed(scene, (one, other), first, second)
+
+
+def _crossed(scene: Scene, positions: tuple[int, int], one: Edge, other: Edge) -> Candidate:
+    targets = [{"to-layer": edge.to_layer, "to-port": edge.to_port} for edge in (other, one)]
+    edits: tuple[Edit, ...] = ()
+    for edge, ends in zip((one, other), targets, strict=True):
+        before = {"to-layer": edge.to_layer, "to-port": edge.to_port}
+        edits += with_edge(scene, edge, {k: v for k, v in ends.items() if before[k] != v})
+    by_id = scene.by_id
+    sources = (*by_id.get(one.from_layer, ()), *by_id.get(other.from_layer, ()))
+    return Candidate(
+        edits,
+        "the targets of two edges are exchanged",
+        f"{_both(scene, *positions)} are fed by each other's producers",
+        scene.source.attribute(one.offset, "to-layer"),
+        scene.layers[positions[0]],
+        positions,
+        sources,
+        cost=0.5,
+    )
+
+
+def _input(scene: Scene, position: int, edge: Edge) -> Port | None:
+    ports = scene.layers[position].inputs
+    return next((port for port in ports if port.id == edge.to_port), None)
+
+
+def _output(scene: Scene, edge: Edge) -> Port | None:
+    return next(
+        (
+            port
+            for at in scene.by_id.get(edge.from_layer, ())
+            for port in scene.layers[at].outputs
+            if port.id == edge.from_port
+        ),
+        None,
+    )

@@ -67,6 +67,7 @@ UNASSIGNED_VARIABLE = RuleId("IR123", "unassigned-variable", "info")
 DUPLICATE_TENSOR_NAME = RuleId("IR124", "duplicate-tensor-name", "info")
 MISSING_TENSOR_NAME = RuleId("IR125", "missing-tensor-name", "info")
 RUNTIME_INFO = RuleId("IR126", "runtime-info", "error")
+MISDIRECTED_EDGE = RuleId("IR127", "misdirected-edge", "error", "connect what goes together")
 OUTPUT_SHAPE_MISMATCH = RuleId("IR201", "output-shape-mismatch", "error")
 OUTPUT_TYPE_MISMATCH = RuleId("IR202", "output-type-mismatch", "error")
 UNPROVEN_DIMENSION = RuleId("IR203", "unproven-dimension", "warning")
@@ -82,6 +83,9 @@ UNKNOWN_ATTRIBUTE = RuleId("IR301", "unknown-attribute", "warning")
 MISSPELT_ATTRIBUTE = RuleId("IR302", "misspelt-attribute", "error")
 MISSING_ATTRIBUTE = RuleId("IR303", "missing-attribute", "error")
 ATTRIBUTE_VALUE = RuleId("IR304", "attribute-value", "error", "use an allowed value")
+CONTRADICTED_ATTRIBUTE = RuleId(
+    "IR305", "contradicted-attribute", "error", "write the value that fits the ports"
+)
 OPERATION_CONSTRAINT = RuleId(
     "IR401", "operation-constraint", "error", "correct the inputs or the attributes of the layer"
 )
@@ -118,6 +122,7 @@ UNUSED_WEIGHTS = RuleId("IR504", "unused-weights", "info")
 MISALIGNED_CONSTANT = RuleId("IR505", "misaligned-constant", "info")
 OVERLAPPING_CONSTANTS = RuleId("IR506", "overlapping-constants", "info")
 CONSTANT_TYPE = RuleId("IR507", "constant-type", "error")
+CONTRADICTED_CONSTANT = RuleId("IR508", "contradicted-constant", "error", "correct the constant")
 IR_VERSION = RuleId("IR601", "ir-version", "error")
 UNKNOWN_TYPE = RuleId("IR602", "unknown-type", "error")
 UNKNOWN_VERSION = RuleId("IR603", "unknown-version", "error")
@@ -126,6 +131,9 @@ NEWER_THAN_TARGET = RuleId("IR605", "newer-than-target", "error")
 IGNORED_BY_TARGET = RuleId("IR606", "ignored-by-target", "error")
 NOT_RUN_BY_TARGET = RuleId("IR607", "not-run-by-target", "error")
 OTHER_SHAPE_IN_TARGET = RuleId("IR608", "other-shape-in-target", "warning")
+CONTRADICTED_OPERATION = RuleId(
+    "IR609", "contradicted-operation", "error", "write the type and version that fit"
+)
 EXPORT_MISMATCH = RuleId(
     "IR661", "export-mismatch", "error", "export the folder again, so that its models go together"
 )

@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..diagnosis import Diagnosis
+from ..diagnosis.well_formed import malformed_cause
 from ..diagnostics.report import Diagnostic, diagnostic
 from ..formats.ir.edits import Edit, Edited
 from ..formats.loading import WeightsChoice, open_model, read_source
@@ -118,9 +119,7 @@ def fix(
         source, weights_file = open_model(name, weights)
         model = read_source(source, weights_file)
     except NotReadable as unreadable:
-        fixes = _untouched(unreadable.source, [diagnostic(unreadable.finding, unreadable.source)])
-        fixes.readable = False
-        return fixes
+        return _well_formed(unreadable, name, weights)
     if not model.format.fixable:
         raise ValueError(f"'{name}' is not an IR; only IR files can be fixed")
     if model.source.data != source.data or any(
@@ -130,6 +129,31 @@ def fix(
         diagnostics = [diagnostic(finding, model.source) for finding in remaining]
         return _untouched(model.source, diagnostics)
     return _fixed(source, model, unsafe)
+
+
+def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice) -> Fixes:
+    """The single slip in the text of a file that cannot be read is taken back, if there is one."""
+    source, finding = unreadable.source, unreadable.finding
+    cause = malformed_cause(finding, source)
+    told = diagnostic(finding if cause is None else cause.finding, source)
+    fixes = _untouched(source, [told])
+    fixes.readable = False
+    if cause is None or not cause.candidates:
+        return fixes
+    fixes.candidates = [_choice(cause, source)]
+    edits = sorted(cause.candidates[0].edits)
+    text = Source(source.path, _with_edits(source.data, edits), source.encoding)
+    try:
+        _, weights_file = open_model(path, weights)
+        after = examine(read_source(text, weights_file))
+    except NotReadable:
+        return fixes
+    if _graver(after.findings) > 1:
+        return fixes
+    fixes.readable, fixes.edits, fixes.fixed = True, edits, [told]
+    fixes.remaining = [diagnostic(finding, text) for finding in after.findings]
+    fixes.remaining_before = fixes.remaining
+    return fixes
 
 
 def _untouched(source: Source, remaining: list[Diagnostic]) -> Fixes:

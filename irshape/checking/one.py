@@ -50,7 +50,11 @@ def examine(model: Model, settings: Settings = PLAIN) -> Examination:
         all_findings = findings(context, settings.also)
         reported = [finding for finding in all_findings if selection.keep(finding)]
         reported += selection.about_comments()
-        diagnoses = _diagnoses(context, reported)
+        diagnoses = [
+            diagnosis
+            for diagnosis in _diagnoses(context, reported)
+            if selection.selected(diagnosis.finding.rule)
+        ]
     if diagnoses:
         reported = _told_once(reported, diagnoses)
     reported.sort(key=_in_file_order)
@@ -192,6 +196,12 @@ def _has_plugin_rules() -> bool:
 
 def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
     """The report on a file from which no model can be read."""
+    from ..diagnosis.well_formed import malformed_cause
+
     source = unreadable.source
-    reason = diagnostic(unreadable.finding, source)
+    cause = malformed_cause(unreadable.finding, source)
+    if cause is None:
+        reason = diagnostic(unreadable.finding, source)
+    else:
+        reason = diagnostic(cause.finding, source)._replace(fixes=_fixes(cause, source))
     return FileReport(source.path, 0, [] if reason.code in settings.ignored else [reason], source)

@@ -14,7 +14,13 @@ from ..model.ids import is_number
 from ..ops import registry
 from ..ops.declaration import Attribute
 from ..ops.kinds import SHAPE, Boolean, Choice, Integer, ListOf, ShapeText, TypeName
-from ..rule_ids import MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE
+from ..rule_ids import (
+    ATTRIBUTE_VALUE,
+    CONTRADICTED_ATTRIBUTE,
+    MISSING_ATTRIBUTE,
+    UNKNOWN_ATTRIBUTE,
+    RuleId,
+)
 from ..types import PartialShape
 from .candidate import Candidate
 from .scene import Scene
@@ -137,8 +143,16 @@ def _values(
             layer,
             (position,),
             cost=1.0 + 0.01 * index + _unlikely(attribute, text, other, usual),
+            rule=_rule_of(attribute, text),
             bold=text is not None and _reads(attribute.kind, text) is not None,
         )
+
+
+def _rule_of(attribute: Attribute, text: str | None) -> RuleId:
+    """Under which rule a value is wrong: it is none, there is none, or it does not fit."""
+    if text is None:
+        return MISSING_ATTRIBUTE
+    return ATTRIBUTE_VALUE if _reads(attribute.kind, text) is None else CONTRADICTED_ATTRIBUTE
 
 
 def _unlikely(attribute: Attribute, text: str | None, other: str, usual: Counter[str]) -> float:

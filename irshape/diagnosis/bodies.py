@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ..model.ids import is_number
+from ..rule_ids import PORT_MAP
 from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute, without_attribute
@@ -40,6 +41,7 @@ def _candidate(
         scene.layers[position],
         (position,),
         cost=cost,
+        rule=PORT_MAP,
     )
 
 

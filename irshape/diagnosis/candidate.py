@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
+from ..rule_ids import RuleId
 
 
 class Patch(NamedTuple):
@@ -36,6 +37,9 @@ class Candidate(NamedTuple):
     costs 1 more."""
     certain: bool = True
     """Whether it may be applied unasked where nothing else explains as much."""
+    rule: RuleId | None = None
+    """Under which rule it is reported where no finding stands at its place; None: that of the
+    gravest finding that it explains."""
     patch: Patch | None = None
     """What should stand in the .bin, which no edit writes."""
     bold: bool = False

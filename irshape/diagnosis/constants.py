@@ -10,6 +10,7 @@ from ..formats.ir.edits import Edit, set_dims
 from ..model.graph import Finding, Layer
 from ..model.ids import is_number
 from ..model.weights import Constant
+from ..rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT
 from ..rules import Context
 from ..rules.links import alike
 from ..types import ElementType
@@ -104,6 +105,7 @@ def _declaring(
         source.attribute(layer.data_offset, "shape"),
         layer,
         (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
+        rule=CONTRADICTED_CONSTANT if layer.is_constant else CONTRADICTED_ATTRIBUTE,
         cost=0.6 if sorted(sizes) == sorted(port.dims or ()) and sizes != port.dims else 1.2,
         bold=True,
     )
@@ -159,6 +161,7 @@ class Const:
             self.layer,
             (self.position,),
             cost=cost,
+            rule=CONTRADICTED_CONSTANT,
         )
 
     def bytes_of(self, element_type: ElementType | None, shape: tuple[int, ...] | None) -> int:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ..model.graph import Edge, Finding, Layer, Port
 from ..model.ids import is_number
-from ..rule_ids import CYCLE, DUPLICATE_EDGE, MISSING_EDGE
+from ..rule_ids import CYCLE, DUPLICATE_EDGE, MISDIRECTED_EDGE, MISSING_EDGE
 from ..rules import Context
 from ..rules.links import alike
 from .candidate import Candidate
@@ -157,6 +157,7 @@ def _redirected(
             touched,
             needs,
             cost=cost,
+            rule=MISDIRECTED_EDGE,
         )
 
 
@@ -387,6 +388,7 @@ def _crossed(
         layer,
         (position,),
         cost=0.5,
+        rule=MISDIRECTED_EDGE,
     )
 
 

@@ -8,6 +8,12 @@ from itertools import combinations
 from ..formats.ir.edits import Edit
 from ..model.graph import Edge, Layer, Port
 from ..model.ids import is_number
+from ..rule_ids import (
+    CONTRADICTED_ATTRIBUTE,
+    CONTRADICTED_CONSTANT,
+    CONTRADICTED_OPERATION,
+    MISDIRECTED_EDGE,
+)
 from ..rules.links import alike
 from .candidate import Candidate
 from .scene import Scene
@@ -64,6 +70,7 @@ def exchanged_port_ids(scene: Scene, position: int) -> Iterator[Candidate]:
             (position,),
             port=("input", one.id),
             cost=0.2,
+            rule=MISDIRECTED_EDGE,
         )
 
 
@@ -97,6 +104,7 @@ def _exchanged_ids(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
         here,
         tuple(sorted(touched)),
         cost=0.3 if disordered else 0.6,
+        rule=MISDIRECTED_EDGE,
     )
 
 
@@ -139,6 +147,7 @@ def _exchanged_types(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
         here,
         (one, other),
         cost=0.6,
+        rule=CONTRADICTED_OPERATION,
         bold=True,
     )
 
@@ -163,6 +172,7 @@ def _exchanged_attributes(scene: Scene, one: int, other: int) -> Iterator[Candid
             here,
             (one, other),
             cost=0.8,
+            rule=CONTRADICTED_ATTRIBUTE,
             bold=True,
         )
 
@@ -191,6 +201,7 @@ def _exchanged_offsets(scene: Scene, one: int, other: int) -> Iterator[Candidate
                 here,
                 (first, second, one, other),
                 cost=0.9,
+                rule=CONTRADICTED_CONSTANT,
                 bold=True,
             )
 
@@ -212,9 +223,10 @@ def _exchanged_sources(scene: Scene, one: int, other: int) -> Iterator[Candidate
         for second in edges[1]:
             ends = _input(scene, one, first), _input(scene, other, second)
             sources = _output(scene, first), _output(scene, second)
-            if ends[0] is None or ends[1] is None or sources[0] is None or sources[1] is None:
-                continue
-            fits = [alike(ends[i], sources[j]) for i, j in ((0, 0), (1, 1), (0, 1), (1, 0))]
+            fits = [
+                end is not None and output is not None and alike(end, output)
+                for end, output in zip((*ends, *ends), (*sources, *sources[::-1]), strict=True)
+            ]
             if fits == [False, False, True, True]:
                 yield _crossed(scene, (one, other), first, second)
 
@@ -236,6 +248,7 @@ def _crossed(scene: Scene, positions: tuple[int, int], one: Edge, other: Edge) -
         positions,
         sources,
         cost=0.5,
+        rule=MISDIRECTED_EDGE,
     )
 
 

@@ -12,6 +12,7 @@ from ..model.graph import Edge, Finding, Layer
 from ..model.ids import is_number, lenient_id, plain_id
 from ..ops import registry
 from ..rule_ids import (
+    CONTRADICTED_OPERATION,
     CUSTOM_OPERATION,
     DANGLING_EDGE,
     DUPLICATE_ID,
@@ -52,12 +53,20 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
     elif finding.rule.code.startswith(("IR3", "IR4", "IR116", "IR20")):
         for index, version in enumerate(_versions(scene, layer)):
             if version != layer.version:
-                yield from _changed(scene, finding, position, "version", version, 1.5 + 0.1 * index)
+                cost = 1.5 + 0.1 * index
+                for candidate in _changed(scene, finding, position, "version", version, cost):
+                    yield candidate._replace(
+                        cause=f"the attributes and ports are those of {layer.type} of {version}, "
+                        f"not of {layer.version}",
+                        offset=scene.source.attribute(layer.offset, "version"),
+                        rule=CONTRADICTED_OPERATION,
+                    )
         for name, cost in _other_types(scene, layer):
             for candidate in _changed(scene, finding, position, "type", name, cost):
                 yield candidate._replace(
                     cause=f"the attributes and ports are those of {name}, not of {layer.type}",
                     offset=scene.source.attribute(layer.offset, "type"),
+                    rule=CONTRADICTED_OPERATION,
                 )
 
 
@@ -250,6 +259,7 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
         layer,
         tuple(sorted(touched)),
         cost=0.7 + (0.0 if in_order else 0.3) + (0.0 if whole else 0.3),
+        rule=DUPLICATE_ID if len(scene.by_id.get(layer.id, ())) > 1 else DANGLING_EDGE,
     )
 
 

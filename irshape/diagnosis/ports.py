@@ -163,15 +163,19 @@ def _with_ends(scene: Scene, position: int, direction: str, number: str) -> tupl
 def _renumbered(scene: Scene, position: int, port: Port, direction: str, number: str) -> Candidate:
     layer = scene.layers[position]
     fits = number == str([*layer.inputs, *layer.outputs].index(port))
+    ports = layer.inputs if direction == "input" else layer.outputs
+    doubled = [each.id for each in ports].count(port.id) > 1
+    wrong = "that of another port" if doubled else "an id that no edge names"
     return Candidate(
         with_attribute(scene.source, port.offset, "id", number),
         f'{direction} port {port.id} gets id="{number}"',
-        f"{direction} port {port.id} has an id that no edge names; the edges name {number}",
+        f"{direction} port {port.id} has {wrong}; the edges name {number}",
         port.offset,
         layer,
         _with_ends(scene, position, direction, number),
         port=(direction, port.id),
         cost=0.7 if fits else 1.5,
+        rule=DUPLICATE_PORT if doubled else DANGLING_EDGE,
     )
 
 
@@ -209,6 +213,7 @@ def _lost_port(scene: Scene, position: int, direction: str, number: str) -> Iter
             layer,
             _with_ends(scene, position, direction, number),
             cost=1.2,
+            rule=DANGLING_EDGE,
         )
 
 

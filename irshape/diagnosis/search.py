@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..faults import Fault
 from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..model.weights import Weights
@@ -28,14 +29,18 @@ from .scene import Scene
 from .trial import Key, Trial
 from .values import Patched, value_causes
 
-MIN_WORK = 600
+MIN_WORK = 400
 """How many layers are read and checked again for a small file."""
-WORK_PER_LAYER = 1.0
+WORK_PER_LAYER = 0.6
 """How many layers are read and checked again for each layer of the file."""
 VALUE_COST = 1.2
 """Where no change of the text costs less, other values of constants are tried."""
-PLAIN_COST = 0.75
-"""The cost of a change that needs no rivals where it explains several findings, and all."""
+LESS_LIKELY = 0.5
+"""So much more than the first may a candidate cost that is listed beside it."""
+MUCH_LESS_LIKELY = 1.0
+"""The same where the first does not explain everything."""
+SHOWN = 3
+"""With so many candidates, those that are clearly less likely are not looked for."""
 MAX_CORE = 32
 """How many layers of a part are checked in full."""
 MAX_BEHIND = 100
@@ -80,9 +85,7 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     if len(graver) > 1:
         from .whole_file import whole_file_cause
 
-        whole = whole_file_cause(context, graver)
-        if whole is not None and not whole.candidates:
-            whole = _single(context, graver, whole)
+        whole = whole_file_cause(context, graver, _single)
         if whole is not None:
             diagnoses.append(whole)
             explained = set(map(id, whole.explained))
@@ -96,14 +99,22 @@ _Explaining = tuple[int, Candidate, tuple[Finding, ...]]
 """How many findings a candidate explains, the candidate, and those findings."""
 
 
-def _single(context: Context, findings: Sequence[Finding], whole: Diagnosis) -> Diagnosis:
-    """The one constant that explains as much as the whole .bin, if there is one."""
+def _single(context: Context, findings: Sequence[Finding], count: int) -> Diagnosis | None:
+    """The one constant that explains so many findings, if there is one."""
     search = _Search(context, findings)
-    for finding in search.waiting[:OTHERS]:
-        cause = search.cause_of(finding)
-        if cause is not None and len(cause.explained) >= len(whole.explained):
-            return cause
-    return whole
+    for finding in search.waiting[:2]:
+        for scene, position in search.places(finding):
+            if position is None:
+                continue
+            for entry in search.tried(scene, finding, value_causes(scene, finding, position)):
+                if entry[0] >= count:
+                    cause = _as_finding(context.model.source, entry[1], entry[2])
+                    return Diagnosis(cause, entry[2], (), False)
+    return None
+
+
+_CONSEQUENCES = ("IR2", "IR4")
+"""Findings that say what does not go together; the cause has a code of its own nature."""
 
 
 class _Search:
@@ -221,7 +232,9 @@ class _Search:
         """Those of some candidates that explain a finding, each with what it explains."""
         explaining: list[_Explaining] = []
         tried: set[object] = set()
-        for candidate in candidates:
+        for candidate in sorted(candidates, key=lambda candidate: candidate.cost):
+            if explaining and self.settled(explaining, candidate.cost):
+                break  # nothing that is left is as likely
             key = (candidate.edits, candidate.patch)
             if key in tried or key == ((), None):
                 continue
@@ -231,9 +244,15 @@ class _Search:
             explained = self.explained(scene, candidate, finding)
             if explained:
                 explaining.append((len(explained), candidate, explained))
-                if 1 < len(explained) == len(self.waiting) and candidate.cost <= PLAIN_COST:
-                    break  # nothing is likelier, and nothing explains more
         return explaining
+
+    def settled(self, explaining: list[_Explaining], cost: float) -> bool:
+        """Whether candidates that cost so much need not be tried any more."""
+        most, first, _ = max(explaining, key=lambda entry: (entry[0], -entry[1].cost))
+        if most < len(self.waiting):
+            return cost > first.cost + MUCH_LESS_LIKELY
+        enough = len(explaining) >= SHOWN or most > 1
+        return cost > first.cost + (CLEARLY if enough else LESS_LIKELY)
 
     def candidates(
         self, scene: Scene, finding: Finding, position: int | None
@@ -457,4 +476,8 @@ def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Findin
         if lead in refused and len({other.layer for other in refused}) == 1:
             return _from_constant(source, lead, candidate, explained, help)
     fault = lead.fault._replace(message=candidate.cause, help=help)
+    if candidate.rule not in (None, lead.rule) and lead.rule.code.startswith(_CONSEQUENCES):
+        severity = "error" if errors else "warning"
+        assert candidate.rule is not None
+        fault = Fault(candidate.rule, candidate.cause, help=help, severity=severity)
     return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)

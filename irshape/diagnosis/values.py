@@ -11,6 +11,7 @@ from itertools import combinations, islice
 
 from ..model.graph import Finding
 from ..model.weights import Weights
+from ..rule_ids import CONTRADICTED_CONSTANT
 from .candidate import Candidate, Patch
 from .constants import Const
 from .scene import Scene
@@ -73,6 +74,7 @@ def _other_values(
             (*sharing, *consumers),
             cost=1.2 + 0.01 * index,
             certain=False,
+            rule=CONTRADICTED_CONSTANT,
             patch=Patch(const.offset, content),
         )
 

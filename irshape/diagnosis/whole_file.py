@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from ..formats.ir.edits import Edit
@@ -29,7 +29,7 @@ from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .constants import constant_spans
 from .scene import Scene
-from .trial import local_rules
+from .trial import Trial, local_rules
 from .writing import with_attribute, with_edge
 
 SEVERAL = 3
@@ -38,13 +38,20 @@ MAX_SHIFTED = 1 << 26
 """The largest .bin that is tried with its content moved."""
 
 
-def whole_file_cause(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+Single = Callable[[Context, Sequence[Finding], int], Diagnosis | None]
+"""Looks for one constant that explains so many findings."""
+
+
+def whole_file_cause(
+    context: Context, findings: Sequence[Finding], single: Single
+) -> Diagnosis | None:
     """The cause that lies in the file as a whole, if there is one."""
-    for cause in (_short_weights, _other_weights, _another_batch, _renumbered):
-        diagnosis = cause(context, findings)
-        if diagnosis is not None:
-            return diagnosis
-    return None
+    return (
+        _short_weights(context, findings)
+        or _other_weights(context, findings, single)
+        or _another_batch(context, findings)
+        or _renumbered(context, findings)
+    )
 
 
 def _told(
@@ -132,7 +139,9 @@ def _without_weights(context: Context, weights: Weights | None) -> Counter[objec
         model.weights = before
 
 
-def _other_weights(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+def _other_weights(
+    context: Context, findings: Sequence[Finding], single: Single
+) -> Diagnosis | None:
     """The .bin holds other values than the shapes of the model need."""
     weights = context.model.weights
     of_values = [finding for finding in findings if finding.rule.code.startswith(("IR2", "IR4"))]
@@ -145,10 +154,13 @@ def _other_weights(context: Context, findings: Sequence[Finding]) -> Diagnosis |
         findings
     ):
         return None
+    alone = single(context, findings, len(explained))
+    if alone is not None:
+        return alone
     spans = context.shared(constant_spans)
     needed = max((end for _, end, _ in spans), default=0)
     reason = (
-        _shift(context, needed)
+        _shift(context, findings, needed)
         or _fitting_sibling(context, needed)
         or _other_precision(context)
         or "it is another model's, or was written anew"
@@ -166,17 +178,21 @@ def _other_weights(context: Context, findings: Sequence[Finding]) -> Diagnosis |
     )
 
 
-def _shift(context: Context, needed: int) -> str | None:
+def _shift(context: Context, findings: Sequence[Finding], needed: int) -> str | None:
     """Whether the constants fit once the content of the .bin is moved."""
     weights = context.model.weights
     if weights is None or weights.data is None or weights.size > MAX_SHIFTED:
         return None
+    scene = Scene(context, context.results[context.model.net])
+    first = [scene.position[f.layer] for f in findings if f.layer in scene.position][:SEVERAL]
+    part = Trial(scene, first)  # most moves show in a few layers already
     content = bytes(weights.view(0, weights.size))
     for by in dict.fromkeys((weights.size - needed, 4, 8, 16, 64, -4, -8, -16, -64)):
         if not by or abs(by) >= weights.size:
             continue
         moved = content[by:] if by > 0 else bytes(-by) + content
-        if not _without_weights(context, Weights(weights.path, moved, "ready")):
+        other = Weights(weights.path, moved, "ready")
+        if not part.check((), (), other) and not _without_weights(context, other):
             where = "behind" if by > 0 else "before"
             return f"its content lies {abs(by)} bytes {where} where the offsets say"
     return None

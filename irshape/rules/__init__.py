@@ -46,6 +46,7 @@ FAMILIES = (
     "constraints",
     "weights",
     "versions",
+    "causes",
     "exports",
     "numerics",
     "comparing",

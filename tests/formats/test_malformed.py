@@ -39,8 +39,8 @@ ROWS = {
     "a layer": Row("    </layer>\n    <layer", "    <layer", 4, "<layer> is not closed: </layers>"),
     "a port": Row("</dim></port>\n      </output>", "</dim>\n      </output>", 7, "<port>"),
     "a comment holds no tags": Row("</layer>\n  </l", "<!-- </layer> -->\n  </l", 10, "<layer>"),
-    "another end tag": Row("    </layer>\n    <", "    </layr>\n    <", 9, "mismatched tag"),
-    "an end tag too many": Row("    </layer>\n    <", "    </layer></layer>\n    <", 9, "mismatch"),
+    "another end tag": Row("    </layer>\n    <", "    </layr>\n    <", 9, "</layr> closes no"),
+    "an end tag too many": Row("    </layer>\n    <", "    </layer></layer>\n    <", 9, "</layer> closes no"),
     "a merge conflict": Row(
         "      <input>\n",
         "<<<<<<< HEAD\n      <input>\n=======\n      <input >\n>>>>>>> other\n",
@@ -53,7 +53,7 @@ ROWS = {
         3,
         "and 1 more",
     ),
-    "the file ends too early": Row("</net>\n", "", 16, "no element found"),
+    "the file ends too early": Row("</net>\n", "", 16, "it ends before its elements are closed"),
 }
 
 

@@ -43,6 +43,8 @@ from text_faults import TEXT_FAULTS, VALUE_FAULTS  # noqa: E402
 import irshape  # noqa: E402
 
 KINDS = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS
+LOST = {*VALUE_FAULTS, "truncated-file"}
+"""Kinds of faults after which nothing in the file says what was there."""
 COLUMNS = ("places", "silent", "one", "at", "safe", "unsafe", "three", "worse")
 
 
@@ -276,6 +278,8 @@ def measure_file(
                 if fault.weights is not None:
                     path.with_suffix(".bin").write_bytes(fault.weights)
                     lines = element_lines(original, fault.where)
+                elif kind in TEXT_FAULTS:
+                    lines = slip_lines(original, fault.text)
                 else:
                     lines = expected_lines(original, fault.text, fault.where)
                 answer = measure_one(path, original, fault.text, fault.where, lines)
@@ -297,6 +301,19 @@ def measure_file(
                             **answer,
                         }
                     )
+
+
+def slip_lines(before: bytes, after: bytes) -> set[int]:
+    """The line of the first byte that differs, and that of the element around it."""
+    start = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
+        min(len(before), len(after)),
+    )
+    line = before.count(b"\n", 0, start) + 1
+    around = [row for row in Text(before).opened if row[0] <= line <= row[1]]
+    if before.split(b"\n")[line - 1].strip() in (b"<input>", b"<output>"):
+        return {line, line + 1}  # what follows the tag that is missing
+    return {line, around[-1][0], *(around[row][0] for row in (-2,) if around[-1][2] == "dim")}
 
 
 def element_lines(data: bytes, where: Where | None) -> set[int]:
@@ -335,7 +352,7 @@ def row(name: str, count: Counter[str]) -> str:
     seen = count["places"] - count["silent"]
     shares = [
         f"{100 * count[column] / seen:.1f}"
-        if seen and not (name.replace(" ", "-") in VALUE_FAULTS and column not in ("one", "at"))
+        if seen and not (name.replace(" ", "-") in LOST and column not in ("one", "at"))
         else "–"
         for column in ("one", "at", "safe", "unsafe", "three")
     ]

@@ -71,12 +71,6 @@ def missing_slash(data: bytes) -> Iterator[Slip]:
 
 
 @text_fault
-def bare_ampersand(data: bytes) -> Iterator[Slip]:
-    for match in matches(r' name="([^"<>]*)"', data):
-        yield match.end(1), match.end(1), b"&b"
-
-
-@text_fault
 def doubled_attribute(data: bytes) -> Iterator[Slip]:
     for match in matches(r'( (version|from-port|precision)="[^"]*")', data):
         if match.start() > 200:

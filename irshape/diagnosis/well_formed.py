@@ -1,0 +1,225 @@
+"""The single slip for which a text is not well-formed XML: a tag, a quote or a slash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import NamedTuple
+from xml.parsers import expat
+
+from ..formats.ir.edits import Edit
+from ..model.graph import Finding
+from ..model.source import Source
+from ..rule_ids import MALFORMED_XML
+from .candidate import Candidate, Diagnosis
+
+_BODIES = ("body", "then_body", "else_body")
+_PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
+_CHILDREN: dict[str, tuple[str, ...]] = {
+    "net": ("layers", "edges", "rt_info", "meta_data"),
+    "layers": ("layer",),
+    "layer": ("data", "input", "output", "rt_info", "back_edges", *_BODIES, *_PORT_MAPS),
+    "input": ("port",),
+    "output": ("port",),
+    "port": ("dim", "rt_info"),
+    "edges": ("edge",),
+    "back_edges": ("edge",),
+    **dict.fromkeys(_BODIES, ("layers", "edges", "rt_info", "back_edges")),
+    **dict.fromkeys(_PORT_MAPS, ("input", "output")),
+    **dict.fromkeys(("dim", "data", "edge"), ()),
+}
+_KNOWN = {name for names in _CHILDREN.values() for name in names}
+_WITHOUT_TEXT = ("data", "edge")
+"""Elements that end with their start tag."""
+_TAG = re.compile(rb"""<(/?)([A-Za-z_][\w.-]*)((?:[^<>"']|"[^"<>]*"|'[^'<>]*')*?)(/?)>""")
+_PASSED = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_FREE = re.compile(rb"<(rt_info|meta_data)\b[^<>]*[^/<>]>.*?</\1\s*>", re.DOTALL)
+_BROKEN = re.compile(rb"<[^<>\n]*>?")
+_ATTRIBUTE = re.compile(rb"""\s+([\w.:-]+)\s*=\s*("[^"<>]*"|'[^'<>]*')""")
+_OPEN_VALUE = re.compile(rb"""=\s*"([^"=<>]*?)(?=\s+[\w.:-]+\s*=\s*"|\s*/?>|\s*\?>|$)(?!")""")
+_BARE_VALUE = re.compile(rb"""=\s*([^"'\s=<>/][^"'\s<>]*)(["'])""")
+_ENDED = ("no element found", "unclosed token", "unclosed CDATA section")
+MAX_SIZE = 1 << 25
+"""How many bytes a text may have in which the slip is looked for."""
+ALIKE = 0.6
+"""How alike two names must be for one to be a misspelling of the other."""
+
+
+class Slip(NamedTuple):
+    """A slip, as the edits that take it back."""
+
+    edits: tuple[Edit, ...]
+    change: str
+    cause: str
+    offset: int
+    """The element that is wrong."""
+
+
+def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
+    """The slip for which a file is not well-formed, with what takes it back."""
+    if finding.rule != MALFORMED_XML or source.raw is not None or len(source.data) > MAX_SIZE:
+        return None
+    cause = slip(source)
+    if cause is None:
+        return _cut_off(finding) if finding.message.endswith(_ENDED) else None
+    message, help = finding.message, f"likely meant: {cause.change}"
+    if finding.offset != cause.offset or "not closed" not in message:
+        message = f"the file is not well-formed XML: {cause.cause}"
+    told = Finding(finding.fault._replace(message=message, help=help), cause.offset)
+    candidate = Candidate(cause.edits, cause.change, cause.cause, cause.offset, None, ())
+    return Diagnosis(told, (finding,), (candidate,), True)
+
+
+def _cut_off(finding: Finding) -> Diagnosis:
+    """The end of a file is missing."""
+    message = "the file is not well-formed XML: it ends before its elements are closed"
+    help = "get the whole file: this one was cut off here"
+    return Diagnosis(
+        finding._replace(fault=finding.fault._replace(message=message, help=help)),
+        (finding,),
+        (),
+        False,
+    )
+
+
+def slip(source: Source) -> Slip | None:
+    """The slip after which the whole text is well-formed; None if no single one is it."""
+    for candidate in _candidates(source.data):
+        text = source.data
+        for edit in sorted(candidate.edits, reverse=True):
+            text = text[: edit.start] + edit.text + text[edit.end :]
+        if _well_formed(text):
+            return candidate
+    return None
+
+
+def _well_formed(text: bytes) -> bool:
+    parser = expat.ParserCreate()
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError:
+        return False
+    return True
+
+
+def _candidates(text: bytes) -> Iterator[Slip]:
+    """What may be meant where the tags first go wrong."""
+    opened: list[tuple[str, int, int]] = []
+    at = 0
+    while (start := text.find(b"<", at)) >= 0:
+        passed = _PASSED.match(text, start) or _FREE.match(text, start)
+        if passed is not None:
+            at = passed.end()
+            continue
+        tag = _TAG.match(text, start)
+        if tag is None or _doubled(tag[3]):
+            yield from _in_tag(text, start)
+            return
+        name = tag[2].decode()
+        if tag[1]:
+            if not opened or opened[-1][0] != name:
+                yield from _at_end_tag(text, tag, opened)
+                return
+            opened.pop()
+        else:
+            if opened and _misplaced(name, opened[-1][0]):
+                yield from _at_start_tag(text, tag, opened)
+                return
+            if not tag[4]:
+                opened.append((name, start, tag.end()))
+        at = tag.end()
+
+
+def _misplaced(name: str, parent: str) -> bool:
+    return name in _KNOWN and parent in _CHILDREN and name not in _CHILDREN[parent]
+
+
+def _unclosed(text: bytes, element: tuple[str, int, int], before: int) -> Iterator[Slip]:
+    """An element has no end tag, or its start tag lacks the slash."""
+    name, start, end = element
+    if name in _WITHOUT_TEXT:
+        yield Slip(
+            (Edit(end - 1, end - 1, b"/"),),
+            f"<{name} …> becomes <{name} …/>",
+            f"<{name}> is not closed",
+            start,
+        )
+        return
+    lead = before
+    while text[lead - 1 : lead].isspace():
+        lead -= 1
+    if name in ("dim", "port") and not text[end:lead].strip():
+        lead = end
+    line = text.rfind(b"\n", 0, start)
+    indent = text[line:start] if line >= 0 and not text[line:start].strip() else b""
+    indent = b"" if name == "dim" or lead == end else indent
+    edit = Edit(lead, lead, indent + f"</{name}>".encode())
+    yield Slip((edit,), f"</{name}> is added", f"<{name}> is not closed", start)
+
+
+def _at_end_tag(
+    text: bytes, tag: re.Match[bytes], opened: list[tuple[str, int, int]]
+) -> Iterator[Slip]:
+    name = tag[2].decode()
+    if len(opened) > 1 and opened[-2][0] == name:
+        yield from _unclosed(text, opened[-1], tag.start())
+    if opened and SequenceMatcher(None, name, opened[-1][0]).ratio() >= ALIKE:
+        edit = Edit(tag.start(2), tag.end(2), opened[-1][0].encode())
+        change = f"</{name}> becomes </{opened[-1][0]}>"
+        cause = f"</{name}> closes no element, and <{opened[-1][0]}> is not closed"
+        yield Slip((edit,), change, cause, tag.start())
+    if opened and name in _CHILDREN.get(opened[-1][0], ()):
+        edit = Edit(tag.start(), tag.end(), b"")
+        yield Slip((edit,), f"</{name}> is removed", f"</{name}> closes no element", tag.start())
+
+
+def _at_start_tag(
+    text: bytes, tag: re.Match[bytes], opened: list[tuple[str, int, int]]
+) -> Iterator[Slip]:
+    name = tag[2].decode()
+    parent = opened[-1][0]
+    for between in _CHILDREN[parent]:
+        close = text.find(f"</{between}".encode(), tag.start())
+        near = text.find(f"</{parent}".encode(), tag.start())
+        if name in _CHILDREN.get(between, ()) and 0 <= close < near:
+            lead = tag.start()
+            while text[lead - 1 : lead] in (b" ", b"\t"):
+                lead -= 1
+            edit = Edit(lead, lead, text[lead : tag.start()] + f"<{between}>\n".encode())
+            cause = f"<{between}> is missing before <{name}>"
+            yield Slip((edit,), f"<{between}> is added", cause, tag.start())
+            return
+    for depth in range(2, min(4, len(opened) + 1)):
+        if not _misplaced(name, opened[-depth][0]):
+            yield from _unclosed(text, opened[-1], tag.start())
+            return
+
+
+def _doubled(attributes: bytes) -> bool:
+    names = [match[1] for match in _ATTRIBUTE.finditer(attributes)]
+    return len(set(names)) < len(names)
+
+
+def _in_tag(text: bytes, start: int) -> Iterator[Slip]:
+    """A tag that is none: a quote is missing, or an attribute is there twice."""
+    line = _BROKEN.match(text, start)
+    if line is None:
+        return
+    name = re.sub(rb"[\s/<>].*", b"", line[0][1:], flags=re.DOTALL).decode("ascii", "replace")
+    seen: dict[bytes, bytes] = {}
+    for match in _ATTRIBUTE.finditer(text, start, line.end()):
+        attribute = match[1].decode("ascii", "replace")
+        if seen.get(match[1]) == match[2]:
+            edit = Edit(match.start(), match.end(), b"")
+            cause = f"<{name}> has the attribute {attribute} twice"
+            yield Slip((edit,), f"the second {attribute} is removed", cause, start)
+        seen.setdefault(match[1], match[2])
+    change, cause = f"a quote is added in <{name}>", f"a value in <{name}> lacks a quote"
+    for match in _OPEN_VALUE.finditer(text, start, line.end()):
+        yield Slip((Edit(match.end(1), match.end(1), b'"'),), change, cause, start)
+    for match in _BARE_VALUE.finditer(text, start, line.end()):
+        yield Slip((Edit(match.start(1), match.start(1), match[2]),), change, cause, start)
+    if not line[0].endswith(b">"):
+        edit = Edit(line.end(), line.end(), b">")
+        yield Slip((edit,), f"<{name} is closed", f"the tag <{name} is not closed", start)

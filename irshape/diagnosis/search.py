@@ -14,7 +14,7 @@ from ..faults import Fault
 from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..model.weights import Weights
-from ..rule_ids import DUPLICATE_PORT, HUGE_TENSOR, UNREACHABLE_LAYER
+from ..rule_ids import DUPLICATE_PORT, HUGE_TENSOR, UNREACHABLE_LAYER, Severity
 from ..rules import Context
 from .attributes import attribute_causes
 from .bodies import port_map_causes
@@ -477,7 +477,7 @@ def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Findin
             return _from_constant(source, lead, candidate, explained, help)
     fault = lead.fault._replace(message=candidate.cause, help=help)
     if candidate.rule not in (None, lead.rule) and lead.rule.code.startswith(_CONSEQUENCES):
-        severity = "error" if errors else "warning"
+        severity: Severity = "error" if errors else "warning"
         assert candidate.rule is not None
         fault = Fault(candidate.rule, candidate.cause, help=help, severity=severity)
     return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)

@@ -40,7 +40,9 @@ ROWS = {
     "a port": Row("</dim></port>\n      </output>", "</dim>\n      </output>", 7, "<port>"),
     "a comment holds no tags": Row("</layer>\n  </l", "<!-- </layer> -->\n  </l", 10, "<layer>"),
     "another end tag": Row("    </layer>\n    <", "    </layr>\n    <", 9, "</layr> closes no"),
-    "an end tag too many": Row("    </layer>\n    <", "    </layer></layer>\n    <", 9, "</layer> closes no"),
+    "an end tag too many": Row(
+        "    </layer>\n    <", "    </layer></layer>\n    <", 9, "</layer> closes no"
+    ),
     "a merge conflict": Row(
         "      <input>\n",
         "<<<<<<< HEAD\n      <input>\n=======\n      <input >\n>>>>>>> other\n",

@@ -20,6 +20,12 @@ PART = 60
 """How many layers a part has, where the names give no scopes."""
 LEAST_MEMBERS = 3
 """A scope with fewer layers is no group of its own."""
+MANY = 40
+"""Where names give no scopes to more layers, types that repeat in the same order are groups."""
+LONGEST_PERIOD = 240
+LEAST_RUN = 12
+"""How many layers repeated blocks have at least, all together."""
+MOST_CANDIDATES = 2_000
 DEEPEST = 24
 """How many scopes of a name count. Names may hold any number of separators."""
 
@@ -39,6 +45,14 @@ class Group(NamedTuple):
     name: str
     parent: int
     layer: int = -1
+
+
+class Run(NamedTuple):
+    """A part of a text that consists of the same characters again and again."""
+
+    start: int
+    period: int
+    count: int
 
 
 class _Scope:
@@ -78,6 +92,7 @@ def grouped(
     rank = {position: time for time, position in enumerate(wiring.order)}
     _simplify(top)
     _repeats(top, layers, {})
+    _tandems(top, rank, layers)
     _divide(top, rank, layers)
     groups = [root]
     group_of = [first_group] * len(layers)
@@ -99,8 +114,13 @@ def _listed(
 
 
 def scope_of(name: str) -> tuple[str, ...]:
-    """The scopes in the name of a layer: `encoder/layer.0/MatMul` is in encoder, layer and 0."""
+    """The scopes in the name of a layer: `encoder/layer.0/MatMul` is in encoder, layer and 0.
+
+    A number behind the last point tells layers of one name apart: `Add.12` is in none.
+    """
     parts = _SEPARATOR.split(name)[:-1]
+    if name.rpartition(".")[2].isdigit() and parts[-1:] == ["."]:
+        parts = parts[:-2]
     scopes = []
     for text in parts[::2]:
         if _EXPORTERS.search(text):
@@ -203,6 +223,70 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
     block.first = first.first
     block.scopes = {name: scope.scopes[name] for name in run}
     return block
+
+
+def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
+    """Where names give no scopes: puts types that come again and again in the same order into
+    groups, each time into one of its own."""
+    for inner in scope.scopes.values():
+        _tandems(inner, rank, layers)
+    if len(scope.layers) <= MANY:
+        return
+    members = sorted(scope.layers, key=rank.__getitem__)
+    codes: dict[str, str] = {}
+    text = "".join(
+        codes.setdefault(layers[position].type, chr(len(codes) + 1)) for position in members
+    )
+    scope.layers = []
+    begin = 0
+    for run in sorted(_runs(text)):
+        scope.layers += members[begin : run.start]
+        begin = run.start + run.period * run.count
+        _add_run(scope, members[run.start : begin], run, rank, layers)
+    scope.layers += members[begin:]
+
+
+def _add_run(
+    scope: _Scope,
+    members: Sequence[int],
+    run: Run,
+    rank: dict[int, int],
+    layers: Sequence[Layer],
+) -> None:
+    ends = [layers[members[at]].type for at in (0, run.period - 1)]
+    repeat = _Scope(" … ".join(dict.fromkeys(ends)))
+    repeat.kind = "repeat"
+    repeat.first = rank[members[0]]
+    for number in range(run.count):
+        block = _Scope(str(number + 1))
+        block.layers = list(members[number * run.period : (number + 1) * run.period])
+        block.first = rank[block.layers[0]]
+        repeat.scopes[block.name] = block
+    scope.scopes[f"{repeat.first} {repeat.name}"] = repeat
+
+
+def _runs(text: str) -> list[Run]:
+    """Runs that do not overlap, the longest first."""
+    candidates = []
+    for period in range(LEAST_MEMBERS, min(LONGEST_PERIOD, len(text) // 2) + 1):
+        start = None
+        for at, (one, other) in enumerate(zip(text, text[period:] + "\0", strict=False)):
+            if one == other:
+                start = at if start is None else start
+            elif start is not None:
+                count = (at - start) // period + 1
+                varied = len(set(text[start : start + period])) > 1
+                if count > 1 and count * period >= LEAST_RUN and varied:
+                    candidates.append((count * period, -period, start))
+                start = None
+    candidates.sort(reverse=True)
+    runs: list[Run] = []
+    taken = bytearray(len(text))
+    for length, negative, start in candidates[:MOST_CANDIDATES]:
+        if not any(taken[start : start + length]):
+            taken[start : start + length] = b"\1" * length
+            runs.append(Run(start, -negative, length // -negative))
+    return runs
 
 
 # parts

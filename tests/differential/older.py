@@ -81,7 +81,13 @@ def compared(case: Case, oracles: Mapping[str, Oracle]) -> Row:
         path.write_text(xml, encoding="utf-8")
         if weights:
             path.with_suffix(".bin").write_bytes(weights)
-        row = Row(case.id, version_under_test(case), _refused(with_declared_nodes(case, path)), known, case.run == "alone")
+        row = Row(
+            case.id,
+            version_under_test(case),
+            _refused(with_declared_nodes(case, path)),
+            known,
+            case.run == "alone",
+        )
         inferred: Ports = {}
         outputs: list[tuple[str, Array]] = []
         said: dict[str, tuple[str, ...]] = {}

@@ -96,10 +96,28 @@ GROUPINGS = {
         [f"n{number}" for number in range(100)],
         [("root", "m", 0), ("part", "x … n58", 60), ("part", "n59 … y", 42)],
     ),
+    "a number that tells layers of one name apart is no name": Grouping(
+        [f"n.{number}" for number in range(5)], [("root", "m", 7)]
+    ),
     "a scope without end": Grouping(
         ["/".join("s" * 5000)] * 3, [("root", "m", 2), ("scope", "", 3)]
     ),
 }
+
+
+def test_types_that_repeat_are_blocks_where_names_give_no_scopes(tmp_path: Path) -> None:
+    net = Net()
+    at = net.parameter("2,3", name="x")
+    for _ in range(30):
+        for type in ("ReLU", "Exp", "Sin", "ReLU"):
+            at = net.layer(type, [at], outputs=["FP32:2,3"])
+    net.result(at, name="y")
+    page = view(net.save(tmp_path, declare=False), "-o", tmp_path / "page.html")
+    (root, repeat, *blocks) = groups(page)
+    assert root[2] == ["x", "y"]
+    assert repeat == ("repeat", "ReLU", [])
+    assert len(blocks) == 30
+    assert all(len(names) == 4 for _, _, names in blocks)
 
 
 @pytest.mark.parametrize("case", GROUPINGS)

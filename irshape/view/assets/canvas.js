@@ -150,7 +150,7 @@ class Canvas {
   summary(node) {
     if (node.kind === "layer") return "";
     const count = counted(this.net.leaves(node).length, "layer");
-    return node.kind === "repeat" ? "×" + node.children.length + ", " + count : count;
+    return node.kind === "repeat" ? "×" + numbers.format(this.net.blocks(node)) + ", " + count : count;
   }
 
   card(item) {
@@ -303,7 +303,9 @@ class Canvas {
     const height = this.svg.clientHeight || 600;
     const { w, h } = this.scene;
     const k = Math.max(least || 0.02, Math.min(1, (width - 40) / (w || 1), (height - 60) / (h || 1)));
-    this.view = { k, x: (width - w * k) / 2, y: h * k < height - 60 ? (height - h * k) / 2 : 30 };
+    const top = this.scene.cards.reduce(function (best, item) { return !best || item.y < best.y ? item : best; }, null);
+    const middle = top && w * k > width ? top.x + top.w / 2 : w / 2;
+    this.view = { k, x: width / 2 - middle * k, y: h * k < height - 60 ? (height - h * k) / 2 : 30 };
     this.draw();
   }
 

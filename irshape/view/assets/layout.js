@@ -27,7 +27,7 @@ function card(net, node) {
     const leaves = net.leaves(node);
     title = fitted(node.name || node.kind, TITLE, MOST_WIDTH - 60);
     lines.push({ style: "name", text: node.kind === "repeat"
-      ? counted(node.children.length, "equal block") + ", " + counted(leaves.length, "layer")
+      ? counted(net.blocks(node), "equal block") + ", " + counted(leaves.length, "layer")
       : counted(leaves.length, "layer") });
     lines.push({ style: "name", text: fitted(commonTypes(leaves), SMALL, MOST_WIDTH - 28) });
   }
@@ -54,8 +54,15 @@ function commonTypes(layers) {
   return most.map(function ([type, count]) { return count > 1 ? type + " ×" + count : type; }).join(", ");
 }
 
-/** The connections between the members of an open node, and those that leave it. */
+/** The connections between the members of an open node, and those that leave it. They do not
+ *  depend on what is open, so they are kept. */
 function connections(net, node) {
+  if (!node.links || node.links.constants !== net.showConstants)
+    node.links = Object.assign(connected(net, node), { constants: net.showConstants });
+  return node.links;
+}
+
+function connected(net, node) {
   const edges = new Map();
   const entering = new Map();
   const leaving = new Map();
@@ -85,12 +92,12 @@ function connections(net, node) {
 
 function noted(map, key, fresh, source, input, taker, member) {
   let entry = map.get(key);
-  if (!entry) map.set(key, (entry = Object.assign(fresh, { tensors: new Map(), members: new Set(), takers: [] })));
+  if (!entry) map.set(key, (entry = Object.assign(fresh, { tensors: new Map(), members: new Set(), takers: new Set() })));
   const tensor = source.at + ":" + input.output;
   if (!entry.tensors.has(tensor)) entry.tensors.set(tensor, { source, output: input.output, takes: [] });
   if (input.declared) entry.tensors.get(tensor).takes.push(input.declared);
   if (member) entry.members.add(member);
-  entry.takers.push(taker);
+  if (entry.source) entry.takers.add(taker);
 }
 
 /** The label of an edge. */
@@ -131,7 +138,7 @@ function planned(net, node) {
   const plan = { boxes: [], edges: [], pills: [], w: 0, h: 0 };
   const [laid, loose] = shortEdges(Array.from(links.edges.values()), members);
   for (const edge of laid) {
-    edge.label = edgeLabel(net, edge.tensors);
+    edge.label = edge.label || edgeLabel(net, edge.tensors);
     graph.setEdge("m" + edge.from.begin, "m" + edge.to.begin,
       { width: widthOf(edge.label.text, CODE) + 8, height: 16, labelpos: "c", minlen: 1 });
   }
@@ -194,9 +201,8 @@ function addPills(net, graph, plan, links, node) {
   }
   if (links.leaving.size <= 24 && node.kind !== "body") {
     for (const entry of links.leaving.values()) {
-      const takers = new Set(entry.takers);
-      const first = entry.takers[0];
-      const text = takers.size > 1 ? counted(takers.size, "layer") + " outside" : fitted(tensorName(first), SMALL, 150);
+      const [first] = entry.takers;
+      const text = entry.takers.size > 1 ? counted(entry.takers.size, "layer") + " outside" : fitted(tensorName(first), SMALL, 150);
       add({ text: "to " + text, target: first, label: edgeLabel(net, entry.tensors), into: false },
         (key) => [["m" + entry.member.begin, key, edgeLabel(net, entry.tensors)]]);
     }

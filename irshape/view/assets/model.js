@@ -2,6 +2,10 @@
 
 const SEVERITIES = ["error", "warning", "info"];
 
+// Most layers have none of these: what is shared is not allocated thousands of times.
+const NONE = Object.freeze([]);
+const NO_FINDINGS = Object.freeze({ error: 0, warning: 0, info: 0 });
+
 class Net {
   constructor(data, side) {
     this.data = data;
@@ -26,13 +30,13 @@ class Net {
       outputs: row[8].map(function ([port, declared, inferred, symbols, names, clash, value, dynamic]) {
         return {
           port: said(port), declared: said(declared), inferred: said(inferred), symbols: said(symbols),
-          names: said(names), clash: clash === 1, value: said(value), dynamic: dynamic === 1, users: [],
+          names: said(names), clash: clash === 1, value: said(value), dynamic: dynamic === 1, users: NONE,
         };
       }),
       xml: row[9],
       extra: row[10] || {},
-      findings: [],
-      marks: null,
+      findings: NONE,
+      key: "",
       node: null,
     }));
     this.strings = strings;
@@ -41,7 +45,7 @@ class Net {
     this.findings = data.findings.map((finding, number) => {
       const layer = finding.layer < 0 ? null : this.layers[finding.layer];
       const one = Object.assign({}, finding, { layer, number });
-      if (layer) layer.findings.push(one);
+      if (layer) layer.findings = layer.findings.concat([one]);
       return one;
     });
     this.nameLayers();
@@ -53,7 +57,9 @@ class Net {
       layer.inputs.forEach((input, index) => {
         const source = input.layer < 0 ? null : this.layers[input.layer];
         const output = source && source.outputs[input.output];
-        if (output) output.users.push([layer.at, index]);
+        if (!output) return;
+        if (output.users === NONE) output.users = [];
+        output.users.push([layer.at, index]);
       });
     }
   }
@@ -67,16 +73,17 @@ class Net {
 
   growTree() {
     this.groups = this.data.groups.map(function ([kind, name, parent, layer], at) {
-      return { at, kind, name, parent: null, layer: null, holder: layer, above: parent, children: [], open: false, plan: null };
+      return { at, kind, name, parent: null, layer: null, holder: layer, above: parent, children: [], open: false, plan: null, findings: NO_FINDINGS };
     });
     for (const layer of this.layers) {
       const parent = this.groups[layer.group];
-      layer.node = { kind: "layer", layer, name: layer.name, parent, children: [], open: false, plan: null };
+      layer.node = { kind: "layer", layer, name: layer.name, parent, children: NONE, open: false, plan: null, findings: NO_FINDINGS };
       parent.children.push(layer.node);
     }
     for (const group of this.groups) {
       if (group.above < 0) continue;
       group.parent = group.holder >= 0 ? this.layers[group.holder].node : this.groups[group.above];
+      if (group.parent.children === NONE) group.parent.children = [];
       group.parent.children.push(group);
     }
     this.root = this.groups[0];
@@ -94,13 +101,14 @@ class Net {
   /** The keys of layers, as links have them: the ids from the outermost layer inwards. */
   nameLayers() {
     this.byKey = new Map();
+    const prefixes = new Map([[this.root, ""]]);
+    const prefix = function (node) {
+      if (!prefixes.has(node))
+        prefixes.set(node, prefix(node.parent) + (node.layer ? node.layer.id + "/" : node.kind === "body" ? node.name + "/" : ""));
+      return prefixes.get(node);
+    };
     for (const layer of this.layers) {
-      const ids = [layer.id];
-      for (let node = layer.node.parent; node; node = node.parent) {
-        if (node.kind === "body") ids.unshift(node.name);
-        if (node.layer) ids.unshift(node.layer.id);
-      }
-      const base = ids.join("/");
+      const base = prefix(layer.node.parent) + layer.id;
       let key = base;
       for (let number = 2; this.byKey.has(key); number++) key = base + "~" + number;
       layer.key = key;
@@ -109,12 +117,13 @@ class Net {
   }
 
   countFindings() {
-    for (const group of this.groups) group.findings = { error: 0, warning: 0, info: 0 };
-    for (const layer of this.layers) layer.node.findings = { error: 0, warning: 0, info: 0 };
     for (const finding of this.findings) {
       if (!finding.layer) continue;
       const host = finding.layer.folded ? this.hostOf(finding.layer) || finding.layer : finding.layer;
-      for (let node = host.node; node; node = node.parent) node.findings[finding.severity]++;
+      for (let node = host.node; node; node = node.parent) {
+        if (node.findings === NO_FINDINGS) node.findings = Object.assign({}, NO_FINDINGS);
+        node.findings[finding.severity]++;
+      }
     }
   }
 
@@ -138,6 +147,11 @@ class Net {
 
   members(node) {
     return node.children.filter((child) => child.kind !== "layer" || this.isShown(child.layer));
+  }
+
+  /** How many blocks a group of repeated ones has; many are divided into parts. */
+  blocks(node) {
+    return node.children.reduce((count, child) => count + (child.kind === "part" ? this.blocks(child) : 1), 0);
   }
 
   /** The layers with a place of their own inside a node, itself included. */

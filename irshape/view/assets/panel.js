@@ -6,6 +6,11 @@ function section(title, children, closed) {
   return element("details", { class: "section", open: !closed }, [element("summary", { text: title }), ...kept]);
 }
 
+/** A table of the first rows. */
+function listed(rows) {
+  return [table(rows.slice(0, 100)), rows.length > 100 ? element("p", { class: "soft", text: "and " + (rows.length - 100).toLocaleString("en") + " more" }) : null];
+}
+
 function table(rows, head) {
   if (!rows.length) return null;
   const cells = function (row, tag) {
@@ -190,7 +195,7 @@ class Panel {
     return [
       element("header", { class: "what" }, [
         element("h2", { text: node.name || node.kind, tabindex: -1 }),
-        element("p", { class: "soft", text: kinds[node.kind] + " · " + counted(leaves.length, "layer") + (node.kind === "repeat" ? " in " + counted(node.children.length, "block") : "") }),
+        element("p", { class: "soft", text: kinds[node.kind] + " · " + counted(leaves.length, "layer") + (node.kind === "repeat" ? " in " + counted(net.blocks(node), "block") : "") }),
         element("div", { class: "row" }, [button(node.open ? "Close" : "Open", () => this.page.toggle(net, node))]),
       ]),
       section("Layers", [table(Array.from(types).sort(function (a, b) { return b[1] - a[1]; }).map(function ([type, count]) { return [type, count.toLocaleString("en")]; }))]),
@@ -219,8 +224,8 @@ class Panel {
       return [
         element("header", { class: "what" }, [element("h2", { text: net.data.name || net.data.path, tabindex: -1 })]),
         table(net.data.facts),
-        section("Inputs", [table(named("parameter"))]),
-        section("Outputs", [table(named("result"))]),
+        section("Inputs", listed(named("parameter"))),
+        section("Outputs", listed(named("result"))),
         section("Symbols", [table(net.data.symbols.map(function ([name, tensor, axis, range]) { return [name, tensor + ", axis " + axis, range]; }))]),
         section("Conditions on symbols", [table(net.data.constraints.map(function ([text, assumed]) { return [text, assumed ? "assumed" : "required"]; }))], true),
         section("rt_info", [tree(net.data.rtInfo)], true),

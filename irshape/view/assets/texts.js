@@ -69,8 +69,10 @@ function cut(text, length) {
   return text.slice(0, length - tail) + "…" + (tail ? text.slice(-tail) : "");
 }
 
+const numbers = new Intl.NumberFormat("en");
+
 function counted(count, noun) {
-  return count.toLocaleString("en") + " " + noun + (count === 1 ? "" : "s");
+  return numbers.format(count) + " " + noun + (count === 1 ? "" : "s");
 }
 
 function short(number) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..faults import Violation
 from ..model.graph import Layer, Model, Port
 from ..ops import registry
@@ -12,6 +14,16 @@ from .ports import input_tensors
 
 Declaration = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOperation
 """An operation with its attributes, and what is wrong with those; or why there is none."""
+
+
+_SHORT = 1024
+"""Longer attributes are not remembered, which bounds the memory that this takes."""
+
+
+@lru_cache(maxsize=4096)
+def _remembered(operation: type[Operation], items: tuple[str, ...]) -> Declaration:
+    """`operation.read`, remembered from one model to the next."""
+    return operation.read(items)
 
 
 class Declarations:
@@ -49,7 +61,10 @@ class Declarations:
         try:
             if self._alone and not layer.version:
                 return newest_fitting(layer).read(items)
-            return registry.find(layer.type, layer.version).read(items)
+            operation = registry.find(layer.type, layer.version)
+            if sum(map(len, items)) < _SHORT:
+                return _remembered(operation, items)
+            return operation.read(items)
         except registry.UnknownOperation as unknown:
             return unknown
 

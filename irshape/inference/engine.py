@@ -32,7 +32,7 @@ def infer(
     """
     if symbols:
         return _with_symbols(model, shapes or {}, assume)
-    engine = BodyEngine(model)
+    engine = BodyEngine(model, lasting=True)
     if model.kind == "layers":
         from .fragments import infer_fragments
 

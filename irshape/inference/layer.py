@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from math import prod
 
 from ..faults import Fault, Violation, fault
@@ -18,11 +19,13 @@ from .result import LayerResult
 class LayerEngine:
     """Infers layers without bodies; layers of one operation with the same inputs only once.
 
-    The model supplies the bytes of small constants.
+    The model supplies the bytes of small constants. lasting: remember results from one model to
+    the next; only for an inference without named sizes, which belong to one model.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, lasting: bool = False) -> None:
         self.model = model
+        self.lasting = lasting
         self._memo: dict[tuple[object, ...], LayerResult] = {}
         self._constants: dict[tuple[tuple[str, ...], Tensor], Tensor] = {}
         """Constants with their values, by the attributes of their layers."""
@@ -34,12 +37,25 @@ class LayerEngine:
         key = (operation, with_values, *inputs)
         result = self._memo.get(key)
         if result is None:
-            result = self._memo[key] = _infer(operation, inputs, with_values)
+            result = self._memo[key] = self._infer(operation, inputs, with_values)
         if with_values and operation.reads_weights and not isinstance(result.outputs, Fault):
             tensor = self.constant(layer, result.outputs[0])
             # without its value, some shape is wider than it is meant to be
             return LayerResult((tensor,), result.faults, unsure=tensor.value is None)
         return result
+
+    def _infer(
+        self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
+    ) -> LayerResult:
+        few = all(tensor.value is None or len(tensor.value) <= _FEW for tensor in inputs)
+        try:
+            if self.lasting and few:
+                return _remembered(operation, inputs, with_values)
+            return _worked_out(operation, inputs, with_values)
+        except Violation as violation:
+            return LayerResult(violation.fault)
+        except Exception as error:
+            return LayerResult(internal_error(operation, error))
 
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const layer with its value, where it is small and can be read."""
@@ -62,19 +78,24 @@ class LayerEngine:
             return None
 
 
-def _infer(operation: Operation, inputs: tuple[Tensor, ...], with_values: bool) -> LayerResult:
-    try:
-        operands = check_inputs(operation, inputs)
-        inferred = operation.infer(*operands)
-        outputs = inferred if isinstance(inferred, tuple) else (inferred,)
-        if with_values and not operation.reads_weights:
-            outputs = _with_values(operation, operands, outputs)
-        faults = (*check_specified(operation, operands), *operation.check(*operands))
-        return LayerResult(outputs, faults)
-    except Violation as violation:
-        return LayerResult(violation.fault)
-    except Exception as error:
-        return LayerResult(internal_error(operation, error))
+def _worked_out(
+    operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
+) -> LayerResult:
+    """The outputs of a layer. Raises `Violation`."""
+    operands = check_inputs(operation, inputs)
+    inferred = operation.infer(*operands)
+    outputs = inferred if isinstance(inferred, tuple) else (inferred,)
+    if with_values and not operation.reads_weights:
+        outputs = _with_values(operation, operands, outputs)
+    faults = (*check_specified(operation, operands), *operation.check(*operands))
+    return LayerResult(outputs, faults)
+
+
+_remembered = lru_cache(maxsize=4096)(_worked_out)
+"""The same, remembered from one model to the next. An operation is its class and its attributes,
+and a result depends on nothing but these and the inputs."""
+_FEW = 64
+"""Inputs with more elements are not remembered, which bounds the memory that this takes."""
 
 
 def _with_values(

@@ -31,12 +31,15 @@ _WITHOUT_OUTPUTS = ("result", "assign")
 
 
 class BodyEngine:
-    """Infers the bodies of one model, and layers added to it; remembers what may come again."""
+    """Infers the bodies of one model, and layers added to it; remembers what may come again.
 
-    def __init__(self, model: Model) -> None:
+    lasting: see `LayerEngine`.
+    """
+
+    def __init__(self, model: Model, *, lasting: bool = False) -> None:
         self.model = model
         self.declarations = Declarations(model)
-        self.layers = LayerEngine(model)
+        self.layers = LayerEngine(model, lasting=lasting)
         self.ports = PortComparison()
         self._wirings: dict[Body, Wiring] = {}
         self._results: dict[tuple[object, ...], BodyResult] = {}

@@ -78,9 +78,7 @@ class LayerEngine:
             return None
 
 
-def _worked_out(
-    operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
-) -> LayerResult:
+def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: bool) -> LayerResult:
     """The outputs of a layer. Raises `Violation`."""
     operands = check_inputs(operation, inputs)
     inferred = operation.infer(*operands)

@@ -95,6 +95,27 @@ class Edge:
         self.offset = offset
 
 
+class EdgeTexts(NamedTuple):
+    """The edges of a body as a reader leaves them: column by column, without an `Edge` for each.
+
+    Most models are checked without a look at any single edge.
+    """
+
+    from_layers: list[str]
+    from_ports: list[str]
+    to_layers: list[str]
+    to_ports: list[str]
+    data: bytes = b""
+    start: int = 0
+    end: int = 0
+    """The bytes that they are in, and where these begin and end."""
+
+    def edges(self) -> list[Edge]:
+        offsets = (match.start() for match in _EDGE.finditer(self.data, self.start, self.end))
+        return list(map(Edge, *self[:4], offsets))
+
+
+_EDGE = re.compile(b"<edge ")
 NO_PORTS: list[Port] = []
 NO_ATTRIBUTES: tuple[str, ...] = ()
 
@@ -218,15 +239,39 @@ PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "els
 class Body:
     """Layers and the edges between them: the net itself, or the body of a control-flow layer."""
 
-    __slots__ = ("_by_id", "back_edges", "edges", "layers", "offset", "path")
+    __slots__ = ("_by_id", "_edges", "back_edges", "layers", "offset", "path")
 
     def __init__(self, path: tuple[str, ...] = (), offset: int = 0) -> None:
         self.layers: list[Layer] = []
-        self.edges: list[Edge] = []
+        self._edges: list[Edge] | EdgeTexts = []
         self.back_edges: list[BackEdge] = []
         self.path = path
         self.offset = offset
         self._by_id: dict[str, Layer] | None = None
+
+    @property
+    def edges(self) -> list[Edge]:
+        """The edges, in file order."""
+        if isinstance(self._edges, EdgeTexts):
+            self._edges = self._edges.edges()
+        return self._edges
+
+    @edges.setter
+    def edges(self, edges: list[Edge] | EdgeTexts) -> None:
+        self._edges = edges
+
+    @property
+    def ends(self) -> EdgeTexts:
+        """The ends of all edges, column by column."""
+        edges = self._edges
+        if isinstance(edges, EdgeTexts):
+            return edges
+        return EdgeTexts(
+            [edge.from_layer for edge in edges],
+            [edge.from_port for edge in edges],
+            [edge.to_layer for edge in edges],
+            [edge.to_port for edge in edges],
+        )
 
     @property
     def by_id(self) -> dict[str, Layer]:

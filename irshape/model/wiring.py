@@ -36,36 +36,43 @@ def wire(body: Body) -> Wiring:
     numbers: dict[str | None, int] = {}
     sources: list[list[OutputRef | None]] = [[None] * len(layer.inputs) for layer in layers]
     forward = True
-    for edge in body.edges:
-        producer = positions.get(edge.from_layer)
-        consumer = positions.get(edge.to_layer)
+    ends = body.ends
+    for index, (producer, consumer, from_port, to_port) in enumerate(
+        zip(
+            map(positions.get, ends.from_layers),
+            map(positions.get, ends.to_layers),
+            ends.from_ports,
+            ends.to_ports,
+            strict=True,
+        )
+    ):
         if producer is None or consumer is None:
             numbers = numbers or {
                 lenient_id(layer.id): i for i, layer in reversed(list(enumerate(layers)))
             } | {None: -1}
-            producer = (
-                numbers.get(lenient_id(edge.from_layer), -1) if producer is None else producer
-            )
-            consumer = numbers.get(lenient_id(edge.to_layer), -1) if consumer is None else consumer
+            if producer is None:
+                producer = numbers.get(lenient_id(ends.from_layers[index]), -1)
+            if consumer is None:
+                consumer = numbers.get(lenient_id(ends.to_layers[index]), -1)
             if producer < 0 or consumer < 0:
                 continue
         outputs = layers[producer].outputs
-        if len(outputs) == 1 and outputs[0].id == edge.from_port:
+        if len(outputs) == 1 and outputs[0].id == from_port:
             out = 0
         else:
             for out, port in enumerate(outputs):  # noqa: B007
-                if port.id == edge.from_port:
+                if port.id == from_port:
                     break
             else:
-                out = _loosely(outputs, edge.from_port)
+                out = _loosely(outputs, from_port)
                 if out < 0:
                     continue
         row = sources[consumer]
         for i, port in enumerate(layers[consumer].inputs):  # noqa: B007
-            if port.id == edge.to_port:
+            if port.id == to_port:
                 break
         else:
-            i = _loosely(layers[consumer].inputs, edge.to_port)
+            i = _loosely(layers[consumer].inputs, to_port)
             if i < 0:
                 continue
         if row[i] is None:

@@ -109,7 +109,7 @@ class Links:
         layers, sources = body.layers, self.wiring.sources
         fed = sum(len(row) - row.count(None) for row in sources)
         if (
-            fed == len(body.edges) == sum(map(len, sources))
+            fed == len(body.ends.to_layers) == sum(map(len, sources))
             and len(body.by_id) == len(layers)
             and self._plain()
         ):
@@ -121,12 +121,9 @@ class Links:
 
     def _plain(self) -> bool:
         """Whether the ends of all edges are written as ids usually are."""
-        edges = self.body.edges
-        texts = {edge.from_port for edge in edges} | {edge.to_port for edge in edges}
-        texts.update(
-            {edge.from_layer for edge in edges}.union(edge.to_layer for edge in edges)
-            - self.body.by_id.keys()
-        )
+        ends = self.body.ends
+        texts = {*ends.from_ports, *ends.to_ports}
+        texts |= {*ends.from_layers, *ends.to_layers} - self.body.by_id.keys()
         return all(map(plain_id, texts))
 
     # layers and ports that edges cannot name

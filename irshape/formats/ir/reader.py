@@ -44,9 +44,6 @@ _TURNS = re.compile(rb"</layer>|<layers>|<edges>")
 # States: the kind of the element that is being read. Their numbers are indices of `_enter`.
 _DOCUMENT, _NET, _LAYERS, _LAYER, _EDGES, _PORT_MAP, _BACK_EDGES, _PORTS, _DATA, _LEAF = range(10)
 
-_REGULAR = {_LAYERS: read_layers, _EDGES: read_edges}
-"""What reads the regular content of an element."""
-
 _CHILDREN: dict[int, tuple[str, ...]] = {
     _NET: ("layers", "edges", "rt_info"),
     _LAYERS: ("layer",),
@@ -186,12 +183,15 @@ class _Reader(Elements):
             self.parser.Parse(piece, False)
             if _ends_inside(piece) or self.source.encoding.lower() not in _ASCII_IN_ONE_BYTE:
                 break
-            read_regular = _REGULAR.get(self.state)
-            if read_regular is not None and not self.passed_over:
-                text = text or data.decode("latin-1")
-                end = read_regular(text, at, self.body)
-                self.shift -= end - at
-                at = end
+            if self.state not in (_LAYERS, _EDGES) or self.passed_over:
+                continue
+            text = text or data.decode("latin-1")
+            if self.state == _LAYERS:
+                end = read_layers(text, at, self.body)
+            else:
+                end = read_edges(text, at, self.body, data)
+            self.shift -= end - at
+            at = end
         self.parser.Parse(data[at:], True)
 
     def release(self) -> None:

@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...model.graph import NO_ATTRIBUTES, Body, Edge, Layer, Port
+from ...model.graph import NO_ATTRIBUTES, Body, EdgeTexts, Layer, Port
 
 _NAMES = ' names="'
 _OFFSET = ' offset="'
@@ -178,19 +178,18 @@ def _distinct(rt_info: str) -> bool:
     )
 
 
-def read_edges(text: str, at: int, body: Body) -> int:
-    """Adds the edges that begin at `at` to a body; returns where they end.
+def read_edges(text: str, at: int, body: Body, data: bytes) -> int:
+    """Gives a body the edges that begin at `at`; returns where they end.
 
     Where one of them is irregular, none is read.
     """
     edges = _EDGES.match(text, at)
     if edges is None:
         return at
-    body.edges += [
-        Edge(match[1], match[2], match[3], match[4], match.start())
-        for match in _EDGE.finditer(text, at, edges.end())
-    ]
-    return edges.end()
+    end = edges.end()
+    parts = text[at:end].split('"')
+    body.edges = EdgeTexts(parts[1::8], parts[3::8], parts[5::8], parts[7::8], data, at, end)
+    return end
 
 
 # The texts below are ASCII, and no `"`, `<` or `&` is in a value. A repetition gives nothing back,
@@ -219,7 +218,6 @@ _FORM = re.compile(
 )
 _ATTRIBUTE = re.compile(rf' ([^ ="]++)="({_VALUE})"')
 _SIZE = re.compile(r"-?[0-9]++")
-_N = "([0-9]++)"
-_EDGE_TEXT = rf'<edge from-layer="{_N}" from-port="{_N}" to-layer="{_N}" to-port="{_N}" ?+/>'
-_EDGE = re.compile(_EDGE_TEXT)
-_EDGES = re.compile(rf"(?:{_SPACE}{_EDGE_TEXT})*+(?={_SPACE}</edges>)")
+_N = "[0-9]++"
+_EDGE = rf'<edge from-layer="{_N}" from-port="{_N}" to-layer="{_N}" to-port="{_N}" ?+/>'
+_EDGES = re.compile(rf"(?:{_SPACE}{_EDGE})*+(?={_SPACE}</edges>)")

@@ -146,9 +146,21 @@ REFUSED: dict[str, Detail] = {
     "pad lengths": Detail((2025, 4), "a Pad whose pads are inputs of unknown length"),
     "open boxes": Detail((2023, 1), "a MulticlassNms whose boxes have a dynamic last dimension"),
     "einsum sizes": Detail((2025, 1), "an Einsum that broadcasts a label, or `...` of any rank"),
+    "einsum ellipsis": Detail((2025, 1), "an Einsum whose output lacks the `...` of its inputs"),
+    "einsum scalar": Detail((2025, 2), "an Einsum whose last input is a scalar"),
+    "scalar softmax": Detail((2026, 1), "a softmax of a scalar"),
+    "f64 resize": Detail((2026, 3), "an Interpolate of f64"),
+    "unsigned pad": Detail((2024, 2), "a Pad of u2, u3 or u6 without a value"),
+    "f8e8m0 pad": Detail((2026, 0), "a Pad of f8e8m0 without a value"),
+    "text pad": Detail((2026, 2), "a Pad of strings without a value"),
+    "open signal": Detail((2023, 1), "a Fourier transform of inputs without an element type"),
+    "prior sizes": Detail((2023, 1), "prior boxes of a negative size"),
+    "added axes": Detail((2024, 0), "a StridedSlice with more indices than the input has axes"),
+    "joined axis": Detail((2024, 0), "a TensorIterator that joins slices along a negative axis"),
+    "narrow mask": Detail((2024, 3), "an attention mask that broadcasts to the query and the key"),
     "no type": Detail((2025, 0), "a layer that leaves its element type undefined"),
     "output sizes": Detail(
-        (2023, 3), "an `output_size` of a ROIPooling without exactly two numbers"
+        (2023, 3), "a ROIPooling without two numbers as `output_size`, or with `output_roi`"
     ),
     "cell input": Detail((2023, 1), "an LSTMCell whose input has another size than its weights"),
     "no input type": Detail((2025, 1), "an input of the model without an element type"),
@@ -182,7 +194,7 @@ IGNORED: dict[str, Detail] = {
 NOT_RUN: dict[str, Detail] = {
     "empty": Detail((2023, 3), REFUSED["empty"].what, (2023, 2)),
     "alignment": Detail((2025, 0), IGNORED["alignment"].what, (2024, 3)),
-    "GroupNormalization-12": Detail((2024, 1), "GroupNormalization of opset12", (2023, 1)),
+    "flat groups": Detail((2024, 1), "a GroupNormalization without spatial axes", (2023, 1)),
     "AvgPool-14": Detail((2024, 2), "AvgPool of opset14", (2024, 1)),
     "Col2Im-15": Detail((2024, 3), "Col2Im of opset15", (2024, 2)),
     "Identity-16": Detail((2025, 4), "Identity of opset16", (2025, 0)),

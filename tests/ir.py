@@ -39,6 +39,7 @@ class Net:
     def parameter(self, shape: str, element_type: str = "f32", name: str = "") -> str:
         number = len(self.layers)
         label = name or f"p{number}"
+        precision = PRECISIONS.get(element_type, element_type.upper())
         dims = (
             ""
             if shape in ("...", "")
@@ -49,7 +50,7 @@ class Net:
         self.layers.append(
             f'<layer id="{number}" name="{label}" type="Parameter" version="opset1">'
             f'<data shape="{shape}" element_type="{element_type}"/>'
-            f'<output><port id="0" precision="{FORMATS[element_type][0]}" names="{label}">'
+            f'<output><port id="0" precision="{precision}" names="{label}">'
             f"{dims}</port></output></layer>"
         )
         return str(number)

@@ -85,9 +85,12 @@ def _cell_input(site: Site) -> bool:
     return not data[-1].compatible(weights[-1])
 
 
-def _three_sizes(site: Site) -> bool:
+def _output_sizes(site: Site) -> bool:
+    """Whether readers that know `output_size`, `pooled_h` and `pooled_w` only lack the sizes."""
     sizes = site.layer.attribute("output_size")
-    return sizes is not None and len(sizes.split(",")) != 2
+    if sizes is not None:
+        return len(sizes.split(",")) != 2
+    return None in (site.layer.attribute("pooled_h"), site.layer.attribute("pooled_w"))
 
 
 def _empty(site: Site) -> bool:
@@ -164,6 +167,82 @@ def _einsum_sizes(site: Site) -> bool:
     return False
 
 
+def _einsum_ellipsis(site: Site) -> bool:
+    inputs, arrow, output = (site.layer.attribute("equation") or "").partition("->")
+    return bool(arrow) and "..." in inputs and "..." not in output
+
+
+def _einsum_scalar(site: Site) -> bool:
+    inputs = (site.layer.attribute("equation") or "").partition("->")[0].split(",")
+    return not inputs[-1].strip()
+
+
+def _scalar_softmax(site: Site) -> bool:
+    shape = site.shape(0)
+    return shape is not None and shape.rank == 0
+
+
+def _typed(*names: str) -> Recogniser:
+    """Whether the first input is of one of these element types."""
+
+    def recognise(site: Site) -> bool:
+        data = site.inputs[0] if site.inputs else None
+        return data is not None and data.element_type.name in names
+
+    return recognise
+
+
+def _padded(*names: str) -> Recogniser:
+    """Whether tensors of these element types are padded, and nothing says with what."""
+    of_type = _typed(*names)
+    return lambda site: len(site.layer.inputs) < 4 and of_type(site)
+
+
+def _open_signal(site: Site) -> bool:
+    return any(tensor is not None and tensor.element_type.is_dynamic for tensor in site.inputs)
+
+
+def _prior_sizes(site: Site) -> bool:
+    return any(size < 0 for size in site.value(0) or ())
+
+
+def _added_axes(site: Site) -> bool:
+    """Whether a StridedSlice has more indices than axes, those that it inserts included.
+
+    One of them is then an ellipsis for no axis at all.
+    """
+    data, begin = site.shape(0), site.shape(1)
+    if data is None or data.rank is None or begin is None or not begin.rank:
+        return False
+    inserted = (site.layer.attribute("new_axis_mask") or "").count("1")
+    return begin[0].low > data.rank + inserted
+
+
+def _joined_axis(site: Site) -> bool:
+    return any(
+        entry.direction == "output" and entry.attributes.get("axis", "").startswith("-")
+        for entries in (site.layer.port_maps or {}).values()
+        for entry in entries
+    )
+
+
+def _narrow_mask(site: Site) -> bool:
+    """Whether a mask has one row for several queries, or one column for several keys."""
+    query, key, mask = map(site.shape, (0, 1, 3))
+    if (site.layer.attribute("causal") or "").lower() in ("true", "1") or mask is None:
+        return False
+    if mask.rank is None or mask.rank < 2:
+        return False
+    return any(
+        other is not None
+        and other.rank is not None
+        and other.rank >= 2
+        and mask[axis].high == 1
+        and not other[-2].contains(1)
+        for axis, other in ((-2, query), (-1, key))
+    )
+
+
 def _no_type(site: Site) -> bool:
     """Whether the layer leaves the element type undefined, by no attribute or by that word.
 
@@ -221,9 +300,8 @@ def _pdpd_from_the_end(site: Site) -> bool:
         return False
     if target is None or data is None or data.rank is None:
         return False
-    return any(
-        not size.contains(int(wanted))
-        for size, wanted in zip(reversed(tuple(data)), reversed(target), strict=False)
+    return data.rank != len(target) or any(
+        not size.contains(int(wanted)) for size, wanted in zip(data, target, strict=True)
     )
 
 
@@ -236,9 +314,16 @@ def _alignment(site: Site) -> bool:
 
 
 def _reduced_axes(site: Site) -> bool:
-    """Whether axes that only execution knows are dropped, and the rank is known all the same."""
+    """Whether axes that only execution knows are dropped, and the rank is known all the same.
+
+    Of a scalar axis the newest release does not know the rank either.
+    """
     keeps = (site.layer.attribute("keep_dims") or "").lower() in ("true", "1")
-    return not keeps and site.value(1) is None and any(o.shape.rank for o in site.outputs)
+    axes = site.shape(1)
+    listed = axes is not None and axes.rank == 1
+    return (
+        not keeps and listed and site.value(1) is None and any(o.shape.rank for o in site.outputs)
+    )
 
 
 def _lower_bounds(site: Site) -> bool:
@@ -267,6 +352,7 @@ def _unknown_axes(site: Site) -> bool:
     shape = site.shape(0)
     return (
         site.value(1) is None
+        and len(site.layer.inputs) == 2
         and shape is not None
         and shape.rank is not None
         and any(not size.is_unbounded or size.low > 0 for size in shape[:-1])
@@ -275,6 +361,16 @@ def _unknown_axes(site: Site) -> bool:
 
 def _promoted(site: Site) -> bool:
     return any(output.element_type.is_dynamic for output in site.outputs)
+
+
+def _planes(site: Site) -> bool:
+    """Whether a picture in one plane, or in two, has intervals."""
+    return len(site.layer.inputs) < 3 and _bounded(site)
+
+
+def _without_spatial_axes(site: Site) -> bool:
+    shape = site.shape(0)
+    return shape is not None and shape.rank == 2
 
 
 def _bounded(site: Site) -> bool:
@@ -335,26 +431,48 @@ _RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "MaxPool": (("ceil_torch", _ceil_torch),),
     "ReadValue": (("uninitialised", _uninitialised),),
     "Squeeze": (("scalar squeeze", _scalar_squeeze), ("squeezed axis", _squeezed_axis)),
-    "Pad": (("pad lengths", _pad_lengths),),
+    "Pad": (
+        ("pad lengths", _pad_lengths),
+        ("unsigned pad", _padded("u2", "u3", "u6")),
+        ("f8e8m0 pad", _padded("f8e8m0")),
+        ("text pad", _padded("string")),
+    ),
     "MulticlassNms": (("open boxes", _open_boxes),),
-    "Einsum": (("einsum sizes", _einsum_sizes),),
-    "ScaledDotProductAttention": (("wide mask", _wide_mask), ("sink", _sink)),
+    "Einsum": (
+        ("einsum sizes", _einsum_sizes),
+        ("einsum ellipsis", _einsum_ellipsis),
+        ("einsum scalar", _einsum_scalar),
+    ),
+    "ScaledDotProductAttention": (
+        ("wide mask", _wide_mask),
+        ("narrow mask", _narrow_mask),
+        ("sink", _sink),
+    ),
+    "SoftMax": (("scalar softmax", _scalar_softmax),),
+    "LogSoftmax": (("scalar softmax", _scalar_softmax),),
+    "Interpolate": (("f64 resize", _typed("f64")),),
+    "PriorBox": (("prior sizes", _prior_sizes),),
+    "PriorBoxClustered": (("prior sizes", _prior_sizes),),
+    "StridedSlice": (("added axes", _added_axes),),
+    "GroupNormalization": (("flat groups", _without_spatial_axes),),
     "RandomUniform": (("alignment", _alignment),),
-    "ROIPooling": (("output sizes", _three_sizes),),
+    "ROIPooling": (("output sizes", _output_sizes),),
     "Tile": (("lower bounds", _lower_bounds),),
     "Reshape": (("lower bounds", _lower_bounds),),
     "Broadcast": (("pdpd from the end", _pdpd_from_the_end), ("lower bounds", _lower_bounds)),
-    "DFT": (("DFT", _unknown_axes),),
-    "IDFT": (("DFT", _unknown_axes),),
+    "DFT": (("open signal", _open_signal), ("DFT", _unknown_axes)),
+    "IDFT": (("open signal", _open_signal), ("DFT", _unknown_axes)),
+    "RDFT": (("open signal", _open_signal),),
+    "IRDFT": (("open signal", _open_signal),),
     "ConvertPromoteTypes": (("promoted types", _promoted),),
     "ExtractImagePatches": (("patches", _bounded),),
-    "I420toRGB": (("YUV", _bounded),),
-    "I420toBGR": (("YUV", _bounded),),
-    "NV12toRGB": (("YUV", _bounded),),
-    "NV12toBGR": (("YUV", _bounded),),
+    "I420toRGB": (("YUV", _planes),),
+    "I420toBGR": (("YUV", _planes),),
+    "NV12toRGB": (("YUV", _planes),),
+    "NV12toBGR": (("YUV", _planes),),
     "If": (("unused outputs", _unused_outputs),),
     "Loop": (("unused outputs", _unused_outputs),),
-    "TensorIterator": (("unused outputs", _unused_outputs),),
+    "TensorIterator": (("joined axis", _joined_axis), ("unused outputs", _unused_outputs)),
     **dict.fromkeys(_BROADCASTING, (("pdpd intervals", _pdpd_intervals), ("pdpd", _pdpd))),
     **dict.fromkeys(_REDUCTIONS, (("reduced axes", _reduced_axes),)),
     **dict.fromkeys(_RECURRENT, (("cells", _bounded),)),

@@ -184,9 +184,10 @@ class NotRunByTarget(Rule):
 
     ## What it does
     With `--target 2024.1`, reports layers that this release reads and infers, and that its CPU
-    plugin does not compile: GroupNormalization of opset12 before 2024.1, AvgPool of opset14 in
-    2024.1, Col2Im in 2024.2, Identity before 2025.4, `alignment="pytorch"` of RandomUniform from
-    2024.3 to 2024.6, and in 2023.2 inputs and outputs of the model with a dimension of 0.
+    plugin does not compile: GroupNormalization without spatial axes before 2024.1, AvgPool of
+    opset14 in 2024.1, Col2Im in 2024.2, Identity before 2025.4, `alignment="pytorch"` of
+    RandomUniform from 2024.3 to 2024.6, and in 2023.2 inputs and outputs of the model with a
+    dimension of 0.
 
     ## Why it matters
     A check that only reads the model passes; the model then fails where it is to run.

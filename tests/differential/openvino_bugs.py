@@ -2,6 +2,9 @@
 
     python tests/differential/openvino_bugs.py                    # writes the page
     python tests/differential/openvino_bugs.py --only lrn-whole-bias
+    python tests/differential/openvino_bugs.py --environments FOLDER --releases 2023.0 2025.4
+
+With `--environments` (`environments.py`), older releases are asked about each of the small IRs.
 
 The models to begin with are the rows of the differential tests that name a known difference of the
 kinds `values` and `crash`. `irshape.reduce` makes them small; the property that is kept is that
@@ -14,6 +17,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +32,7 @@ import irshape  # noqa: E402
 from differential.cases import Case, build, feeds, parameters  # noqa: E402
 from differential.coverage import cases  # noqa: E402
 from differential.elements import REAL, Tensor  # noqa: E402
+from differential.environments import interpreter  # noqa: E402
 from differential.known_differences import KNOWN  # noqa: E402
 from differential.oracle import Answer, Oracle  # noqa: E402
 from irshape import ExecutionError, Model  # noqa: E402
@@ -66,6 +71,8 @@ class Bug(NamedTuple):
     where: str
     """`reading` or `running`, for a crash."""
     version: str
+    releases: dict[str, str]
+    """By older release: `seen`, `not seen`, `does not read` or `does not run`."""
 
 
 class Witness:
@@ -98,7 +105,7 @@ class Witness:
             inputs = self._inputs(model)
         except ValueError:
             return False
-        answer = self._ask(model, inputs)
+        answer = asked(self.oracle, model, inputs)
         crash = _crash(answer)
         if crash:
             return self._same_kind((crash,)) and self._note(inputs, [], [], crash)
@@ -137,21 +144,6 @@ class Witness:
             inputs.append(row if fits and row is not None else array)
         return inputs
 
-    def _ask(self, model: Model, inputs: list[Array]) -> Answer:
-        fed = {
-            layer.name: Tensor(
-                element_type_of(array).name,
-                array.shape,
-                pack(array, element_type_of(array)),
-            )
-            for layer, array in zip(model.parameters, inputs, strict=True)
-            if array.dtype.kind != "O"
-        }
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.xml"
-            irshape.save(model, path)
-            return self.oracle.ask_file(path, fed)
-
 
 def _crash(answer: Answer) -> str:
     if answer.status == "crashed":
@@ -189,7 +181,7 @@ def rows(key: str) -> Iterator[Case]:
             yield case
 
 
-def reduced(key: str, oracle: Oracle) -> Bug | None:
+def reduced(key: str, oracle: Oracle, older: dict[str, Oracle]) -> Bug | None:
     """The smallest model that shows a known difference; None where no row does."""
     for case in list(rows(key))[:6]:
         xml, weights = build(case)
@@ -206,8 +198,45 @@ def reduced(key: str, oracle: Oracle) -> Bug | None:
                 continue
             assert witness(reduction.model)
             assert witness.bug is not None
-            return Bug(key, reduction.model, *witness.bug, oracle.version)
+            inputs, ours, _, where = witness.bug
+            seen = {
+                release: _seen(reduction.model, inputs, ours, where, other)
+                for release, other in older.items()
+            }
+            return Bug(key, reduction.model, *witness.bug, oracle.version, seen)
     return None
+
+
+def _seen(model: Model, inputs: list[Array], ours: list[Array], where: str, oracle: Oracle) -> str:
+    """Whether a release shows a bug that the newest one shows with these inputs."""
+    answer = asked(oracle, model, inputs)
+    if answer.status == "refused":
+        return "does not read"
+    if where or _crash(answer):
+        return "seen" if _crash(answer) else "not seen"
+    done = answer.execution
+    if done is None or done.status != "done" or done.engine != "CPU":
+        return "does not run"
+    theirs = [each.array for each in done.results.values()]
+    wrong = any(_wrongness(*pair) for pair in zip(ours, theirs, strict=True))
+    return "seen" if wrong else "not seen"
+
+
+def asked(oracle: Oracle, model: Model, inputs: list[Array]) -> Answer:
+    """What an OpenVINO makes of a model with inputs in the order of its Parameters."""
+    fed = {
+        layer.name: Tensor(
+            element_type_of(array).name,
+            array.shape,
+            pack(array, element_type_of(array)),
+        )
+        for layer, array in zip(model.parameters, inputs, strict=True)
+        if array.dtype.kind != "O"
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.xml"
+        irshape.save(model, path)
+        return oracle.ask_file(path, fed)
 
 
 # the page
@@ -223,16 +252,25 @@ def page(bugs: list[Bug]) -> str:
         "rows of the differential tests; `python tests/differential/openvino_bugs.py` writes this",
         f"page. Everything was measured with OpenVINO {version} on the CPU, with one thread and",
         "`INFERENCE_PRECISION_HINT` f32. What is a limitation rather than a bug is in",
-        "[the list of known differences](differences.md).",
+        "[the list of known differences](differences.md). The columns say in which releases the",
+        "bug is seen with the same IR and inputs.",
         "",
-        "| bug | what happens |",
-        "|---|---|",
-        *(f"| [{bug.key}](#{bug.key}) | {_happens(bug)} |" for bug in bugs),
+        *_table(bugs),
         "",
     ]
     for bug in bugs:
         lines += [f"## {bug.key}", "", f"{KNOWN[bug.key].reason}.", "", *_shown(bug)]
     return "\n".join(lines)
+
+
+def _table(bugs: list[Bug]) -> Iterator[str]:
+    releases = list(bugs[0].releases)
+    newest = ".".join(bugs[0].version.split(".")[:2])
+    yield f"| bug | what happens | {' | '.join([*releases, newest])} |"
+    yield "|---" * (len(releases) + 3) + "|"
+    for bug in bugs:
+        cells = [bug.releases[release] for release in releases]
+        yield f"| [{bug.key}](#{bug.key}) | {_happens(bug)} | {' | '.join([*cells, 'seen'])} |"
 
 
 def _happens(bug: Bug) -> str:
@@ -267,6 +305,8 @@ def _text(array: Array) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--only", action="append", choices=[*KNOWN])
+    parser.add_argument("--environments", type=Path, help="the folder of environments.py")
+    parser.add_argument("--releases", nargs="+", default=["2023.0", "2024.0", "2025.0", "2026.0"])
     given = parser.parse_args()
     keys = given.only or [
         key
@@ -274,9 +314,13 @@ def main() -> None:
         if (known.kind in ("values", "crash") and key not in NO_BUGS) or key in CRASHES
     ]
     bugs = []
-    with Oracle(timeout=20) as oracle:
+    with Oracle(timeout=20) as oracle, ExitStack() as stack:
+        older = {
+            release: stack.enter_context(Oracle(python=interpreter(release, given.environments)))
+            for release in (given.releases if given.environments else ())
+        }
         for key in keys:
-            bug = reduced(key, oracle)
+            bug = reduced(key, oracle, older)
             layers = "none" if bug is None else f"{sum(1 for _ in bug.model.walk())} layers"
             print(f"{key}: {layers}", flush=True)
             if bug is not None:

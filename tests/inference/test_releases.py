@@ -61,6 +61,14 @@ def saved(folder: Path, net: Net) -> Path:
     return path
 
 
+def padded_with(element_type: str, version: str, *, value: bool = False) -> Build:
+    """A Pad of elements of a type."""
+    shapes = ["3,4", "2", "2", *([""] if value else [])]
+    types = [element_type, "i64", "i64", *([element_type] if value else [])]
+    constants: dict[int, list[int] | int] = {1: [1, 0], 2: [0, 2]}
+    return layer("Pad", version, shapes, 'pad_mode="constant"', types=types, constants=constants)
+
+
 MATMUL = 'equation="ab,bc->ac"'
 POOL = 'strides="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" exclude-pad="false"'
 NMS = 'sort_result_type="none" output_type="i64" nms_top_k="3" keep_top_k="2"'
@@ -170,6 +178,84 @@ CASES = [
         "an ellipsis of any rank",
         layer("Einsum", "opset7", ["2,5", "..."], 'equation="a...,...->a..."'),
         "2025.1",
+    ),
+    Case(
+        "an ellipsis that the output lacks",
+        layer("Einsum", "opset7", ["2,5", "2"], 'equation="a...,a->a"'),
+        "2025.1",
+    ),
+    Case(
+        "an ellipsis that no output is written for",
+        layer("Einsum", "opset7", ["2,5", "2"], 'equation="a...,a"'),
+        "2022.1",
+    ),
+    Case("a scalar last", layer("Einsum", "opset7", ["3", ""], 'equation="a,->a"'), "2025.2"),
+    Case("a scalar first", layer("Einsum", "opset7", ["", "3"], 'equation=",a->a"'), "2022.1"),
+    Case("a softmax of a scalar", layer("SoftMax", "opset8", [""], 'axis="0"'), "2026.1"),
+    Case("a softmax of any rank", layer("SoftMax", "opset8", ["..."], 'axis="0"'), "2022.1"),
+    Case(
+        "a mask with one row for all queries",
+        layer("ScaledDotProductAttention", "opset13", [*QUERY, "1,3"], 'causal="false"'),
+        "2024.3",
+    ),
+    Case(
+        "a mask with one column for all keys",
+        layer("ScaledDotProductAttention", "opset13", [*QUERY, "3,1"], 'causal="false"'),
+        "2024.3",
+    ),
+    Case(
+        "a resize of f64",
+        layer(
+            "Interpolate",
+            "opset11",
+            ["1,1,5,4", "2", "2"],
+            'mode="linear" shape_calculation_mode="sizes"',
+            types=["f64", "i64", "i64"],
+            constants={1: [3, 7], 2: [2, 3]},
+        ),
+        "2026.3",
+    ),
+    Case("u3 without a value", padded_with("u3", "opset1"), "2024.2"),
+    Case("u4 without a value", padded_with("u4", "opset1"), "2022.1"),
+    Case("f8e8m0 without a value", padded_with("f8e8m0", "opset1"), "2026.0"),
+    Case("strings without a value", padded_with("string", "opset12"), "2026.2"),
+    Case("strings with a value", padded_with("string", "opset12", value=True), "2023.3"),
+    Case(
+        "prior boxes of size -1",
+        layer(
+            "PriorBox",
+            "opset1",
+            ["2", "2"],
+            'offset="0.5" min_size="16" variance="0.1" step="16"',
+            constants={0: [-1, 3], 1: [32, 48]},
+        ),
+        "2023.1",
+    ),
+    Case(
+        "an ellipsis of a StridedSlice for no axis",
+        layer(
+            "StridedSlice",
+            "opset1",
+            ["2,3", "3", "3"],
+            'begin_mask="0,0,0" end_mask="0,0,0" ellipsis_mask="0,1,0"',
+            constants={1: [0, 0, 1], 2: [1, 0, 2]},
+        ),
+        "2024.0",
+    ),
+    Case(
+        "sizes of a ROIPooling as output_roi",
+        layer("ROIPooling", "opset2", ["2,3,9,8", "6,5"], 'output_roi="4,5" spatial_scale="0.5"'),
+        "2023.3",
+    ),
+    Case(
+        "sizes of a ROIPooling one by one",
+        layer(
+            "ROIPooling",
+            "opset2",
+            ["2,3,9,8", "6,5"],
+            'pooled_h="4" pooled_w="5" spatial_scale="0.5"',
+        ),
+        "2022.1",
     ),
     Case("no type of a conversion", layer("Convert", "opset1", ["2"]), "2025.0"),
     Case(
@@ -293,6 +379,19 @@ TOLD = [
         "2024.1",
         "2024.1",
         "2024.2",
+    ),
+    Told(
+        "a GroupNormalization without spatial axes",
+        layer(
+            "GroupNormalization",
+            "opset12",
+            ["2,4", "4", "4"],
+            'num_groups="2" epsilon="0.01"',
+        ),
+        "IR607",
+        "2023.1",
+        "2024.0",
+        "2024.1",
     ),
     Told("Identity-16", layer("Identity", "opset16", ["2"]), "IR607", "2025.0", "2025.3", "2025.4"),
     Told(

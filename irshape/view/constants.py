@@ -9,6 +9,8 @@ from ..model.weights import Constant, small_values
 
 MOST_VALUES = 16
 """Constants with at most as many elements are written out."""
+BEGINNING = 64
+"""How many elements of larger constants are written out, where the .bin is read."""
 SAMPLE = 1 << 16
 """How many elements of a constant a histogram counts at most, taken at even distances."""
 BINS = 24
@@ -58,6 +60,8 @@ class Constants:
                 document["values"] = numbers
         if self.histograms:
             document |= _spread(constant)
+            if "values" in document:
+                document.pop("begin", None)
         return document
 
 
@@ -90,7 +94,12 @@ def _spread(constant: Constant) -> dict[str, Any]:
         scale = max(abs(numbers.lowest), abs(numbers.highest)) or 1.0
         counts, _ = np.histogram(finite / scale, bins=BINS)
     return {
+        "begin": [f"{number:.6g}" for number in array[:BEGINNING].astype(np.float64).tolist()],
         "histogram": counts.tolist(),
         "sampled": int(sample.size) if step > 1 else 0,
-        "range": {name: value for name, value in numbers.to_dict().items() if value is not None},
+        "range": {
+            name: float(f"{value:.6g}") if isinstance(value, float) else value
+            for name, value in numbers.to_dict().items()
+            if value is not None
+        },
     }

@@ -28,7 +28,7 @@ def page(document: dict[str, Any], title: str) -> str:
     policy = (
         "default-src 'none'; "
         f"style-src {_hash(style)}; script-src {_hash(layout)} {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
+        "img-src blob:; base-uri 'none'; form-action 'none'"
     )
     values = {
         "policy": policy,

@@ -52,7 +52,7 @@ class Run(NamedTuple):
 
     start: int
     period: int
-    count: int
+    times: int
 
 
 class _Scope:
@@ -241,7 +241,7 @@ def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> No
     begin = 0
     for run in sorted(_runs(text)):
         scope.layers += members[begin : run.start]
-        begin = run.start + run.period * run.count
+        begin = run.start + run.period * run.times
         _add_run(scope, members[run.start : begin], run, rank, layers)
     scope.layers += members[begin:]
 
@@ -257,7 +257,7 @@ def _add_run(
     repeat = _Scope(" … ".join(dict.fromkeys(ends)))
     repeat.kind = "repeat"
     repeat.first = rank[members[0]]
-    for number in range(run.count):
+    for number in range(run.times):
         block = _Scope(str(number + 1))
         block.layers = list(members[number * run.period : (number + 1) * run.period])
         block.first = rank[block.layers[0]]

@@ -56,7 +56,7 @@ def test_it_opens_and_finds_a_layer_on_every_screen(
 
 def test_groups_open_and_close(browser: Browser, encoder: Path) -> None:
     browser.open(encoder)
-    browser.js("document.querySelector('[title=\"Close all groups\"]').click()")
+    browser.js("document.getElementById('close-all').click()")
     closed = browser.texts(".card.group .title")
     assert closed == ["embeddings", "block1", "block2"]
     browser.card("embeddings").click()
@@ -155,9 +155,31 @@ def test_the_path_between_two_layers(browser: Browser, encoder: Path) -> None:
     assert browser.all(".card.on-path")
 
 
+def test_options_of_the_view(browser: Browser, encoder: Path) -> None:
+    browser.open(encoder)
+    tall = browser.js("return document.querySelector('.minimap').height")
+    browser.js("for (const id of ['attributes', 'sideways']) document.getElementById(id).click()")
+    assert any(" = " in text for text in browser.texts(".card .row"))
+    assert browser.js("return document.querySelector('.minimap').height") < tall
+    saved = browser.js(
+        "window.saved = []; HTMLAnchorElement.prototype.click = function () {"
+        "  window.saved.push([this.download, this.href]) };"
+        "const buttons = [...document.querySelectorAll('.menu button')];"
+        "buttons.filter(each => each.textContent.startsWith('Save')).forEach(each => each.click());"
+        "return new Promise(done => { const wait = () => window.saved.length > 1"
+        "  ? done(window.saved.map(each => each[0])) : setTimeout(wait, 20); wait() })"
+    )
+    assert saved == ["encoder.svg", "encoder.png"]
+    browser.search("block1/attention/query MatMul")
+    (above,) = (each for each in browser.all("#panel button") if each.text == "Above")
+    above.click()
+    assert browser.all(".card.on-path")
+    assert browser.console() == []
+
+
 def test_bodies_open_in_place(browser: Browser, tmp_path: Path) -> None:
     browser.open(view(EXAMPLES / "control_flow.xml", "-o", tmp_path / "page.html"))
-    browser.js("document.querySelector('[title=\"Close all groups\"]').click()")
+    browser.js("document.getElementById('close-all').click()")
     browser.search("add_or_multiply")
     assert browser.one("#panel h2").text == "If"
     assert "then_port_map" in browser.panel or "then_body" in browser.panel

@@ -17,8 +17,7 @@ class Canvas {
     this.view = { x: 0, y: 0, k: 1 };
     this.scene = { frames: [], edges: [], cards: [], pills: [], w: 0, h: 0 };
     this.live = new Map();
-    this.path = new Set();
-    this.overlay = null;
+    this.path = null;
     this.layers = {};
     this.world = drawn("g", { class: "world" });
     for (const name of ["frames", "edges", "cards"]) this.world.append((this.layers[name] = drawn("g", { class: name })));
@@ -163,7 +162,7 @@ class Canvas {
     if (layer && layer.kind.page) classes.push("family-" + (FAMILIES[layer.kind.page.category] || "other"));
     if (layer && !layer.kind.page) classes.push("family-unknown");
     if (this.page.isSelected(this.net, node)) classes.push("selected");
-    if (this.path.size) classes.push(this.onPath(node) ? "on-path" : "off-path");
+    if (this.path) classes.push(this.path.has(node) ? "on-path" : "off-path");
     const worst = SEVERITIES.find(function (severity) { return node.findings[severity]; });
     if (worst) classes.push("has-" + worst);
     const mark = this.page.mark(this.net, node);
@@ -220,7 +219,7 @@ class Canvas {
     if (edge.soft) classes.push("soft");
     if (label && label.clash) classes.push("clash");
     if (label && label.dynamic) classes.push("dynamic");
-    if (this.path.size) classes.push(edge.from && this.onPath(edge.from) && this.onPath(edge.to) ? "on-path" : "off-path");
+    if (this.path) classes.push(edge.from && this.path.has(edge.from) && this.path.has(edge.to) ? "on-path" : "off-path");
     const parts = [drawn("path", { d: curve(points), "marker-end": "url(#tip" + this.net.side + ")" })];
     if (label && item.place) {
       const width = widthOf(label.text, CODE) + 8;
@@ -245,9 +244,26 @@ class Canvas {
     return "node-" + this.net.side + "-" + node.begin;
   }
 
-  onPath(node) {
-    for (const layer of this.path) if (this.net.contains(node, this.net.shownFor(layer).node)) return true;
-    return false;
+  /** Highlights these layers and the edges between them; null for none. */
+  highlight(layers) {
+    this.path = layers && new Set();
+    for (const layer of layers || []) {
+      for (let node = this.net.shownFor(layer).node; node && !this.path.has(node); node = node.parent) this.path.add(node);
+    }
+    this.refresh();
+  }
+
+  /** All that is open as a drawing of its own. */
+  drawing() {
+    const { scene } = this;
+    const parts = [
+      ...scene.frames.map((item) => this.frame(item)), ...scene.edges.map((item) => this.edge(item)),
+      ...scene.cards.map((item) => this.card(item)), ...scene.pills.map((item) => this.pill(item)),
+    ];
+    return drawn("svg", {
+      xmlns: SVG, class: "graph export", width: scene.w + 40, height: scene.h + 40, viewBox: "-20 -20 " + (scene.w + 40) + " " + (scene.h + 40),
+      "data-theme": document.documentElement.dataset.theme,
+    }, [drawn("style", { text: "" }), this.svg.querySelector("defs").cloneNode(true), drawn("rect", { class: "page", x: -20, y: -20, width: scene.w + 40, height: scene.h + 40 }), ...parts]);
   }
 
   /** Draws everything anew, where nothing has moved. */
@@ -303,9 +319,15 @@ class Canvas {
     const height = this.svg.clientHeight || 600;
     const { w, h } = this.scene;
     const k = Math.max(least || 0.02, Math.min(1, (width - 40) / (w || 1), (height - 60) / (h || 1)));
-    const top = this.scene.cards.reduce(function (best, item) { return !best || item.y < best.y ? item : best; }, null);
-    const middle = top && w * k > width ? top.x + top.w / 2 : w / 2;
-    this.view = { k, x: width / 2 - middle * k, y: h * k < height - 60 ? (height - h * k) / 2 : 30 };
+    const down = this.net.direction === "TB";
+    const first = this.scene.cards.reduce(function (best, item) {
+      return (down ? item.y < best.y : item.x < best.x) ? item : best;
+    }, { x: 0, y: 0, w, h });
+    const start = function (size, room, place, along) {
+      if (size * k < room - 60) return (room - size * k) / 2;
+      return along ? 30 : room / 2 - place * k;
+    };
+    this.view = { k, x: start(w, width, first.x + first.w / 2, !down), y: start(h, height, first.y + first.h / 2, down) };
     this.draw();
   }
 
@@ -372,6 +394,7 @@ class Canvas {
       event.preventDefault();
       const area = this.svg.getBoundingClientRect();
       if (event.shiftKey) this.pan(-event.deltaY, 0);
+      else if (this.page.wheelScrolls && !event.ctrlKey) this.pan(-event.deltaX, -event.deltaY);
       else this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), [event.clientX - area.left, event.clientY - area.top]);
     }, { passive: false });
     this.svg.addEventListener("pointerdown", function (event) {
@@ -455,8 +478,9 @@ class Canvas {
     }
     const linked = new Set();
     for (const { edge } of this.scene.edges) {
-      if (dy > 0 && edge.from === selected) linked.add(edge.to);
-      if (dy < 0 && edge.to === selected) linked.add(edge.from);
+      const way = this.net.direction === "TB" ? dy : dx;
+      if (way > 0 && edge.from === selected) linked.add(edge.to);
+      if (way < 0 && edge.to === selected) linked.add(edge.from);
     }
     let best = null;
     let least = Infinity;

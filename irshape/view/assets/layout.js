@@ -11,7 +11,8 @@ const MOST_STEPS = 1600;
 
 /** What a node shows while it is closed, with its size. */
 function card(net, node) {
-  if (node.card && node.card.constants === net.showConstants) return node.card;
+  const shape = (net.showConstants ? "c" : "") + (net.showAttributes ? "a" : "");
+  if (node.card && node.card.shape === shape) return node.card;
   const layer = node.kind === "layer" ? node.layer : null;
   const lines = [];
   let title;
@@ -22,6 +23,10 @@ function card(net, node) {
     for (const row of rows.slice(0, MOST_ROWS))
       lines.push({ style: "row", text: fitted(row.label + "  " + row.text, CODE, MOST_WIDTH - 28) });
     if (rows.length > MOST_ROWS) lines.push({ style: "name", text: "and " + (rows.length - MOST_ROWS) + " more" });
+    if (net.showAttributes) {
+      for (const [name, text] of net.attributesOf(layer).slice(0, 2 * MOST_ROWS))
+        lines.push({ style: "row", text: fitted(name + " = " + text, CODE, MOST_WIDTH - 28) });
+    }
     if (node.children.length) lines.push({ style: "name", text: node.children.map(function (body) { return body.name; }).join(", ") });
   } else {
     const leaves = net.leaves(node);
@@ -35,7 +40,7 @@ function card(net, node) {
   for (const line of lines)
     width = Math.max(width, widthOf(line.text, line.style === "row" ? CODE : SMALL) + 26);
   node.card = {
-    constants: net.showConstants, title, lines,
+    shape, title, lines,
     width: Math.max(84, Math.ceil(width)),
     height: 28 + lines.length * 15 + (lines.length ? 4 : 0),
   };
@@ -130,7 +135,7 @@ function planned(net, node) {
   const links = connections(net, node);
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({
-    rankdir: "TB", nodesep: 26, edgesep: 14, ranksep: 30, marginx: 0, marginy: 0,
+    rankdir: net.direction, nodesep: 26, edgesep: 14, ranksep: 30, marginx: 0, marginy: 0,
     ranker: members.length > 60 ? "tight-tree" : "network-simplex",
   });
   graph.setDefaultEdgeLabel(function () { return {}; });

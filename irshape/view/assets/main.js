@@ -46,7 +46,18 @@ class Page {
     const options = new Map([["", "No overlay"]]);
     for (const net of this.nets) for (const overlay of net.data.overlays) options.set(overlay.id, overlay.title);
     for (const [id, title] of options) this.overlayChoice.append(element("option", { value: id, text: title }));
-    this.constantsBox = element("input", { type: "checkbox", id: "constants", autocomplete: "off", onchange: () => this.setConstants(this.constantsBox.checked) });
+    this.wheelScrolls = false;
+    this.constantsBox = this.box("constants", (checked) => this.setConstants(checked));
+    const check = function (box, text, title) { return element("label", { class: "check", title }, [box, text]); };
+    const menu = element("details", { class: "menu" }, [element("summary", { text: "View" }), element("div", {}, [
+      check(this.constantsBox, "Constants as layers", "c"),
+      check(this.box("attributes", (checked) => this.setOption("showAttributes", checked)), "Attributes on layers"),
+      check(this.box("sideways", (checked) => this.setOption("direction", checked ? "LR" : "TB")), "From left to right"),
+      check(this.box("scrolls", (checked) => { this.wheelScrolls = checked; }), "Wheel moves, with Ctrl zooms"),
+      button("Save as SVG", () => this.save("svg"), { title: "Save all that is open as a drawing" }),
+      button("Save as PNG", () => this.save("png"), { title: "Save all that is open as a picture" }),
+      button("Close all groups", () => this.closeAll(), { id: "close-all" }),
+    ])]);
     const tabs = [["layer", "Layer"], ["findings", "Findings"], ["model", "Model"], ["overlay", "Overlay"], ["changes", "Changes"], ["path", "Path"]];
     this.tabs = new Map(tabs.map(([id, title]) => [id, element("button", {
       type: "button", role: "tab", id: "tab-" + id, "aria-controls": "panel", text: title, onclick: () => this.setTab(id),
@@ -70,19 +81,44 @@ class Page {
         element("h1", { text: title, title: visible(this.nets[0].data.path) }),
         element("div", { class: "find", role: "search" }, [this.search, this.results]),
         options.size > 1 ? this.overlayChoice : null,
-        element("label", { class: "check", title: "Show constants as layers (c)" }, [this.constantsBox, "Constants"]),
+        menu,
         element("div", { class: "buttons" }, [
           button("−", () => this.canvases.forEach(function (canvas) { canvas.zoom(1 / 1.3); }), { "aria-label": "Zoom out", title: "Zoom out (-)" }),
           button("+", () => this.canvases.forEach(function (canvas) { canvas.zoom(1.3); }), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
           button("Fit", () => this.fit(), { title: "Show all (0)" }),
-          button("Close all", () => this.closeAll(), { title: "Close all groups" }),
           button("◐", () => this.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"), { "aria-label": "Dark or light", title: "Dark or light" }),
           button("☰", () => this.aside.classList.toggle("folded"), { "aria-label": "Details", title: "Show or hide the details", class: "aside-switch" }),
         ]),
       ]),
       element("div", { class: "body" }, [this.graphs, this.aside]),
     );
-    document.addEventListener("click", (event) => { if (!event.target.closest(".find")) this.closeResults(); });
+    document.addEventListener("click", (event) => {
+      if (!event.target.closest(".find")) this.closeResults();
+      if (!event.target.closest(".menu")) menu.open = false;
+    });
+  }
+
+  box(id, act) {
+    const box = element("input", { type: "checkbox", id, autocomplete: "off", onchange: () => act(box.checked) });
+    return box;
+  }
+
+  setOption(option, value) {
+    for (const net of this.nets) net.set(option, value);
+    this.rebuild();
+    for (const canvas of this.canvases) canvas.fit(0.75);
+  }
+
+  /** Saves the drawing of each model. form: svg or png. */
+  save(form) {
+    this.canvases.forEach((canvas, at) => {
+      const drawing = canvas.drawing();
+      drawing.querySelector("style").textContent = document.querySelector("style").textContent;
+      const name = (this.nets[at].data.path.replace(/^.*[/\\]/, "").replace(/\.\w+$/, "") || "model") + "." + form;
+      const blob = new Blob([new XMLSerializer().serializeToString(drawing)], { type: "image/svg+xml" });
+      if (form === "svg") download(blob, name);
+      else pictured(blob, canvas.scene, (picture) => download(picture, name));
+    });
   }
 
   setTheme(theme) {
@@ -114,7 +150,7 @@ class Page {
 
   setConstants(shown) {
     this.constantsBox.checked = shown;
-    for (const net of this.nets) net.setConstants(shown);
+    for (const net of this.nets) net.set("showConstants", shown);
     this.rebuild();
     if (this.selected && this.selected.layer) this.selectLayer(this.selected.net, this.selected.layer, true);
   }
@@ -252,11 +288,22 @@ class Page {
     this.showPanel();
   }
 
+  openAll(net, node) {
+    const visit = function (at) {
+      if (at.children.length) net.setOpen(at, true);
+      at.children.forEach(visit);
+    };
+    visit(node);
+    this.canvasOf(net).build();
+    this.canvasOf(net).show(node);
+    this.showPanel();
+  }
+
   clear() {
     this.selected = null;
     this.pathFrom = null;
     this.way = null;
-    for (const canvas of this.canvases) canvas.path = new Set();
+    for (const canvas of this.canvases) canvas.highlight(null);
     this.graphs.classList.remove("choosing");
     this.say("");
     history.replaceState(null, "", "#");
@@ -424,11 +471,16 @@ class Page {
     let layers = net.path(from.layer, layer);
     if (!layers.length) layers = net.path(layer, from.layer);
     this.way = { net, layers };
-    this.canvasOf(net).path = new Set(layers);
+    this.canvasOf(net).highlight(layers);
     this.tab = "path";
     this.showPanel();
-    this.refresh();
     this.say(layers.length ? "A path of " + counted(layers.length - 1, "edge") : "No path between these layers");
+  }
+
+  trace(net, layer, upwards) {
+    const layers = net.reached(layer, upwards);
+    this.canvasOf(net).highlight(layers);
+    this.say(counted(layers.length - 1, "layer") + (upwards ? " lead here" : " follow"));
   }
 
   openPath() {
@@ -607,6 +659,27 @@ class Page {
 
 const CHANGES = { removed: ["−", "removed"], added: ["+", "added"], changed: ["~", "changed"], values: ["≠", "other values"], inherited: ["·", "types or shapes follow"] };
 const TONES = { good: ["#d8f0df", "#1d4a2c"], note: ["#d9e9fb", "#1b3a57"], warn: ["#fde7b8", "#5a4310"], bad: ["#f9c9c6", "#6b2326"] };
+
+function download(blob, name) {
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+}
+
+/** A drawing as PNG, as large as browsers allow. */
+function pictured(blob, scene, done) {
+  const image = new Image();
+  image.onload = function () {
+    const scale = Math.min(2, 16000 / Math.max(scene.w, scene.h, 1), Math.sqrt(1e8 / (scene.w * scene.h || 1)));
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.ceil((scene.w + 40) * scale);
+    canvas.height = Math.ceil((scene.h + 40) * scale);
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(image.src);
+    canvas.toBlob(done, "image/png");
+  };
+  image.src = URL.createObjectURL(blob);
+}
 
 function heat(share, dark) {
   const stops = dark ? [[38, 40, 46], [92, 58, 30], [150, 52, 34]] : [[255, 248, 232], [253, 212, 148], [240, 132, 104]];

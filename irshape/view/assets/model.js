@@ -11,6 +11,8 @@ class Net {
     this.data = data;
     this.side = side;
     this.showConstants = false;
+    this.showAttributes = false;
+    this.direction = "TB";
     const strings = data.strings;
     const said = function (number) { return number < 0 ? null : strings[number]; };
     this.types = data.types.map(function ([type, opset, page]) { return { type, opset, page }; });
@@ -175,8 +177,13 @@ class Net {
     return other;
   }
 
-  setConstants(shown) {
-    this.showConstants = shown;
+  /** Sets what cards show, or how they are placed. */
+  set(option, value) {
+    this[option] = value;
+    this.replan();
+  }
+
+  replan() {
     for (const layer of this.layers) layer.node.plan = null;
     for (const group of this.groups) group.plan = null;
   }
@@ -245,6 +252,24 @@ class Net {
       });
     });
     return rows;
+  }
+
+  /** All layers that lead to one, or that it leads to, itself included. */
+  reached(from, upwards) {
+    const all = new Set([from.at]);
+    const waiting = [from];
+    while (waiting.length) {
+      const layer = waiting.pop();
+      const next = upwards
+        ? layer.inputs.map(function (input) { return input.layer; })
+        : layer.outputs.flatMap(function (output) { return output.users.map(function ([user]) { return user; }); });
+      for (const at of next) {
+        if (at < 0 || all.has(at)) continue;
+        all.add(at);
+        waiting.push(this.layers[at]);
+      }
+    }
+    return Array.from(all, (at) => this.layers[at]);
   }
 
   /** Layers on a shortest way from one to another along the edges; empty without any. */

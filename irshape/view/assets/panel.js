@@ -40,6 +40,8 @@ class Panel {
         element("div", { class: "row" }, [
           button("Show", function () { page.selectLayer(net, layer, true); }, { title: "Show it in the graph" }),
           button("Link", function () { page.copyLink(net, layer); }, { title: "Copy a link to this layer" }),
+          button("Above", function () { page.trace(net, layer, true); }, { title: "Highlight all layers that lead here" }),
+          button("Below", function () { page.trace(net, layer, false); }, { title: "Highlight all layers that this leads to" }),
           button("Path to …", function () { page.beginPath(net, layer); }, { title: "Show the way from here to another layer" }),
         ]),
       ]),
@@ -111,6 +113,7 @@ class Panel {
     const range = constant.range;
     const about = [constant.tensor + ", " + counted(constant.elements, "element") + ", " + counted(constant.bytes, "byte")];
     if (constant.values) about.push("values " + constantValue(constant));
+    if (constant.begin) about.push("begins " + constant.begin.join(", ") + ", …");
     const parts = about.map(function (text) { return element("p", { class: "code", text }); });
     if (range) {
       const odd = [["nan", "NaN"], ["inf", "infinite"], ["beyond_f16", "beyond f16"], ["zeros", "zero"]]
@@ -150,9 +153,7 @@ class Panel {
     return element("div", { class: "finding change " + change.kind }, [
       element("b", { text: change.title }),
       ...change.lines.map(function ([what, old, now]) {
-        return element("p", { class: "code" }, [
-          element("span", { text: what + ": " }), element("del", { text: old === null ? "none" : old }), " → ", element("ins", { text: now === null ? "none" : now }),
-        ]);
+        return changed("code", what, old, now);
       }),
     ]);
   }
@@ -196,7 +197,10 @@ class Panel {
       element("header", { class: "what" }, [
         element("h2", { text: node.name || node.kind, tabindex: -1 }),
         element("p", { class: "soft", text: kinds[node.kind] + " · " + counted(leaves.length, "layer") + (node.kind === "repeat" ? " in " + counted(net.blocks(node), "block") : "") }),
-        element("div", { class: "row" }, [button(node.open ? "Close" : "Open", () => this.page.toggle(net, node))]),
+        element("div", { class: "row" }, [
+          button(node.open ? "Close" : "Open", () => this.page.toggle(net, node)),
+          leaves.length <= 3000 ? button("Open all inside", () => this.page.openAll(net, node)) : null,
+        ]),
       ]),
       section("Layers", [table(Array.from(types).sort(function (a, b) { return b[1] - a[1]; }).map(function ([type, count]) { return [type, count.toLocaleString("en")]; }))]),
     ];
@@ -260,7 +264,7 @@ class Panel {
     ])];
     for (const note of page.data.beside.notes) parts.push(element("p", { class: "soft", text: note }));
     for (const [what, old, now] of page.data.beside.model)
-      parts.push(element("div", { class: "finding change changed" }, [element("p", { class: "code" }, [element("span", { text: what + ": " }), element("del", { text: old === null ? "none" : old }), " → ", element("ins", { text: now === null ? "none" : now })])]));
+      parts.push(element("div", { class: "finding change changed" }, [changed("code", what, old, now)]));
     parts.push(element("div", { class: "list" }, page.changesInOrder.slice(0, 1000).map(function (change, number) {
       const net = page.nets[change.second >= 0 ? 1 : 0];
       const layer = net.layers[change.second >= 0 ? change.second : change.first];
@@ -270,7 +274,7 @@ class Panel {
       }, [
         element("div", { class: "row" }, [element("span", { class: "chip " + change.kind, text: change.title }), element("b", { text: layer.type })]),
         element("p", { class: "code", text: layer.name }),
-        ...change.lines.slice(0, 6).map(function ([what, old, now]) { return element("p", { class: "soft", text: what + ": " + (old === null ? "none" : old) + " → " + (now === null ? "none" : now) }); }),
+        ...change.lines.slice(0, 6).map(function ([what, old, now]) { return changed("soft", what, old, now); }),
       ]);
     })));
     return parts;
@@ -288,6 +292,14 @@ class Panel {
       ]))),
     ];
   }
+}
+
+/** What a layer was and is; without `now`, what it takes or feeds. */
+function changed(style, what, old, now) {
+  const said = element("p", { class: style }, [element("span", { text: what + ": " })]);
+  if (now === undefined) said.append(element("span", { text: old }));
+  else said.append(element("del", { text: old === null ? "none" : old }), " → ", element("ins", { text: now === null ? "none" : now }));
+  return said;
 }
 
 function tree(info) {

@@ -345,7 +345,9 @@ _OPTIONS = (
     _many("--scale", "NAME=VALUE", "Then divide the input by this."),
     _many("--output-type", "NAME=TYPE", "Convert an output to another element type."),
     _many("--output-layout", "NAME=FROM:TO", "Transpose an output to another layout."),
-    click.option("--fold", is_flag=True, help="Compute what depends on constants alone."),
+    click.option(
+        "--fold", is_flag=True, help="Compute what depends on constants or static shapes alone."
+    ),
     click.option(
         "--clean",
         is_flag=True,

@@ -17,14 +17,17 @@ MAX_BYTES = 1 << 24
 _KEPT = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
 
 
-def folded(graph: Editing, max_bytes: int) -> int:
+def folded(graph: Editing, max_bytes: int, *, decompress: bool) -> int:
     """See `Graph.fold`."""
     from ..execution.session import Session
 
     session = Session(graph.store)
+    kept = set() if decompress else _decompressing(graph)
     count = 0
     with graph.changes.whole():
         for layer in graph.sorted():
+            if layer in kept:
+                continue
             arrays = _from_shapes(graph, layer)
             if arrays is None and _foldable(layer, max_bytes):
                 arrays = _evaluated(session, layer)
@@ -41,6 +44,28 @@ def folded(graph: Editing, max_bytes: int) -> int:
             count += 1
         graph.clean(duplicates=False)
     return count
+
+
+def _decompressing(graph: Editing) -> set[GraphLayer]:
+    """The layers that make weights of a real type out of constants of a narrower one."""
+    reached: set[GraphLayer] = set()
+    for layer in graph.sorted():
+        operation = type(layer.operation)
+        if not operation.decompresses or not layer.inputs:
+            continue
+        sources = [end.source for end in layer.inputs]
+        if not all(each.layer.raw.is_constant or each.layer in reached for each in sources):
+            continue
+        first = sources[0]
+        widens = (
+            layer.type == "Convert"
+            and layer.output.element_type.is_real
+            and first.element_type.bits < layer.output.element_type.bits
+            and first.shape.size.low > 1
+        )
+        if widens or any(each.layer in reached for each in sources):
+            reached.add(layer)
+    return reached
 
 
 def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:

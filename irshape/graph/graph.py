@@ -163,13 +163,15 @@ class Graph(Editing):
 
     # values and precisions
 
-    def fold(self, *, max_bytes: int = MAX_BYTES) -> int:
+    def fold(self, *, max_bytes: int = MAX_BYTES, decompress: bool = False) -> int:
         """Computes layers whose inputs are all constants, and those that follow from shapes alone,
         such as a ShapeOf of a static shape; how many.
 
-        max_bytes: a larger output is not made a constant.
+        max_bytes: a larger output is not made a constant. decompress: compute those too that
+        decompress weights, as from i8 to f32; the .bin grows by that. A device may decompress
+        more exactly than the types on the way say.
         """
-        return folded(self, max_bytes)
+        return folded(self, max_bytes, decompress=decompress)
 
     def to_f16(self, *, keep: Selection = ()) -> int:
         """Lets f32 layers compute in f16; returns how many.

@@ -126,7 +126,8 @@ def test_states_become_inputs_and_variables_again(tmp_path: Path) -> None:
         (lambda graph: graph.compress_to_f16(), "encoder"),
         (lambda graph: graph.drop_fake_quantize(), "int8"),
         (lambda graph: graph.strip_weights(), "encoder"),
-        (lambda graph: graph.fold(), "compressed"),
+        (lambda graph: graph.fold(decompress=True), "compressed"),
+        (lambda graph: graph.fold(), "detector"),
     ],
 )
 def test_precisions_and_weights(change, model: str, tmp_path: Path) -> None:
@@ -184,6 +185,16 @@ def test_what_shapes_say_is_folded(case: Folded) -> None:
     )
     assert np.array_equal(irshape.run(graph, given)["y"], expected)
     assert irshape.validate(graph).ok
+
+
+def test_folding_leaves_compressed_weights_as_they_are() -> None:
+    graph = load("compressed")
+    before = {str(layer.output.element_type) for layer in graph.layers if layer.type == "Const"}
+    assert before > {"i4", "u4", "u8", "f16"}
+    assert graph.fold() == 0
+    assert graph.fold(decompress=True) > 0
+    after = {str(layer.output.element_type) for layer in graph.layers if layer.type == "Const"}
+    assert after == {"f32", "i64"}
 
 
 def test_preprocessing() -> None:

@@ -28,7 +28,14 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
     from ..numpy_types import element_type_of
     from ..ops.conversion import encoded, plain
 
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise GraphError(f"a constant cannot hold rows of different lengths: {value!r}") from None
+    if array.dtype.kind in "OUS":
+        for item in np.asarray(value, object).ravel():
+            if not isinstance(item, (str, bytes)):
+                raise GraphError(f"a constant cannot hold {item!r}: it is no number and no text")
     if element_type is None and not isinstance(value, (np.ndarray, np.generic)):
         element_type = (
             ElementType.of({"f": "f32", "i": "i64"}.get(array.dtype.kind, ""))

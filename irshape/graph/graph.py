@@ -233,7 +233,7 @@ class Graph(Editing):
 
     def preprocess(
         self,
-        name: str,
+        name: str | Output,
         *,
         element_type: str | None = None,
         layout: tuple[str, str] | None = None,
@@ -250,7 +250,7 @@ class Graph(Editing):
 
     def postprocess(
         self,
-        name: str,
+        name: str | Output,
         *,
         element_type: str | None = None,
         layout: tuple[str, str] | None = None,

@@ -188,6 +188,11 @@ class Match:
         return name in self.captured
 
     @property
+    def layer(self) -> GraphLayer:
+        """The layer that the pattern as a whole stands for, which has `output`."""
+        return self.output.layer
+
+    @property
     def inside(self) -> bool:
         """Whether nothing outside the match takes what it computes, but for its output."""
         return all(

@@ -22,7 +22,7 @@ def _permutation(layouts: Layouts) -> list[int]:
 
 def preprocessed(
     graph: Editing,
-    name: str,
+    name: str | Output,
     element_type: str | None,
     layouts: Layouts | None,
     mean: float | Sequence[float] | None,
@@ -37,7 +37,9 @@ def preprocessed(
             order = _permutation(layouts)
             dims = shape.dims
             if dims is None or len(dims) != len(order):
-                raise GraphError(f"the input '{name}' is {shape}, which has no layout {layout}")
+                raise GraphError(
+                    f"the input '{old.layer.name}' is {shape}, which has no layout {layout}"
+                )
             outer: list[Dimension] = [dims[0]] * len(order)
             for at, axis in enumerate(order):
                 outer[axis] = dims[at]
@@ -81,7 +83,7 @@ def _by_channel(
 
 
 def postprocessed(
-    graph: Editing, name: str, element_type: str | None, layouts: Layouts | None
+    graph: Editing, name: str | Output, element_type: str | None, layouts: Layouts | None
 ) -> Output:
     """See `Graph.postprocess`."""
     old = graph.tensor(name)

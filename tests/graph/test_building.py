@@ -390,3 +390,20 @@ def test_type_checkers_know_every_operation(tmp_path: Path) -> None:
         assert any(message in line for line in lines), (code, answer.stdout)
     correct = [line for line in told if int(line.split("program.py:")[1].split(":")[0]) < first]
     assert not correct, answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "cannot hold None"),
+        (object, "cannot hold <class 'object'>"),
+        ([1, "a"], "cannot hold 1: it is no number and no text"),
+        ([[1], [2, 3]], "rows of different lengths"),
+        (1 + 2j, "no element type for complex128"),
+    ],
+)
+def test_what_is_no_constant(value: object, message: str) -> None:
+    graph = Graph(name="one")
+    with pytest.raises(GraphError, match=message):
+        graph.constant(value)
+    assert len(graph) == 0

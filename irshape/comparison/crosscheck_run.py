@@ -18,7 +18,14 @@ from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import Hint, Tolerance
 from .answers import Answer, Device
 from .layerwise import ComputedLayer, LayerwiseRun
-from .narrowing import SATURATED, decompressed_in_f32, explanation, next_to_a_step
+from .narrowing import (
+    LEFT_OUT,
+    SATURATED,
+    decompressed_in_f32,
+    explanation,
+    leaves_out,
+    next_to_a_step,
+)
 from .progress import Progress
 from .result import Array, Comparison, Row
 from .suspects import Given, Suspect
@@ -80,17 +87,15 @@ def device_name(layer: Layer) -> str:
 class DeviceOutputs(Mapping[Layer, tuple[Array, ...]]):
     """The device's values of the outputs of some layers, read each time they are asked for."""
 
-    def __init__(self, answer: Answer, layers: Iterable[Layer]) -> None:
-        self._answer = answer
+    def __init__(self, run: CrosscheckRun, layers: Iterable[Layer]) -> None:
+        self._run = run
         self._layers = dict.fromkeys(layers)
 
     def __getitem__(self, layer: Layer) -> tuple[Array, ...]:
         if layer not in self._layers:
             raise KeyError(layer)
-        name = device_name(layer)
-        return tuple(
-            self._answer.values[name, port].array() for port, _ in enumerate(layer.outputs)
-        )
+        values = (self._run.theirs(layer, port) for port, _ in enumerate(layer.outputs))
+        return tuple(value for value in values if value is not None)
 
     def __contains__(self, layer: object) -> bool:
         return layer in self._layers
@@ -160,7 +165,34 @@ class CrosscheckRun(LayerwiseRun[int]):
     def theirs(self, layer: Layer, port: int) -> Array | None:
         """The device's value of an output; None where it gives none."""
         tensor = self.answer.values.get((device_name(layer), port))
+        if tensor is None and layer in self.left_out:
+            return self.given_to(layer)
         return None if tensor is None else tensor.array()
+
+    @cached_property
+    def left_out(self) -> set[Layer]:
+        """The FakeQuantize layers that the device leaves out, so that it gives no tensor."""
+        quantizing = [layer for layer in self.layers if layer.folded_type == "fakequantize"]
+        return {layer for layer in quantizing if leaves_out(layer, self.limits_of(layer))}
+
+    def limits_of(self, layer: Layer) -> list[Array]:
+        """The constant limits of a FakeQuantize."""
+        sources = self.wiring.sources[self.positions[layer]][1:]
+        limits = [self.layers[source[0]] for source in sources if source is not None]
+        try:
+            return [self.session.constant(limit) for limit in limits if limit.is_constant]
+        except ExecutionError:
+            return []
+
+    def given_to(self, layer: Layer) -> Array | None:
+        """What the device gives to a layer that it leaves out."""
+        source = self.wiring.sources[self.positions[layer]][0]
+        if source is None:
+            return None
+        producer = self.layers[source[0]]
+        if producer.is_parameter:
+            return self.fed[producer.id]
+        return self.theirs(producer, source[1])
 
     def compare_outputs(self, computed: ComputedLayer) -> list[int]:
         numbers = []
@@ -355,8 +387,10 @@ class CrosscheckRun(LayerwiseRun[int]):
         if not any(row.inherited for row in self.rows):
             return
         levels = self.levels_of_the_device()
-        reasons = [AT_TIES] if len(levels) > len(self.cut_to_16_bits) else []
+        own = len(self.cut_to_16_bits) + len(self.left_out)
+        reasons = [AT_TIES] if len(levels) > own else []
         reasons += [CUT_TO_16_BITS] if self.cut_to_16_bits else []
+        reasons += [LEFT_OUT] if self.left_out else []
         reasons += [DECOMPRESSED] if self.decompressed else []
         if not reasons:
             return
@@ -400,11 +434,13 @@ class CrosscheckRun(LayerwiseRun[int]):
             if (row.layer.folded_type == "fakequantize" or row.layer in self.next_to_steps)
             and row.layer in self.positions
             and row.own_verdict in ("equal", "explained")
+            and row.layer not in self.left_out
             and self.answer.values.get((device_name(row.layer), row.port)) is not None
         ]
         at_ties = any("explained" in (row.value_verdict, row.own_verdict) for row in rows)
         layers = [row.layer for row in rows] if at_ties else []
-        return DeviceOutputs(self.answer, [*layers, *self.cut_to_16_bits])
+        left_out = [layer for layer in self.left_out if self.theirs(layer, 0) is not None]
+        return DeviceOutputs(self, [*layers, *self.cut_to_16_bits, *left_out])
 
     def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
         """Whether a layer gives the device's values, but for what explains it by itself, such as

@@ -7,6 +7,7 @@ sums of 8-bit integers wrap.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,11 @@ HABITS = (
     Narrowing("uint32", "int32", "the device computes u32 as i32"),
     Narrowing("float64", "float32", "the device computes f64 as f32"),
     Narrowing("bool", "uint8", "the device computes boolean as u8"),
+)
+
+LEFT_OUT = (
+    "the device leaves out FakeQuantize layers of 65,536 levels that have the same limits for "
+    "input and output, and neither rounds nor clamps there"
 )
 
 SATURATED = (
@@ -86,6 +92,7 @@ def explanation(
         _beyond_f16,
         _level_at_a_tie,
         _saturated_sums,
+        _left_out,
     )
     for explain in explanations:
         reason = explain(difference)
@@ -213,6 +220,29 @@ def _saturated_sums(of: Difference) -> str | None:
     if cut is None or not of.alike(cut[0], of.theirs):
         return None
     return f"{SATURATED}, which {cut[1]} here are beyond; computed that way, irshape's values agree"
+
+
+def _left_out(of: Difference) -> str | None:
+    """Whether a FakeQuantize that the device leaves out gives its input as it is."""
+    limits = of.inputs[1:]
+    if of.layer.folded_type != "fakequantize" or not leaves_out(of.layer, limits):
+        return None
+    return LEFT_OUT if of.alike(of.inputs[0], of.theirs) else None
+
+
+def leaves_out(layer: Layer, limits: Sequence[Array]) -> bool:
+    """Whether the device leaves out a FakeQuantize of these limits: low, high, and both again.
+
+    Source: FQStrippingTransformation of OpenVINO's low-precision transformations 2026.4, which the
+    CPU plugin runs for 65,536 levels.
+    """
+    if layer.attribute("levels") != "65536" or len(limits) != 4:
+        return False
+    low, high, out_low, out_high = (limit.astype(np.float64) for limit in limits)
+    return all(
+        bool(np.all(np.abs(given - other) < np.maximum(1e-6, 1e-2 * np.abs(given))))
+        for given, other in ((low, out_low), (high, out_high))
+    )
 
 
 def next_to_a_step(

@@ -218,11 +218,30 @@ def _exact(hint: str) -> dict[str, str]:
 
 def _watch_all(model: Any) -> None:
     """Makes every inner tensor an output of the model."""
+    unseen = _unseen(model)
     for node in model.get_ops():
+        if node.get_friendly_name() in unseen:
+            continue
         if node.get_type_name() not in ("Parameter", "Constant", "Result", "Assign"):
             for output in node.outputs():
                 if _type_name(output) != "dynamic":
                     model.add_outputs([output])
+
+
+def _unseen(model: Any) -> set[str]:
+    """The names of the nodes whose tensors the device must not be asked for.
+
+    It leaves out FakeQuantize nodes of 65,536 levels, and cannot where what they give and what they
+    are given are both outputs of the model (2026.4: "FQ stripping failed").
+    """
+    unseen: set[str] = set()
+    for node in model.get_ops():
+        if node.get_type_name() != "FakeQuantize" or node.get_attributes()["levels"] != 65536:
+            continue
+        consumers = [each.get_node().get_type_name() for each in node.output(0).get_target_inputs()]
+        seen = node.input_value(0).get_node() if "Result" in consumers else node
+        unseen.add(seen.get_friendly_name())
+    return unseen
 
 
 def _tensor(ov: Any, element_type: str, shape: list[int], file: Path) -> Any:

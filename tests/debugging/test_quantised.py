@@ -107,6 +107,53 @@ def test_what_inherits_a_level_at_a_tie(
         assert "inherited from FakeQuantize layers" in reasons[positive]
 
 
+class LeftOut(NamedTuple):
+    """A FakeQuantize of 65,536 levels, which the device leaves out, between Abs and Multiply by 3.
+
+    added: to the products, by the device. output: whether the FakeQuantize is an output, too.
+    """
+
+    added: float = 0.0
+    output: bool = False
+
+
+LEFT_OUT = {
+    "inside": LeftOut(),
+    "an output": LeftOut(output=True),
+    "a fault behind": LeftOut(0.01),
+}
+
+
+@pytest.mark.parametrize("row", LEFT_OUT.values(), ids=LEFT_OUT.keys())
+def test_a_fake_quantize_that_the_device_leaves_out(
+    row: LeftOut, tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The device neither rounds nor clamps there, and gives no tensor for it."""
+    net = Net()
+    limits = [net.constant([limit], "f32") for limit in (-3.2768, 3.2767)] * 2
+    positive = net.layer("Abs", [net.parameter("4", name="x")])
+    quantized = net.layer("FakeQuantize", [positive, *limits], f'levels="65536" {NUMPY}')
+    scaled = net.layer("Multiply", [quantized, net.constant([3.0], "f32")], NUMPY, name="scale")
+    behind = net.layer("Relu", [scaled])
+    net.result(behind)
+    if row.output:
+        net.result(quantized)
+    x = np.array([-0.50004, 1.25, 4.0, 1.33333], np.float32)
+
+    def alter(values: Values) -> None:
+        values[scaled] += np.float32(row.added)
+        values[behind] += np.float32(row.added)
+
+    falsified(monkeypatch, asked, alter)
+    comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
+    blamed = None if comparison.blamed is None else comparison.blamed.layer.name
+    assert (blamed, comparison.ok) == (("scale", False) if row.added else (None, True))
+    reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
+    assert "leaves out FakeQuantize layers of 65,536 levels" in reasons[quantized]
+    if not row.added:
+        assert "leaves out FakeQuantize layers of 65,536 levels" in reasons[scaled]
+
+
 def test_weights_from_a_codebook(
     tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .rule_ids import OPERATION_CONSTRAINT, RuleId, Severity
+from .spelling import agreeing
 
 
 class Fault(NamedTuple):
@@ -35,13 +36,16 @@ def fault(
     rule: RuleId = OPERATION_CONSTRAINT,
     help: str | None = None,
 ) -> Fault:
-    """A fault of a layer, with what was expected and seen as text."""
+    """A fault of a layer, with what was expected and seen as text.
+
+    A message is written for several things; where there is one, its noun is put in the singular.
+    """
     return Fault(
         rule,
-        message,
+        agreeing(message),
         at,
-        None if expected is None else str(expected),
-        None if actual is None else str(actual),
+        None if expected is None else agreeing(str(expected)),
+        None if actual is None else agreeing(str(actual)),
         help,
     )
 
@@ -59,7 +63,7 @@ class Violation(Exception):
         rule: RuleId = OPERATION_CONSTRAINT,
         help: str | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(agreeing(message))
         self.fault = fault(message, at=at, expected=expected, actual=actual, rule=rule, help=help)
 
     @staticmethod

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
 def counted(count: int, noun: str) -> str:
     """`1 input`, `2 inputs`, `1,200 inputs`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+_ONE_OF_SEVERAL = re.compile(
+    r"(?<![\w.,…-])1 ((?:spatial |input |output )?)"
+    r"(axe|bodie|byte|dimension|element|input|layer|output|port|row|column|value)s\b"
+)
+_SINGULARS = {"axe": "axis", "bodie": "body"}
+
+
+def agreeing(text: str) -> str:
+    """A text whose nouns are in the plural, with `1 element` in the place of `1 elements`."""
+    if "1 " not in text:
+        return text
+    return _ONE_OF_SEVERAL.sub(lambda one: f"1 {one[1]}{_SINGULARS.get(one[2], one[2])}", text)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -164,4 +165,22 @@ def _page(row: dict[str, Any]) -> str:
     lines += [f"  {entry['message']}" for entry in row["constraints"]] or [
         "  none beyond the inputs and attributes above"
     ]
+    width = terminal_width()
+    if width is not None:
+        lines = [short for line in lines for short in _wrapped(line, width)]
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The paragraphs of a text in lines of at most so many columns."""
+    lines: list[str] = []
+    for paragraph in text.split("\n\n"):
+        indent = " " * (len(paragraph) - len(paragraph.lstrip()))
+        is_list = any(line.startswith((" ", "-", "|")) for line in paragraph.split("\n")[1:])
+        parts = paragraph.split("\n") if is_list else [paragraph]
+        for part in parts:
+            lines += wrap(
+                part, width, subsequent_indent=indent + "  " * bool(indent), break_on_hyphens=False
+            ) or [""]
+        lines.append("")
+    return lines[:-1]

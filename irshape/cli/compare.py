@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from .blas import prefer_avx512
 from .common import load_or_exit
 from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
 from .pages import view_option
@@ -62,6 +63,7 @@ def command(
     Exit status: 0; 1 if a tensor differs or a model cannot be run; 2 if a path cannot be opened or
     the runtime is not installed.
     """
+    prefer_avx512()
     from ..comparison.models import compare
     from ..execution.session import ExecutionError
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .blas import prefer_avx512
 from .common import load_or_exit, weights_option
 from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
 from .pages import view_option
@@ -102,6 +103,7 @@ def command(
     Exit status: 0; 1 if something differs or cannot be compared; 2 if a path cannot be opened or
     the runtime is not installed.
     """
+    prefer_avx512()
     from ..comparison.by_format import crosscheck
     from ..execution.session import ExecutionError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final, NamedTuple
 
 from ..types import Dimension
@@ -11,6 +12,9 @@ from .lazy import Array, np
 
 PAD_TYPES: Final = Choice("explicit", "same_upper", "same_lower", "valid")
 SAME: Final = ("same_upper", "same_lower")
+
+_LARGE: Final = 1 << 14
+"""Elements from which on it takes less time to fill the borders of an array than all of it."""
 
 
 def dimension_of(number: int) -> Dimension:
@@ -88,7 +92,7 @@ def padded(
         max(size + begin + end, 0)
         for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)
     ]
-    result = np.full((*data.shape[:lead], *sizes), value, data.dtype)
+    shape = (*data.shape[:lead], *sizes)
     into = [
         slice(max(begin, 0), size - max(end, 0))
         for size, begin, end in zip(sizes, pads_begin, pads_end, strict=True)
@@ -97,6 +101,14 @@ def padded(
         slice(max(-begin, 0), size - max(-end, 0))
         for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)
     ]
+    if prod(shape) < _LARGE or min(*pads_begin, *pads_end) < 0:
+        result = np.full(shape, value, data.dtype)
+    else:  # what the data fills is written once
+        result = np.empty(shape, data.dtype)
+        for axis, where in enumerate(into):
+            before = (slice(None),) * (lead + axis)
+            result[(*before, slice(where.start))] = value
+            result[(*before, slice(where.stop, None))] = value
     result[along_last(into)] = data[along_last(kept)]
     return result
 

@@ -52,6 +52,16 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
     return narrowed(result.reshape(batch, groups * outputs, *steps), data)
 
 
+def _channels_to_end(data: Array) -> Array:
+    """A view of `[N, C, *sizes]` as `[N, *sizes, C]`. `moveaxis` would take ten times as long."""
+    return data.transpose(0, *range(2, data.ndim), 1)
+
+
+def _channels_to_front(data: Array) -> Array:
+    """A view of `[N, *sizes, C]` as `[N, C, *sizes]`."""
+    return data.transpose(0, data.ndim - 1, *range(1, data.ndim - 1))
+
+
 def _pointwise(frame: Frame) -> bool:
     """Whether each step sees one pixel of its own."""
     return (
@@ -64,14 +74,14 @@ def _pointwise(frame: Frame) -> bool:
 
 def _channels_last(data: Array) -> bool:
     """Whether `data` `[N, C, *sizes]` lies in memory as `[N, *sizes, C]`."""
-    return not data.flags.c_contiguous and np.moveaxis(data, 1, -1).flags.c_contiguous
+    return not data.flags.c_contiguous and _channels_to_end(data).flags.c_contiguous
 
 
 def _by_pixel(data: Array, matrix: Array) -> Array:
     """The channels of each pixel of `data`, the last axis in memory, times `matrix` `[O, C]`."""
-    pixels = np.moveaxis(data, 1, -1)
+    pixels = _channels_to_end(data)
     result = np.matmul(pixels.reshape(-1, pixels.shape[-1]), matrix.T)
-    return np.moveaxis(result.reshape(*pixels.shape[:-1], matrix.shape[0]), -1, 1)
+    return _channels_to_front(result.reshape(*pixels.shape[:-1], matrix.shape[0]))
 
 
 def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
@@ -146,7 +156,7 @@ def _by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...
     weights = np.ascontiguousarray(
         np.moveaxis(filters.reshape(groups * outputs, *frame.kernel), 0, -1)
     )
-    pixels = np.moveaxis(data, 1, -1)
+    pixels = _channels_to_end(data)
     if outputs > 1:
         pixels = np.repeat(pixels, outputs, axis=-1)
     area = padded(pixels, (*frame.pads_begin, 0), (*frame.pads_end, 0))
@@ -182,7 +192,7 @@ def _by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...
         in_threads(rows, steps[0], result.size * filters[0, 0].size // _FAST)
     else:  # a row is all that there is
         np.einsum(patches, [0, *kernel, last], weights, [*kernel, last], [0, last], out=total)
-    return np.moveaxis(result, -1, 1)
+    return _channels_to_front(result)
 
 
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:

@@ -222,9 +222,11 @@ def plain(keep: Path, mutants: int, seed: int, seconds: float = FOREVER) -> int:
     generator = Random(seed)
     kinds = {kind: [case for case in pool if case.kind == kind] for kind in SHARES}
     end = time.monotonic() + seconds
-    while trial.counts.total() < mutants and time.monotonic() < end:
-        if trial.counts.total() % 50 == 0:
+    watched_since = 0.0
+    while trial.counts.total() < mutants and (now := time.monotonic()) < end:
+        if now > watched_since + BLOCKED / 10:  # to set it takes as long as a few mutants
             faulthandler.dump_traceback_later(BLOCKED, exit=True)
+            watched_since = now
         kind = generator.choices(list(SHARES), list(SHARES.values()))[0]
         drawn = min(generator.choices(kinds[kind], k=2), key=lambda case: sum(map(len, case.parts)))
         case = mutators.mutant(drawn, generator, kinds[kind])

@@ -95,10 +95,7 @@ def command(
         raise click.UsageError("--view draws the ranges of --stats; add it")
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)
-    limits: Any = {
-        "max_memory": max_memory,
-        "max_iterations": max_iterations or MAX_ITERATIONS,
-    }
+    limits: Any = {"max_memory": max_memory, "max_iterations": max_iterations or MAX_ITERATIONS}
     rows: list[Range] = []
     simulation: Simulation | None = None
     try:

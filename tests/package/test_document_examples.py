@@ -40,7 +40,7 @@ NAMES = [
     "examples/README.md",
 ]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OTHERS = {"bash", "gh", "jq", "ls", "python", "sort", "uniq", "xmllint"}
+OTHERS = {"bash", "gh", "jq", "ls", "model-explorer", "python", "sort", "uniq", "xmllint"}
 """Programs that are not ours. Of a script of the repository it is checked that it exists."""
 
 ELSEWHERE = ("https://", "s3://", "hf://", "gs://", "--scheduler")

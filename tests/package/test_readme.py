@@ -55,7 +55,7 @@ def test_the_picture_comes_before_the_commands_and_the_installation_is_named_bet
 
 def test_the_extras_that_the_readme_names_exist() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    named = set(re.findall(r"irshape\[(\w+)\]", README))
+    named = set(re.findall(r"irshape\[([\w-]+)\]", README))
     assert named == set(project["optional-dependencies"])
 
 

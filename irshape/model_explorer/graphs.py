@@ -1,0 +1,126 @@
+"""A model as the graphs of Model Explorer: the net, and each body of a control-flow layer.
+
+The graphs are in the form of its JSON files, which its data classes have, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..diagnostics.neighbourhood import agrees, port_text
+from ..inference.result import BodyResult
+from ..model.graph import Body, Layer, Port
+from ..model.wiring import wire
+from ..view.scopes import scope_of
+from ..view.showing import Subject
+
+NET = "net"
+"""The id of the graph of the net; that of a body is the path to it, as in `12/body`."""
+
+
+class UnreadableModel(ValueError):
+    """A file from which no model can be read; the text says why."""
+
+
+def subject_of(path: str) -> Subject:
+    """What is known of a model. Raises `UnreadableModel`, and `OSError` for a file that is not."""
+    subject = Subject(path)
+    if subject.model is None:
+        rows = subject.document["findings"]
+        raise UnreadableModel("; ".join(f"{row['code']}: {row['message']}" for row in rows))
+    return subject
+
+
+def graph_id(path: tuple[str, ...]) -> str:
+    """The graph of the body at a path."""
+    return "/".join(path) or NET
+
+
+class Places:
+    """Where layers are: the graph of each, and the node there."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.of: dict[Layer, tuple[str, str]] = {}
+        taken: set[tuple[str, str]] = set()
+        for number, layer in enumerate(subject.numbering.layers):
+            place = graph_id(layer.path), layer.id
+            if place in taken:  # ids that repeat
+                place = place[0], f"{layer.id}, layer {number}"
+            taken.add(place)
+            self.of[layer] = place
+
+
+def graphs(subject: Subject) -> list[dict[str, Any]]:
+    """The graphs of a model, the net first."""
+    model, shown = subject.model, subject.shown
+    assert model is not None
+    assert shown is not None
+    places = Places(subject)
+    notes: dict[Layer, list[str]] = {}
+    for diagnostic, layer in shown.findings:
+        if layer is not None:
+            text = f"{diagnostic.severity} {diagnostic.code}: {diagnostic.message}"
+            notes.setdefault(layer, []).append(text)
+    results = {result.body: result for result in shown.inference.result.walk()}
+    return [
+        {
+            "id": graph_id(body.path),
+            "nodes": list(_nodes(body, results.get(body), places, notes, subject)),
+        }
+        for body in model.net.all_bodies()
+    ]
+
+
+def _nodes(
+    body: Body,
+    result: BodyResult | None,
+    places: Places,
+    notes: dict[Layer, list[str]],
+    subject: Subject,
+) -> Iterator[dict[str, Any]]:
+    assert subject.model is not None
+    sources = (wire(body) if result is None else result.wiring).sources
+    for position, layer in enumerate(body.layers):
+        tensors = () if result is None else result.outputs[position]
+        attributes = {
+            "name": layer.name,
+            "version": layer.version or "",
+            **layer.attributes,
+            "line": str(subject.model.source.place(layer.offset)[0]),
+        }
+        listed = [{"key": key, "value": value} for key, value in attributes.items()]
+        listed += [{"key": "finding", "value": text} for text in notes.get(layer, ())]
+        yield {
+            "id": places.of[layer][1],
+            "label": layer.type,
+            "namespace": "/".join(scope_of(layer.name)),
+            "subgraphIds": [graph_id(inner.path) for inner in (layer.bodies or {}).values()],
+            "attrs": listed,
+            "incomingEdges": [
+                {
+                    "sourceNodeId": places.of[body.layers[source[0]]][1],
+                    "sourceNodeOutputId": str(source[1]),
+                    "targetNodeInputId": str(index),
+                }
+                for index, source in enumerate(sources[position])
+                if source is not None
+            ],
+            "outputsMetadata": [
+                _output(index, port, tensors[index] if index < len(tensors) else None)
+                for index, port in enumerate(layer.outputs)
+            ],
+        }
+
+
+def _output(index: int, port: Port, tensor: Any) -> dict[str, Any]:
+    """What the side panel and the edges say of an output."""
+    declared = port_text(port) or ""
+    known = declared if tensor is None else f"{tensor.element_type} {tensor.shape}"
+    attributes = {"tensor_shape": known}
+    if port.tensor_names:
+        attributes["tensor_name"] = ", ".join(port.tensor_names)
+    if tensor is not None and not agrees(port, tensor):
+        attributes["declared"] = declared
+    listed = [{"key": key, "value": value} for key, value in attributes.items()]
+    return {"id": str(index), "attrs": listed}

@@ -1,0 +1,92 @@
+"""What irshape knows of layers, as the node data of Model Explorer: a value and a colour each.
+
+The findings, and all that the page of `irshape view` lays over the graph: costs, dynamic sizes,
+releases, and the results of `irshape crosscheck` and of `irshape run --stats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..rule_ids import SEVERITIES
+from ..view.overlays import Overlay, crosscheck_overlays, static_overlays, stats_overlays
+from ..view.showing import Subject
+from .graphs import NET, Places
+
+Data = dict[str, dict[str, Any]]
+"""For each graph, node data in the form of Model Explorer's JSON."""
+
+TONES = {"bad": "#f9c9c6", "warn": "#fde7b8", "note": "#d9e9fb", "good": "#d8f0df"}
+"""Background colours of groups; any other tone has none."""
+TEXT = "#1b1f24"
+UNBOUNDED = float(1 << 62)
+"""What a cost without a bound is told as."""
+GRADIENT = [{"stop": 0, "bgColor": "#fff8e8"}, {"stop": 1, "bgColor": "#f08468"}]
+SEVERITY_TONES = dict(zip(SEVERITIES, ("bad", "warn", "note"), strict=True))
+
+
+def findings(subject: Subject) -> list[Data]:
+    """The severity of the gravest finding of each layer."""
+    assert subject.shown is not None
+    gravest: dict[int, int] = {}
+    for diagnostic, layer in subject.shown.findings:
+        if layer is not None:
+            at, rank = subject.numbering.at[layer], SEVERITIES.index(diagnostic.severity)
+            gravest[at] = min(rank, gravest.get(at, rank))
+    overlay = Overlay(
+        "findings",
+        "Findings",
+        "What irshape validate reports.",
+        [(at, float(rank), "") for at, rank in gravest.items()],
+        tuple(SEVERITY_TONES.items()),
+    )
+    return _data(subject, [overlay])
+
+
+def costs_and_sizes(subject: Subject) -> list[Data]:
+    """Multiply-adds, bytes, reasons of dynamic sizes, and the releases that read each layer."""
+    assert subject.shown is not None
+    shown = subject.shown
+    return _data(subject, static_overlays(shown.inference, shown.symbols, subject.numbering))
+
+
+def crosscheck(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
+    """What `irshape crosscheck --format json` printed. Raises `ValueError` for anything else."""
+    return _data(subject, crosscheck_overlays(result, subject.numbering))
+
+
+def statistics(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
+    """What `irshape run --stats --format json` printed. Raises `ValueError` for anything else."""
+    return _data(subject, stats_overlays(result, subject.numbering))
+
+
+def _data(subject: Subject, overlays: Iterable[Overlay]) -> list[Data]:
+    """The node data of each overlay. Every one has the net, be it without a value."""
+    places = Places(subject)
+    listed = []
+    for overlay in overlays:
+        data: Data = {}
+        for at, value, _ in overlay.values:
+            if overlay.groups is None and value >= UNBOUNDED:
+                continue  # it would be the end of the scale
+            graph, node = places.of[subject.numbering.layers[at]]
+            results = data.setdefault(graph, _empty(overlay))["results"]
+            results[node] = _result(overlay, value)
+        data.setdefault(NET, _empty(overlay))
+        listed.append(data)
+    return listed
+
+
+def _empty(overlay: Overlay) -> dict[str, Any]:
+    gradient = GRADIENT if overlay.groups is None else []
+    return {"name": overlay.title, "results": {}, "gradient": gradient}
+
+
+def _result(overlay: Overlay, value: float) -> dict[str, Any]:
+    if overlay.groups is None:
+        return {"value": value}
+    name, tone = overlay.groups[int(value)]
+    if tone not in TONES:
+        return {"value": name}
+    return {"value": name, "bgColor": TONES[tone], "textColor": TEXT}

@@ -94,12 +94,24 @@ def _page_of(name: str, anchor: str, folder: Path) -> str:
     home = home_of(name) or FOLDERS.get(name)
     if home is not None:
         return home
+    if (ROOT / name).is_dir():
+        return _listing(name, folder)
     copied = folder / FILES / name
     if name.startswith("docs/"):  # pictures keep their places
         copied = folder / name.removeprefix("docs/")
     copied.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(ROOT / name, copied)
     return copied.relative_to(folder).as_posix()
+
+
+def _listing(name: str, folder: Path) -> str:
+    """The page that lists the files of a folder, which are copied."""
+    shutil.copytree(ROOT / name, folder / FILES / name, dirs_exist_ok=True)
+    files = sorted(path.name for path in (ROOT / name).iterdir() if path.is_file())
+    lines = [f"- [{file}]({os.path.basename(name)}/{file})" for file in files]
+    page = f"{FILES}/{name}.md"
+    write(folder, page, f"{ORPHAN}# {name}\n\n" + "\n".join(lines) + "\n")
+    return page
 
 
 def write(folder: Path, name: str, text: str) -> None:

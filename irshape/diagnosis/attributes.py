@@ -158,7 +158,8 @@ def _rule_of(attribute: Attribute, text: str | None) -> RuleId:
 def _unlikely(attribute: Attribute, text: str | None, other: str, usual: Counter[str]) -> float:
     """How little another value is to be expected in place of what is written.
 
-    Values that others of the operation have, or that are the default, are seldom slips.
+    Values that others of the operation have, or that are the default, are seldom slips; nor are
+    lists of one number again and again, as strides and pads are.
     """
     kind = attribute.kind
     present, value = _reads(kind, text) if text is not None else None, _reads(kind, other)
@@ -171,6 +172,8 @@ def _unlikely(attribute: Attribute, text: str | None, other: str, usual: Counter
     elif present is None:
         cost += 0.0 if value in common else 0.3
         cost += 0.0 if not text else 1.0 - max(_alike(text, other), value is _meant(text))
+    if isinstance(present, tuple) and isinstance(value, tuple) and present and value:
+        cost += 0.2 * (len(set(value)) > 1) - 0.2 * (len(set(present)) > 1)
     return cost + (0.3 if other.startswith("-") and not (text or "").startswith("-") else 0.0)
 
 

@@ -10,6 +10,7 @@ from ..inference.literals import parse_value
 from ..inference.ports import declared
 from ..inference.result import BodyResult, Mismatch
 from ..model.graph import Finding, Layer, Port
+from ..model.weights import Constant, small_values
 from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import (
@@ -26,6 +27,11 @@ from ..types import PartialShape
 from .base import Rule
 from .context import Context
 from .cures import PortRule
+
+MAX_QUOTED = 8
+"""How many elements a constant may have that a message quotes."""
+MAX_QUOTING = 20
+"""With more wrong shapes than this, messages quote no constants."""
 
 
 class OutputDifference(NamedTuple):
@@ -191,9 +197,12 @@ class OutputShapeMismatch(PortRule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        for difference in context.shared(output_differences).get(cls.id, ()):
+        differences = context.shared(output_differences).get(cls.id, ())
+        for difference in differences:
             given, inferred = difference.declared.shape, difference.inferred.shape
             reason = _reason(given, inferred)
+            if len(differences) <= MAX_QUOTING:
+                reason += _decided_by(context, difference.layer)
             if difference.unknown:
                 reason = f": no value of {difference.unknown} gives the declared shape"
             yield cls.finding(
@@ -206,6 +215,43 @@ class OutputShapeMismatch(PortRule):
                 help=f"{_advice(context, inferred)}, or correct the inputs or attributes of the "
                 "layer",
             )
+
+
+def _places(context: Context) -> dict[Layer, tuple[BodyResult, int]]:
+    """The body of each layer, and its position there."""
+    return {
+        layer: (result, position)
+        for result in context.results.values()
+        for position, layer in enumerate(result.body.layers)
+    }
+
+
+def _constants(context: Context) -> dict[Layer, Constant]:
+    return dict(context.constants)
+
+
+def _decided_by(context: Context, layer: Layer) -> str:
+    """The constants whose values decide a shape, as messages quote them."""
+    place = context.shared(_places).get(layer)
+    declaration = Declarations(context.model).of(layer)
+    if place is None or isinstance(declaration, registry.UnknownOperation):
+        return ""
+    result, position = place
+    sources = result.wiring.sources[position]
+    constants = context.shared(_constants)
+    quoted = []
+    for index, operand in declaration[0].valued:
+        source = sources[index] if index < len(sources) else None
+        producer = None if source is None else result.body.layers[source[0]]
+        constant = constants.get(producer) if producer is not None else None
+        if producer is None or constant is None or not 0 <= constant.elements <= MAX_QUOTED:
+            continue
+        values = small_values(constant)
+        if values is not None:
+            line, _ = context.model.source.place(producer.offset)
+            text = ",".join(map(str, values))
+            quoted.append(f"`{operand.name}` is [{text}] ({producer.label} in line {line})")
+    return f"; {', '.join(quoted)}" if quoted else ""
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:

@@ -486,3 +486,12 @@ def test_the_fixed_set_is_an_ir_that_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "classifier.bin").write_bytes(bytes(432))
     codes = {found.code for found in irshape.validate(path).diagnostics}
     assert {"IR201", "IR202"} <= codes
+
+
+@pytest.mark.parametrize("form", ["gitlab", "junit", "markdown", "sarif"])
+def test_infos_after_which_nothing_need_be_done(form: str) -> None:
+    """Where every finding asks for attention, they are told only where infos are asked for."""
+    report = irshape.validate(HERE.parents[1] / "examples" / "control_flow.xml")
+    assert "IR505" in {each.code for each in report.diagnostics}
+    assert "IR505" not in render(report, form, Options(infos=False))
+    assert "IR505" in render(report, form, Options(infos=True))

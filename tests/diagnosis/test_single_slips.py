@@ -1,0 +1,179 @@
+"""One slip is one finding at what is wrong, and its cure gives the original back."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import irshape
+from irshape.diagnostics.report import Diagnostic
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+
+
+def copied(folder: Path, model: str) -> Path:
+    for suffix in (".xml", ".bin"):
+        shutil.copyfile(EXAMPLES / f"{model}{suffix}", folder / f"{model}{suffix}")
+    return folder / f"{model}.xml"
+
+
+def graver(path: Path) -> list[Diagnostic]:
+    return [each for each in irshape.validate(path).diagnostics if each.severity != "info"]
+
+
+Change = Callable[[str], str]
+
+
+def put(old: str, new: str) -> Change:
+    """The first match of a pattern is replaced."""
+    return lambda text: re.sub(old, new, text, count=1, flags=re.DOTALL)
+
+
+def between(text: str, name: str) -> str:
+    """The element of a layer."""
+    match = re.search(rf'[ \t]*<layer id="\d+" name="{name}".*?</layer>\n', text, re.DOTALL)
+    assert match is not None
+    return match[0]
+
+
+def swapped(one: str, other: str) -> Change:
+    """The first match of two patterns change places; each has one group."""
+
+    def change(text: str) -> str:
+        first, second = re.search(one, text), re.search(other, text)
+        assert first is not None
+        assert second is not None
+        (a, b), (c, d) = first.span(1), second.span(1)
+        return text[:a] + second[1] + text[b:c] + first[1] + text[d:]
+
+    return change
+
+
+def plain(text: str) -> str:
+    """A text without white space between elements and before the end of a tag."""
+    return re.sub(r"\s*/>", "/>", re.sub(r">\s+<", "><", text))
+
+
+class Slip(NamedTuple):
+    change: Change
+    code: str
+    says: str
+    model: str = "int8"
+    restored: bool = True
+
+
+SLIPS = {
+    "a layer twice": Slip(
+        lambda text: text.replace(between(text, "conv2"), between(text, "conv2") * 2),
+        code="IR101",
+        says="is already used by",
+    ),
+    "a copy under another id": Slip(
+        lambda text: text.replace(
+            between(text, "conv2"),
+            between(text, "conv2")
+            + re.sub(r'id="\d+"', 'id="777"', between(text, "conv2"), count=1),
+        ),
+        code="IR113",
+        says="the layer is a copy of",
+    ),
+    "the ids of two layers": Slip(
+        swapped(r'<layer id="(\d+)" name="Constant_55"', r'<layer id="(\d+)" name="Add_56"'),
+        code="IR113",
+        says="have each other's ids",
+    ),
+    "the types of two layers": Slip(
+        swapped(r'name="Reshape_23" type="(\w+)"', r'name="conv3/bias" type="(\w+)"'),
+        code="IR609",
+        says="have each other's types",
+    ),
+    "an edge turned round": Slip(
+        put(
+            r'from-layer="23" from-port="2" to-layer="24" to-port="1"',
+            'from-layer="24" from-port="1" to-layer="23" to-port="2"',
+        ),
+        code="IR110",
+        says="",
+    ),
+    "a name of an edge": Slip(
+        put('to-layer="24" to-port', 'to-layer="24" to-prot'), code="IR111", says="has no `to-port`"
+    ),
+    "a type that fits nothing": Slip(
+        put('name="Reshape_23" type="Reshape"', 'name="Reshape_23" type="Transpose"'),
+        code="IR609",
+        says="are those of Reshape",
+    ),
+    "pads": Slip(
+        put(r'(name="conv2".*?pads_begin=)"1,\s*1"', r'\1"2, 1"'),
+        code="IR305",
+        says='pads_begin="1, 1" does',
+    ),
+    "an end tag": Slip(
+        put(r"</output>\s*</layer>", "</layer>"), code="IR001", says="<output> is not closed"
+    ),
+    "a quote": Slip(
+        put('name="conv2"', 'name="conv2'), code="IR001", says="a value in <layer> lacks a quote"
+    ),
+    "a slash": Slip(put(r'(<edge [^>]*") ?/>', r"\1>"), code="IR001", says="<edge> is not closed"),
+}
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_slip(name: str, tmp_path: Path) -> None:
+    slip = SLIPS[name]
+    path = copied(tmp_path, slip.model)
+    text = path.read_text()
+    changed = slip.change(text)
+    assert changed != text
+    path.write_text(changed)
+    (finding,) = graver(path)
+    assert (finding.code, slip.says in finding.message) == (slip.code, True), finding.message
+    if slip.restored:
+        assert plain(irshape.fix(path, unsafe=True).text) == plain(text)
+
+
+VALUES = {
+    "the order of a Transpose": ("encoder", "Transpose", 1),
+    "the axes of a ReduceMean": ("classifier", "ReduceMean", 1),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_value_in_the_weights(name: str, tmp_path: Path) -> None:
+    """A value that no port agrees with is told at its Const, with the value that fits."""
+    model, kind, _ = VALUES[name]
+    path = copied(tmp_path, model)
+    read = irshape.load(path)
+    layer = next(layer for layer in read.net.layers if layer.type == kind)
+    edge = next(e for e in read.net.edges if e.to_layer == layer.id and e.to_port == "1")
+    const = read.net.by_id[edge.from_layer]
+    start, size = (int(const.attributes[key]) for key in ("offset", "size"))
+    content = bytearray(path.with_suffix(".bin").read_bytes())
+    values = content[start : start + size]
+    content[start : start + size] = values[8:16] + values[:8] + values[16:]
+    path.with_suffix(".bin").write_bytes(content)
+    told = graver(path)
+    if kind == "Transpose":
+        (finding,) = told
+        assert "does not fit the ports of" in finding.message
+        assert finding.code == "IR508"
+        assert not finding.fixes
+    else:
+        assert not told  # the same axes in another order
+
+
+def test_causes_that_are_not_selected(tmp_path: Path) -> None:
+    """Where the rule of a cause is not selected, what follows from it is reported instead."""
+    path = copied(tmp_path, "int8")
+    path.write_text(SLIPS["pads"].change(path.read_text()))
+    (finding,) = graver(path)
+    assert (finding.code, [each["code"] for each in finding.related]) == ("IR305", ["IR201"])
+    settings = path.with_name("irshape.toml")
+    settings.write_text('ignore = ["IR305"]')
+    report = irshape.validate(path, config=settings)
+    assert [each.code for each in report.diagnostics if each.severity == "error"] == ["IR201"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ..model.ids import is_number
@@ -10,6 +11,9 @@ from ..rule_ids import PORT_MAP
 from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute, without_attribute
+
+MAX_PAIRS = 8
+"""How many pairs of entries, or ends of a back edge, are tried."""
 
 
 def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -21,6 +25,59 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             yield from _ports(scene, finding, position, entry, entries)
             yield from _layers(scene, finding, position, entry, entries, body)
             yield from _axes(scene, finding, position, entry)
+        yield from _exchanged(scene, position, entries)
+        yield from _back_edges(scene, position, body)
+
+
+def _exchanged(scene: Scene, position: int, entries: list[PortMap]) -> Iterator[Candidate]:
+    """Two entries have each other's layer or port."""
+    pairs = [pair for pair in combinations(entries, 2) if pair[0].direction == pair[1].direction]
+    for one, other in pairs[:MAX_PAIRS]:
+        for name in ("internal_layer_id", "external_port_id"):
+            texts = one.attributes.get(name), other.attributes.get(name)
+            if texts[0] is None or texts[1] is None or texts[0] == texts[1]:
+                continue
+            edits = (
+                *with_attribute(scene.source, one.offset, name, texts[1]),
+                *with_attribute(scene.source, other.offset, name, texts[0]),
+            )
+            yield Candidate(
+                edits,
+                f'{name}="{texts[1]}", and {name}="{texts[0]}" in the other entry',
+                f"two entries of the port map have each other's {name}",
+                scene.source.attribute(one.offset, name),
+                scene.layers[position],
+                (position,),
+                cost=1.1,
+                rule=PORT_MAP,
+                bold=True,
+            )
+
+
+def _back_edges(scene: Scene, position: int, body: Body) -> Iterator[Candidate]:
+    """A back edge names a layer that is no Result, or no Parameter, of the body."""
+    results = [layer.id for layer in body.layers if layer.is_result]
+    parameters = [layer.id for layer in body.layers if layer.is_parameter]
+    for edge in body.back_edges:
+        for name, own, known, others in (
+            ("from-layer", edge.from_layer, results, [e.from_layer for e in body.back_edges]),
+            ("to-layer", edge.to_layer, parameters, [e.to_layer for e in body.back_edges]),
+        ):
+            if own in known:
+                continue
+            free = [number for number in known if number not in others] or known
+            for index, number in enumerate(free[:MAX_PAIRS]):
+                yield Candidate(
+                    with_attribute(scene.source, edge.offset, name, number),
+                    f'{name}="{number}"',
+                    f'the back edge says {name}="{own}", which the body does not have; '
+                    f'{name}="{number}" fits',
+                    scene.source.attribute(edge.offset, name),
+                    scene.layers[position],
+                    (position,),
+                    cost=0.8 + 0.1 * index,
+                    rule=PORT_MAP,
+                )
 
 
 def _candidate(

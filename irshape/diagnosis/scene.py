@@ -83,6 +83,11 @@ class Scene:
             edges.setdefault(edge.from_layer, []).append(edge)
         return edges
 
+    @cached_property
+    def stray_edges(self) -> list[Edge]:
+        """The edges that lead to a layer that is not there."""
+        return [edge for edge in self.body.edges if edge.to_layer not in self.by_id]
+
     def edge_into(self, layer: Layer, port: Port) -> Edge | None:
         """The first edge that leads into an input port."""
         edges = self.edges_to.get(layer.id, ())

@@ -39,6 +39,8 @@ LESS_LIKELY = 0.5
 """So much more than the first may a candidate cost that is listed beside it."""
 MUCH_LESS_LIKELY = 1.0
 """The same where the first does not explain everything."""
+BESIDE = 6
+"""How many candidates are tried beside the first that explains something."""
 SHOWN = 3
 """With so many candidates, those that are clearly less likely are not looked for."""
 MAX_CORE = 32
@@ -232,9 +234,11 @@ class _Search:
         """Those of some candidates that explain a finding, each with what it explains."""
         explaining: list[_Explaining] = []
         tried: set[object] = set()
+        beside = 0
         for candidate in sorted(candidates, key=lambda candidate: candidate.cost):
-            if explaining and self.settled(explaining, candidate.cost):
+            if explaining and (beside >= BESIDE or self.settled(explaining, candidate.cost)):
                 break  # nothing that is left is as likely
+            beside += bool(explaining)
             key = (candidate.edits, candidate.patch)
             if key in tried or key == ((), None):
                 continue

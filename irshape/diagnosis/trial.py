@@ -15,7 +15,7 @@ from ..formats.ir.edits import Edit
 from ..formats.ir.reader import read
 from ..inference.result import Inference
 from ..inference.walk import BodyEngine, Walk
-from ..model.graph import Finding, Layer, Model, NotReadable
+from ..model.graph import Edge, Finding, Layer, Model, NotReadable
 from ..model.source import Source
 from ..model.weights import Weights
 from ..model.wiring import wire
@@ -91,11 +91,11 @@ class Trial:
                 parts.append(self._edited(start, end, pending))
         parts.append(b"</layers><edges>")
         ids = {scene.layers[at].id for at in inside}
-        known = scene.by_id
-        for edge in scene.body.edges:
-            if edge.to_layer in ids or (edge.to_layer not in known and edge.from_layer in ids):
-                start, end = scene.edge_span(edge)
-                parts.append(self._edited(start, end, pending))
+        edges = [edge for number in ids for edge in scene.edges_to.get(number, ())]
+        edges += [edge for edge in scene.stray_edges if edge.from_layer in ids]
+        for edge in sorted(edges, key=_offset_of):
+            start, end = scene.edge_span(edge)
+            parts.append(self._edited(start, end, pending))
         parts += [edit.text for edit in pending if edit.text.lstrip().startswith(b"<edge ")]
         parts.append(b"</edges></net>")
         return b"".join(parts)
@@ -141,6 +141,10 @@ class Trial:
                 if finding.severity != "info" or finding.rule == LOOSER_DECLARATION:
                     graver[finding.rule.code, _meant(finding, meant)] += 1
         return graver
+
+
+def _offset_of(edge: Edge) -> int:
+    return edge.offset
 
 
 def _covers(edit: Edit, layer: Layer) -> bool:

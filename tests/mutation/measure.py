@@ -241,12 +241,19 @@ def main() -> None:
     parser.add_argument("--kinds", default="")
     parser.add_argument("--misses", type=Path)
     parser.add_argument("--seed", default="")
+    parser.add_argument("--share", type=float, default=1.0, help="of the kinds, in each file")
+    parser.add_argument("--two", type=int, default=0, help="pairs of faults in each file")
     options = parser.parse_args()
     kinds = options.kinds.split(",") if options.kinds else [*KINDS, *TEXT_FAULTS, *VALUE_FAULTS]
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     misses: list[dict[str, Any]] = []
+    if options.two:
+        print(two_faults(options.files, options.two, options.seed))
+        return
     for model in options.files:
-        measure_file(model, kinds, options.places, options.seed, counts, misses)
+        chosen = random.Random(options.seed + model.name)
+        of_file = [kind for kind in kinds if chosen.random() < options.share]
+        measure_file(model, of_file, options.places, options.seed, counts, misses)
         print(model, file=sys.stderr)
     if options.misses:
         options.misses.write_text("".join(json.dumps(miss) + "\n" for miss in misses))
@@ -314,6 +321,81 @@ def slip_lines(before: bytes, after: bytes) -> set[int]:
     if before.split(b"\n")[line - 1].strip() in (b"<input>", b"<output>"):
         return {line, line + 1}  # what follows the tag that is missing
     return {line, around[-1][0], *(around[row][0] for row in (-2,) if around[-1][2] == "dim")}
+
+
+def two_faults(models: list[Path], count: int, seed: str) -> str:
+    """How often both of two faults in different layers of a file are told."""
+    told = total = silent = 0
+    for model in models:
+        chosen = random.Random(f"{seed} {model.name}")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / model.name
+            if model.with_suffix(".bin").exists():
+                shutil.copyfile(model.with_suffix(".bin"), path.with_suffix(".bin"))
+            for _ in range(count):
+                pair = _two(etree.parse(model).getroot(), chosen)
+                if pair is None:
+                    continue
+                texts, places = pair
+                alone = [_diagnostics(path, text) for text in texts[:2]]
+                if not all(alone):
+                    silent += 1
+                    continue
+                total += 1
+                both = _diagnostics(path, texts[2])
+                told += all(
+                    any(_stands(each, one, where) for each in both)
+                    for one, where in zip(alone, places, strict=True)
+                )
+        print(model, told, total, file=sys.stderr)
+    share = 100 * told / max(1, total)
+    return f"{told} of {total} pairs are both told ({share:.1f} %); {silent} hold a silent fault"
+
+
+def _diagnostics(path: Path, text: bytes) -> list[Any]:
+    path.write_bytes(text)
+    return graver(irshape.validate(path).diagnostics)
+
+
+def _stands(diagnostic: Any, alone: list[Any], where: Where) -> bool:
+    """Whether a finding is at the layer of a fault, or where that is told when it is alone."""
+    layer = diagnostic.layer
+    if layer is not None and Where(tuple(layer["path"]), layer["id"]) == where:
+        return True
+    return any(
+        (diagnostic.code, layer and layer["id"]) == (other.code, other.layer and other.layer["id"])
+        for other in alone
+    )
+
+
+def _two(
+    root: etree._Element, chosen: random.Random
+) -> tuple[list[bytes], tuple[Where, Where]] | None:
+    """A model with one fault, with another, and with both."""
+    kinds = chosen.sample(list(KINDS), 2)
+    counts = [sum(1 for _ in KINDS[kind](root)) for kind in kinds]
+    if not all(counts):
+        return None
+    at = [chosen.randrange(count) for count in counts]
+    texts: list[bytes] = []
+    second = None
+    for index, where in enumerate(KINDS[kinds[1]](root)):
+        if index == at[1]:
+            second, texts = where, [serialised(root)]
+    for index, where in enumerate(KINDS[kinds[0]](root)):
+        if index != at[0] or second is None or where == second:
+            continue
+        texts.insert(0, serialised(root))
+        try:
+            for inner, other in enumerate(KINDS[kinds[1]](root)):
+                if inner == at[1] and other == second:
+                    texts.append(serialised(root))
+        except (KeyError, ValueError, StopIteration, AttributeError, AssertionError):
+            return None  # the second kind does not understand a file with the first
+        if len(texts) == 3:
+            return texts, (where, second)
+        return None
+    return None
 
 
 def element_lines(data: bytes, where: Where | None) -> set[int]:

@@ -18,6 +18,8 @@ from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute
 
+MAX_TWINS = 10
+"""How many places of like constants are tried."""
 FAR = 1 << 32
 """How far away a layer of another body is."""
 _ORDER = ("element_type", "shape", "offset", "size")
@@ -219,15 +221,12 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
     if weights is None or size is None or size < 0:
         return
     offset = const.offset
-    spans = const.scene.context.shared(constant_spans)
-    taken = [span for span in spans if span[2] is not const.layer]
-    if offset is not None and weights.holds(offset, size):
-        starts = [start for start, _, _ in taken]
-        at = bisect_right(starts, offset)
-        near = taken[max(0, at - 2) : at + 2]
-        free = all(end <= offset or start >= offset + size for start, end, _ in near)
-        shared = any((start, end) == (offset, offset + size) for start, end, _ in near)
-        if free or (shared and consumer is None):
+    taken = [
+        span for span in const.scene.context.shared(constant_spans) if span[2] is not const.layer
+    ]
+    if offset is not None and weights.holds(offset, size) and not overlaps(const):
+        shared = len(const.scene.by_offset.get(offset, ())) > 1
+        if not shared or consumer is None:
             return
     for cost, start in _gaps(taken, size, weights.size, _before(const)):
         yield const.candidate(
@@ -245,14 +244,29 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
         and other.attribute("element_type") == const.layer.attribute("element_type")
     ]
     for index, start in enumerate(dict.fromkeys(start for _, _, start in sorted(same))):
-        if index < 6:
+        if index < MAX_TWINS:
             yield const.candidate(
                 "offset",
                 str(start),
                 f"the constant does not lie at byte {const.layer.attribute('offset')}; one of the "
                 f"same type and shape lies at {start}",
-                1.2 + 0.1 * index,
+                1.2 + 0.05 * index,
             )
+
+
+def overlaps(const: Const) -> bool:
+    """Whether a constant begins or ends inside another one."""
+    offset, size = const.offset, const.size
+    if offset is None or size is None or size <= 0:
+        return False
+    spans = const.scene.context.shared(constant_spans)
+    at = bisect_right(spans, (offset,), key=lambda span: span[:1])
+    end = offset + size
+    return any(
+        start < end and offset < stop and (start, stop) != (offset, end)
+        for start, stop, layer in spans[max(0, at - 3) : at + 3]
+        if layer is not const.layer
+    )
 
 
 def _same_kind(layer: Layer, other: Layer) -> bool:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import combinations
 
+from ..formats.ir.edits import Edit
 from ..model.graph import Edge, Finding, Layer, Port
 from ..model.ids import is_number
 from ..rule_ids import CYCLE, DUPLICATE_EDGE, MISDIRECTED_EDGE, MISSING_EDGE
@@ -194,6 +195,39 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
             )
     if target is None:
         yield from _to_elsewhere(scene, edge, finding.message)
+        if edge.to_layer not in scene.by_id and source is not None:
+            yield from _lost_result(scene, edge, finding, source)
+
+
+def _lost_result(
+    scene: Scene, edge: Edge, finding: Finding, source: tuple[int, Port]
+) -> Iterator[Candidate]:
+    """The Result to which an edge leads is not there."""
+    others = [layer for layer in scene.layers if layer.is_result]
+    data, output = scene.source.data, source[1]
+    last = others[-1] if others else scene.layers[-1]
+    start, end = scene.span(scene.position[last])
+    close = data.rfind(b"</layer", start, end)
+    place = data.find(b">", close if close >= 0 else start) + 1
+    line = data.rfind(b"\n", 0, last.offset)
+    indent = data[line : last.offset]
+    indent = indent if line >= 0 and not indent.strip() else b""
+    step = b"\t" if indent else b""
+    dims = b"".join(indent + step * 3 + b"<dim>%d</dim>" % size for size in output.dims or ())
+    port = f'<port id="{edge.to_port}" precision="{output.precision}"'.encode()
+    port += b">" + dims + indent + step * 2 + b"</port>" if dims else b"/>"
+    text = f'<layer id="{edge.to_layer}" name="Result_{edge.to_layer}" type="Result" '.encode()
+    text = indent + text + b'version="opset1">' + indent + step + b"<input>"
+    text += indent + step * 2 + port + indent + step + b"</input>" + indent + b"</layer>"
+    yield Candidate(
+        (Edit(place, place, text),),
+        f"a Result with id {edge.to_layer} is added",
+        finding.message,
+        edge.offset,
+        scene.layers[source[0]],
+        (source[0],),
+        cost=1.3,
+    )
 
 
 def _turned(scene: Scene, edge: Edge) -> Iterator[Candidate]:

@@ -144,6 +144,9 @@ def port_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
         ids = [port.id for port in ports]
         wanted = [number for number in dict.fromkeys(edges) if number not in ids]
         free = [port for port in ports if port.id not in edges or ids.count(port.id) > 1]
+        if not ports and len(wanted) > 1:
+            yield from _lost_section(scene, position, direction, wanted)
+            continue
         for number in wanted:
             for port in free:
                 yield _renumbered(scene, position, port, direction, number)
@@ -177,6 +180,73 @@ def _renumbered(scene: Scene, position: int, port: Port, direction: str, number:
         cost=0.7 if fits else 1.5,
         rule=DUPLICATE_PORT if doubled else DANGLING_EDGE,
     )
+
+
+def _lost_section(
+    scene: Scene, position: int, direction: str, wanted: list[str]
+) -> Iterator[Candidate]:
+    """The whole `<input>` or `<output>` is not there."""
+    layer, ports = scene.layers[position], []
+    for number in sorted(wanted, key=lambda text: (len(text), text)):
+        twin = _twin(scene, layer, direction, number)
+        if twin is None or twin.dims is None:
+            return
+        ports.append((number, twin))
+    edits = _with_section(scene, position, direction, ports)
+    if edits:
+        yield Candidate(
+            edits,
+            f"<{direction}> is added, with {len(ports)} ports",
+            f"the layer has no <{direction}>, but edges name {len(ports)} ports of it",
+            layer.offset,
+            layer,
+            tuple(
+                dict.fromkeys(
+                    at for n in wanted for at in _with_ends(scene, position, direction, n)
+                )
+            ),
+            cost=0.5,
+            rule=DANGLING_EDGE,
+        )
+
+
+def _twin(scene: Scene, layer: Layer, direction: str, number: str) -> Port | None:
+    """The port at the other end of the edge that names a port of a layer."""
+    if direction == "input":
+        edge = next((e for e in scene.edges_to[layer.id] if e.to_port == number), None)
+        others = [] if edge is None else scene.by_id.get(edge.from_layer, [])
+        ports = [port for at in others for port in scene.layers[at].outputs]
+        wanted = None if edge is None else edge.from_port
+    else:
+        edge = next((e for e in scene.edges_from[layer.id] if e.from_port == number), None)
+        others = [] if edge is None else scene.by_id.get(edge.to_layer, [])
+        ports = [port for at in others for port in scene.layers[at].inputs]
+        wanted = None if edge is None else edge.to_port
+    return next((port for port in ports if port.id == wanted), None)
+
+
+def _with_section(
+    scene: Scene, position: int, direction: str, ports: list[tuple[str, Port]]
+) -> tuple[Edit, ...]:
+    data, layer = scene.source.data, scene.layers[position]
+    start, end = scene.span(position)
+    line = data.rfind(b"\n", 0, layer.offset)
+    outer = data[line : layer.offset]
+    indent = outer + b"\t" if line >= 0 and not outer.strip() else b""
+    step = b"\t" if indent else b""
+    text = indent + f"<{direction}>".encode()
+    for number, twin in ports:
+        precision = f' precision="{twin.precision}"' if twin.precision else ""
+        text += indent + step + f'<port id="{number}"{precision}'.encode()
+        dims = b"".join(indent + step * 2 + b"<dim>%d</dim>" % size for size in twin.dims or ())
+        text += b">" + dims + indent + step + b"</port>" if dims else b"/>"
+    text += indent + f"</{direction}>".encode()
+    places = [rb"</input\s*>"] if direction == "output" else []
+    for pattern in (*places, rb"<data\b[^<>]*/>|</data\s*>", rb"<layer\b[^<>]*[^/]>"):
+        match = re.compile(pattern).search(data, start, end)
+        if match is not None:
+            return (Edit(match.end(), match.end(), text),)
+    return ()
 
 
 def _lost_port(scene: Scene, position: int, direction: str, number: str) -> Iterator[Candidate]:

@@ -14,7 +14,13 @@ from ..faults import Fault
 from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..model.weights import Weights
-from ..rule_ids import DUPLICATE_PORT, HUGE_TENSOR, UNREACHABLE_LAYER, Severity
+from ..rule_ids import (
+    DUPLICATE_PORT,
+    HUGE_TENSOR,
+    MISSING_RESULT,
+    UNREACHABLE_LAYER,
+    Severity,
+)
 from ..rules import Context
 from .attributes import attribute_causes
 from .bodies import port_map_causes
@@ -45,6 +51,8 @@ SHOWN = 3
 """With so many candidates, those that are clearly less likely are not looked for."""
 MAX_CORE = 32
 """How many layers of a part are checked in full."""
+MAX_BEFORE = 12
+"""How many layers before a change are looked at for values."""
 MAX_BEHIND = 100
 """Among how many layers behind a change consequences are looked for."""
 MAX_FINDINGS = 40
@@ -66,7 +74,7 @@ _LAYER_CAUSES = (
     port_map_causes,
 )
 _DIAGNOSED = (
-    *("IR006", "IR009", "IR010", "IR10", "IR11", "IR121", "IR2", "IR3", "IR4", "IR50"),
+    *("IR006", "IR009", "IR010", "IR10", "IR11", "IR121", "IR122", "IR2", "IR3", "IR4", "IR50"),
     *("IR602", "IR603", "IR604"),
 )
 
@@ -115,6 +123,8 @@ def _single(context: Context, findings: Sequence[Finding], count: int) -> Diagno
     return None
 
 
+_WIRING = ("IR10", "IR11", "IR402", "IR60")
+"""Findings with which it is not known what feeds what."""
 _CONSEQUENCES = ("IR2", "IR4")
 """Findings that say what does not go together; the cause has a code of its own nature."""
 
@@ -294,7 +304,7 @@ class _Search:
             return ()
         gone = base - after
         explained = [other for other in self.waiting if _take(gone, other)]
-        wired = finding.rule.code.startswith(("IR10", "IR11", "IR60"))
+        wired = finding.rule.code.startswith(_WIRING)
         reached = {
             scene.layers[at] for at in (*candidate.needs, *(candidate.touched if wired else ()))
         }
@@ -302,6 +312,11 @@ class _Search:
             other
             for other in self.waiting
             if other.rule == UNREACHABLE_LAYER and other.layer in reached
+        ]
+        explained += [
+            other
+            for other in self.waiting
+            if other.rule == MISSING_RESULT and candidate.change.startswith("a Result")
         ]
         return tuple(explained) if any(other is finding for other in explained) else ()
 
@@ -336,7 +351,7 @@ class _Search:
             if net is None or not holders:
                 return None
             scene, touched = net, {holders[0]}
-        core = self.concerned(scene, touched)
+        core = self.concerned(scene, touched, finding.rule.code.startswith(_WIRING))
         key = (scene.body, frozenset(core))
         trial = self.trials.get(key)
         if trial is None:
@@ -344,9 +359,14 @@ class _Search:
             self.left -= trial.size + 4
         return trial
 
-    def concerned(self, scene: Scene, touched: set[int]) -> set[int]:
-        """Some layers, those that they feed, and those behind that depend on their values."""
+    def concerned(self, scene: Scene, touched: set[int], wired: bool) -> set[int]:
+        """Some layers, those that they feed, and those behind that depend on their values.
+
+        wired: what fed them was not known, so that the values that they need may not be either.
+        """
         core = set(touched)
+        if wired:
+            core |= _behind_values(scene, touched)
         waiting = sorted(touched)
         for at in waiting:
             for _, consumer, _ in scene.consumers[at]:
@@ -388,6 +408,22 @@ class _Search:
             elif layer.path[:depth] == scene.body.path and len(layer.path) > depth:
                 positions.update(scene.by_id.get(layer.path[depth], ()))
         return positions
+
+
+def _behind_values(scene: Scene, positions: set[int]) -> set[int]:
+    """The layers that compute few whole numbers for some layers, where those are not known."""
+    layers: set[int] = set()
+    waiting = sorted(positions)
+    for at in waiting:
+        for source in scene.sources[at]:
+            if source is None or source[0] in layers or len(layers) >= MAX_BEFORE:
+                continue
+            tensor = scene.outputs(source[0])[source[1]]
+            static = tensor.shape.static is not None and tensor.shape.size.low <= 64
+            if static and tensor.value is None and not tensor.element_type.is_real:
+                layers.add(source[0])
+                waiting.append(source[0])
+    return layers
 
 
 def _carries_sizes(scene: Scene, position: int) -> bool:

@@ -89,6 +89,7 @@ class Trial:
             spans = [scene.span(at)] if at in inside else scene.boundary(at)
             for start, end in spans:
                 parts.append(self._edited(start, end, pending))
+        parts += [edit.text for edit in pending if edit.text.lstrip().startswith(b"<layer ")]
         parts.append(b"</layers><edges>")
         ids = {scene.layers[at].id for at in inside}
         edges = [edge for number in ids for edge in scene.edges_to.get(number, ())]

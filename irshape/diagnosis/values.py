@@ -13,7 +13,7 @@ from ..model.graph import Finding
 from ..model.weights import Weights
 from ..rule_ids import CONTRADICTED_CONSTANT
 from .candidate import Candidate, Patch
-from .constants import Const
+from .constants import Const, overlaps
 from .scene import Scene
 
 MAX_ELEMENTS = 16
@@ -48,6 +48,8 @@ def _other_values(
     if count > MAX_ELEMENTS or not weights.holds(const.offset, const.size):
         return
     sharing = scene.by_offset.get(const.offset, [const.position])
+    if overlaps(const):
+        return  # it has parts of two others: its offset is wrong
     consumers = list(dict.fromkeys(at for other in sharing for _, at, _ in scene.consumers[other]))
     if len(consumers) > MAX_CONSUMERS:
         return

@@ -49,9 +49,12 @@ COLUMNS = ("places", "silent", "one", "at", "safe", "unsafe", "three", "worse")
 
 
 def canonical(data: bytes) -> bytes:
-    """The document without white space between elements."""
+    """The document without white space between elements, its edges in one order."""
     parser = etree.XMLParser(remove_blank_text=True)
-    return etree.tostring(etree.fromstring(data, parser), method="c14n")
+    root = etree.fromstring(data, parser)
+    for group in root.iter("edges"):
+        group[:] = sorted(group, key=lambda edge: sorted(edge.attrib.items()))
+    return etree.tostring(root, method="c14n")
 
 
 def serialised(tree: etree._Element) -> bytes:
@@ -99,6 +102,11 @@ class Text:
         around = [row for row in self.opened if row[0] <= line <= row[1]]
         return {around[-1][0]} if around else {line}
 
+    def layer_at(self, line: int) -> set[int]:
+        """The line of the innermost layer around a line."""
+        around = [row for row in self.opened if row[0] <= line <= row[1] and row[2] == "layer"]
+        return {around[-1][0]} if around else set()
+
 
 def expected_lines(before: bytes, after: bytes, where: Where | None) -> set[int]:
     """The lines of the elements that were changed, where a finding stands rightly."""
@@ -115,11 +123,13 @@ def expected_lines(before: bytes, after: bytes, where: Where | None) -> set[int]
     )
     for how, a, b, c, d in matcher.get_opcodes():
         if how == "delete":
-            lines |= text.elements(start + c) | _lacking(old[start + a : start + b], text, where)
+            lines |= text.elements(start + c) | text.layer_at(start + c)
+            lines |= _lacking(old[start + a : start + b], text, where)
         elif how != "equal":
             for line in range(start + c + 1, start + d + 1):
                 lines |= text.elements(line)
             if b - a > d - c:
+                lines |= text.layer_at(start + c + 1)
                 lines |= _lacking(old[start + a : start + b], text, where)
     return lines
 

@@ -579,12 +579,14 @@ def parameter_shape_of_another_rank(tree: Tree) -> Iterator[Where]:
 
 @structure_fault
 def parameter_and_port(tree: Tree) -> Iterator[Where]:
-    """The shape of an input and of its port, while what follows stays as it was."""
+    """The shape of a Parameter of a body and of its port, while the rest stays as it was."""
     for layer, data in parameters(tree):
         parts = [part.strip() for part in str(data.get("shape")).split(",") if part.strip()]
         dims = layer.findall("output/port/dim")
         if len(parts) < 2 or len(parts) != len(dims) or not parts[-1].isdigit():
             continue
+        if not where(layer).path:
+            continue  # the inputs of the net are what its author says
         before = dims[-1].text
         dims[-1].text = other = str(int(parts[-1]) + 1)
         with changed(data, "shape", ",".join([*parts[:-1], other])):

@@ -117,6 +117,7 @@ class Search(NamedTuple):
         Search("id 27", "MatMul", "block1/attention/query"),
         Search("[2] shapeof", "ShapeOf", "ShapeOf_7"),
         Search("parameter input_ids", "Parameter", "input_ids"),
+        Search("/attention.query\\nmatmul/", "MatMul", "block1/attention/query"),
     ],
 )
 def test_search(browser: Browser, encoder: Path, search: Search) -> None:
@@ -142,6 +143,27 @@ def test_keys_and_links(browser: Browser, encoder: Path) -> None:
     graph.send_keys("c\ue00c")
     assert "Const" not in browser.texts(".card .title")
     assert browser.all(".card.selected") == []
+
+
+def test_a_link_to_a_view(browser: Browser, encoder: Path) -> None:
+    browser.open(encoder)
+    browser.js("document.getElementById('close-all').click()")
+    browser.card("embeddings").click()
+    browser.search("embeddings/words")
+    browser.js(
+        "[...document.querySelectorAll('.menu button')]"
+        ".find(each => each.textContent.startsWith('Copy')).click()"
+    )
+    drawn = browser.js("return document.querySelector('.world').getAttribute('transform')")
+    fragment = browser.js("return location.hash")
+    browser.open(encoder, fragment)
+    assert browser.one("#panel .name").text == "embeddings/words"
+    titles = "return [...document.querySelectorAll('.frame .title')].map(each => each.textContent)"
+    assert browser.js(titles) == ["embeddings"]
+    again = browser.js("return document.querySelector('.world').getAttribute('transform')")
+    assert [round(float(each)) for each in re.findall(r"-?[\d.]+", again)] == [
+        round(float(each)) for each in re.findall(r"-?[\d.]+", drawn)
+    ]
 
 
 def test_the_path_between_two_layers(browser: Browser, encoder: Path) -> None:

@@ -304,6 +304,18 @@ class Canvas {
     this.draw();
   }
 
+  /** Moves the view so that a group that was opened or closed stays where it was, as far as it fits. */
+  keep(node, [middle, top]) {
+    const item = this.itemOf(node);
+    const { k } = this.view;
+    const width = this.svg.clientWidth || 800;
+    const half = (item.w / 2) * k;
+    const centre = 2 * half > width - 40 ? 20 + half : Math.min(Math.max(middle, 20 + half), width - 20 - half);
+    this.view.x = centre - half - item.x * k;
+    this.view.y = Math.max(top, 20) - item.y * k;
+    this.draw();
+  }
+
   isInView(node) {
     const item = this.itemOf(node);
     if (!item) return false;

@@ -186,7 +186,9 @@ function shortEdges(edges, members) {
 
 /** What a group takes from outside, and what it gives, as small boxes beside its layers. */
 function addPills(net, graph, plan, links, node) {
-  const few = links.entering.size <= 24;
+  let total = 0;
+  for (const entry of links.entering.values()) total += entry.members.size;
+  const few = links.entering.size <= 24 && total <= 120;
   let number = 0;
   const add = function (pill, edges) {
     const key = "p" + number++;
@@ -199,9 +201,12 @@ function addPills(net, graph, plan, links, node) {
   if (few) {
     for (const entry of links.entering.values()) {
       const label = edgeLabel(net, entry.tensors);
-      const one = entry.members.size === 1;
-      add({ text: "from " + fitted(tensorName(entry.source), SMALL, 150), target: entry.source, label, into: true },
-        (key) => Array.from(entry.members, (member) => [key, "m" + member.begin, one ? label : null]));
+      const text = "from " + fitted(tensorName(entry.source), SMALL, 150);
+      const members = Array.from(entry.members);
+      // one box for each member where lines from a single one would run through the whole group
+      for (const group of members.length > 3 ? members.map(function (member) { return [member]; }) : [members])
+        add({ text, target: entry.source, label, into: true },
+          (key) => group.map(function (member) { return [key, "m" + member.begin, group.length === 1 ? label : null]; }));
     }
   }
   if (links.leaving.size <= 24 && node.kind !== "body") {

@@ -56,6 +56,7 @@ class Page {
       check(this.box("scrolls", (checked) => { this.wheelScrolls = checked; }), "Wheel moves, with Ctrl zooms"),
       button("Save as SVG", () => this.save("svg"), { title: "Save all that is open as a drawing" }),
       button("Save as PNG", () => this.save("png"), { title: "Save all that is open as a picture" }),
+      button("Copy a link to this view", () => this.copyLink(null, null), { title: "What is open, where it is, and the layer that is chosen" }),
       button("Close all groups", () => this.closeAll(), { id: "close-all" }),
     ])]);
     const tabs = [["layer", "Layer"], ["findings", "Findings"], ["model", "Model"], ["overlay", "Overlay"], ["changes", "Changes"], ["path", "Path"]];
@@ -269,12 +270,13 @@ class Page {
 
   toggle(net, node) {
     const canvas = this.canvasOf(net);
-    const place = canvas.screen(node);
+    const before = canvas.itemOf(node);
+    const place = before ? [canvas.screen(node)[0] + (before.w / 2) * canvas.view.k, canvas.screen(node)[1]] : [canvas.svg.clientWidth / 2, 60];
     net.setOpen(node, !node.open);
     if (!node.open && this.selected && this.selected.net === net && !this.selected.layer) this.selected.node = node;
     if (!node.layer) this.selected = { net, node, layer: null };
     canvas.build();
-    canvas.show(node, place && [Math.max(place[0], 20), Math.max(place[1], 10)]);
+    canvas.keep(node, place);
     if (this.nets.length > 1 && !this.following) {
       const twin = this.twinOf(net, node);
       this.following = true;
@@ -321,6 +323,11 @@ class Page {
     let text = location.hash.slice(1);
     if (!text) return;
     let net = this.nets[0];
+    if (text.startsWith("view=")) {
+      const end = text.indexOf("&");
+      this.restore(text.slice(5, end < 0 ? undefined : end));
+      text = end < 0 ? "" : text.slice(end + 1);
+    }
     if (this.nets.length > 1 && /^[ab]:/.test(text)) {
       net = this.nets["ab".indexOf(text[0])];
       text = text.slice(2);
@@ -334,9 +341,35 @@ class Page {
     if (layer && !(this.selected && this.selected.layer === layer)) this.selectLayer(net, layer, true);
   }
 
+  /** A link to what is open, where the view is, and the layer that is chosen. */
+  linkToView() {
+    const parts = this.nets.map((net, at) => {
+      const { x, y, k } = this.canvases[at].view;
+      const open = net.nodes().filter(function (node) { return node.open; }).map(function (node) { return node.begin; });
+      return [Math.round(x), Math.round(y), k.toFixed(3), open.join(".")].join(",");
+    });
+    const layer = this.selected && this.selected.layer;
+    return "view=" + parts.join(";") + "&" + (layer ? this.linkTo(this.selected.net, layer) : "");
+  }
+
+  restore(text) {
+    text.split(";").slice(0, this.nets.length).forEach((part, at) => {
+      const [x, y, k, open] = part.split(",");
+      if (![x, y, k].every(function (each) { return Number.isFinite(Number(each)); })) return;
+      const wanted = new Set((open || "").split(".").map(Number));
+      for (const node of this.nets[at].nodes()) this.nets[at].setOpen(node, node === this.nets[at].root || wanted.has(node.begin));
+      this.canvases[at].view = { x: Number(x), y: Number(y), k: Math.min(2.5, Math.max(0.02, Number(k))) };
+      this.canvases[at].build();
+    });
+  }
+
   copyLink(net, layer) {
-    const link = location.href.replace(/#.*$/, "") + "#" + this.linkTo(net, layer);
-    history.replaceState(null, "", "#" + this.linkTo(net, layer));
+    this.copy(layer ? this.linkTo(net, layer) : this.linkToView());
+  }
+
+  copy(hash) {
+    const link = location.href.replace(/#.*$/, "") + "#" + hash;
+    history.replaceState(null, "", "#" + hash);
     const said = () => this.say("The link is " + link);
     if (navigator.clipboard) navigator.clipboard.writeText(link).then(() => this.say("The link is copied"), said);
     else said();
@@ -362,13 +395,16 @@ class Page {
       this.closeResults();
       return;
     }
+    const fits = matcher(this.search.value, words);
+    this.allHits = this.nets.map(function () { return []; });
     this.hits = [];
     let count = 0;
     for (const net of this.nets) {
       const index = this.indexed(net);
       for (let at = 0; at < index.length; at++) {
-        if (!words.every(function (word) { return index[at].includes(word); })) continue;
+        if (!fits(index[at])) continue;
         count++;
+        this.allHits[this.nets.indexOf(net)].push(net.layers[at]);
         if (this.hits.length < 300) this.hits.push([net, net.layers[at], score(net.layers[at], words)]);
       }
     }
@@ -381,10 +417,18 @@ class Page {
       element("span", { class: "code", text: layer.name }),
       element("small", { text: "id " + layer.key + (layer.outputs[0] ? " · " + net.tensorText(layer.outputs[0]) : "") + (layer.findings[0] ? " · " + layer.findings[0].code : "") }),
     ]));
-    this.results.replaceChildren(element("p", { class: "soft", text: count > 100 ? "the first 100 of " + counted(count, "layer") : counted(count, "layer") }), ...rows);
+    this.results.replaceChildren(element("p", { class: "soft" }, [
+      element("span", { text: (count > 100 ? "the first 100 of " : "") + counted(count, "layer") + " " }),
+      count ? button("Highlight all", () => this.highlightHits(), { class: "link" }) : null,
+    ]), ...rows);
     this.results.hidden = false;
     this.search.setAttribute("aria-expanded", "true");
     this.markHit();
+  }
+
+  highlightHits() {
+    this.closeResults();
+    this.canvases.forEach((canvas, at) => canvas.highlight(this.allHits[at]));
   }
 
   markHit() {
@@ -688,6 +732,20 @@ function heat(share, dark) {
   const high = stops[Math.min(1, Math.floor(at)) + 1];
   const part = at - Math.min(1, Math.floor(at));
   return "rgb(" + low.map(function (value, index) { return Math.round(value + (high[index] - value) * part); }).join(",") + ")";
+}
+
+/** Whether a text fits a search: all words, or the expression between slashes. */
+function matcher(text, words) {
+  const between = /^\/(.+)\/$/.exec(text.trim());
+  if (between) {
+    try {
+      const expression = new RegExp(between[1], "i");
+      return function (index) { return expression.test(index); };
+    } catch (error) {
+      return function () { return false; };
+    }
+  }
+  return function (index) { return words.every(function (word) { return index.includes(word); }); };
 }
 
 function score(layer, words) {

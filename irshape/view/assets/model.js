@@ -147,6 +147,11 @@ class Net {
     return this.isShown(layer) ? layer : this.hostOf(layer) || layer;
   }
 
+  /** All groups, and all layers that have bodies. */
+  nodes() {
+    return [...this.groups, ...this.layers.filter(function (layer) { return layer.node.children.length; }).map(function (layer) { return layer.node; })];
+  }
+
   members(node) {
     return node.children.filter((child) => child.kind !== "layer" || this.isShown(child.layer));
   }

@@ -170,7 +170,7 @@ class Panel {
     const part = section("Lines " + layer.line + " …", [text], true);
     part.addEventListener("toggle", function () {
       if (part.open && text.textContent === "…")
-        xmlOf(net, layer).then(function (lines) { text.textContent = lines.split("\n").map(visible).join("\n"); });
+        xmlOf(net, layer).then(function (lines) { text.textContent = dedented(lines); });
     });
     part.querySelector("summary").textContent = "XML, line " + layer.line;
     return part;
@@ -318,6 +318,14 @@ function histogram(counts, range, text) {
       const height = count ? Math.max(1.5, 44 * Math.sqrt(count / most)) : 0;
       return drawn("rect", { x: at * bar + 0.5, y: 45 - height, width: bar - 1, height });
     }));
+}
+
+/** Lines without the indentation that they share. */
+function dedented(text) {
+  const lines = text.replace(/\t/g, "  ").split("\n");
+  const indents = lines.filter(function (line) { return line.trim(); }).map(function (line) { return line.search(/\S/); });
+  const least = Math.min(...indents, 80);
+  return lines.map(function (line) { return visible(line.slice(Math.min(least, line.search(/\S|$/)))); }).join("\n");
 }
 
 const unpacked = new Map();

@@ -19,7 +19,7 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
     """
     if model.kind == "layers":
         raise GraphError("layers on their own are no graph; give a whole model")
-    engine = BodyEngine(model)
+    engine = BodyEngine(model, lasting=True)
     inference = Inference(model, engine.infer_body(model.net, {}, compare=True))
     if _has_errors(Context(model, inference, PLAIN)):
         findings, context, _ = examine(model)

@@ -243,7 +243,7 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
     ]
     in_order = all(is_number(text) for text in ordered) and ordered == sorted(ordered, key=int)
     touched = {position, *scene.by_id.get(layer.id, ())}
-    for edge in outgoing:
+    for edge in (*outgoing, *scene.edges_from.get(layer.id, ())):
         touched.update(scene.by_id.get(edge.to_layer, ()))
     for edge in incoming:
         touched.update(scene.by_id.get(edge.from_layer, ()))

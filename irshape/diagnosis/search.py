@@ -15,8 +15,11 @@ from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..model.weights import Weights
 from ..rule_ids import (
+    DANGLING_EDGE,
+    DUPLICATE_ID,
     DUPLICATE_PORT,
     HUGE_TENSOR,
+    MISSING_EDGE,
     MISSING_RESULT,
     UNREACHABLE_LAYER,
     Severity,
@@ -84,9 +87,7 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     graver = [
         finding
         for finding in findings
-        if finding.severity != "info"
-        and finding.rule.code.startswith(_DIAGNOSED)
-        and finding.rule != HUGE_TENSOR  # true by itself
+        if finding.severity != "info" and finding.rule.code.startswith(_DIAGNOSED)
     ]
     model = context.model
     if not graver or model.kind != "net" or not model.format.fixable:
@@ -100,6 +101,7 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
             diagnoses.append(whole)
             explained = set(map(id, whole.explained))
             graver = [finding for finding in graver if id(finding) not in explained]
+    graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]  # true by itself
     if len(graver) <= MAX_FINDINGS:
         diagnoses += _Search(context, graver).run()
     return diagnoses
@@ -516,7 +518,10 @@ def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Findin
         if lead in refused and len({other.layer for other in refused}) == 1:
             return _from_constant(source, lead, candidate, explained, help)
     fault = lead.fault._replace(message=candidate.cause, help=help)
-    if candidate.rule not in (None, lead.rule) and lead.rule.code.startswith(_CONSEQUENCES):
+    consequence = lead.rule.code.startswith(_CONSEQUENCES) or (
+        lead.rule == MISSING_EDGE and candidate.rule in (DUPLICATE_ID, DANGLING_EDGE)
+    )
+    if consequence and candidate.rule not in (None, lead.rule):
         severity: Severity = "error" if errors else "warning"
         assert candidate.rule is not None
         fault = Fault(candidate.rule, candidate.cause, help=help, severity=severity)

@@ -59,6 +59,7 @@ class ElementType:
 
     @property
     def is_dynamic(self) -> bool:
+        """Whether the type is not known."""
         return self.kind == "dynamic"
 
     @property
@@ -68,6 +69,7 @@ class ElementType:
 
     @property
     def is_real(self) -> bool:
+        """Whether it has floating-point numbers."""
         return self.kind == "real"
 
     @property
@@ -189,10 +191,12 @@ class Dimension:
 
     @property
     def is_static(self) -> bool:
+        """Whether it has one size."""
         return self.low == self.high
 
     @property
     def is_dynamic(self) -> bool:
+        """Whether it allows several sizes."""
         return self.low != self.high
 
     @property
@@ -201,6 +205,7 @@ class Dimension:
         return self.low == 0 and self.high == UNBOUNDED
 
     def contains(self, size: int) -> bool:
+        """Whether it allows a size."""
         return self.low <= size <= self.high
 
     def encloses(self, other: Dimension) -> bool:
@@ -218,6 +223,7 @@ class Dimension:
         return Dimension(low, high) if low <= high else None
 
     def compatible(self, other: Dimension) -> bool:
+        """Whether some size fits both."""
         return self.low <= other.high and other.low <= self.high
 
     def broadcast(self, other: Dimension) -> Dimension | None:
@@ -412,6 +418,7 @@ class PartialShape:
 
     @property
     def is_static(self) -> bool:
+        """Whether the rank and every size are known."""
         return self.dims is not None and all(dim.low == dim.high for dim in self.dims)
 
     @property

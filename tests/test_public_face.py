@@ -121,6 +121,15 @@ def test_a_class_is_documented_and_annotated(name: str) -> None:
     for attribute, value in vars(declared).items():
         if not attribute.startswith("_") and inspect.isfunction(value):
             assert "return" in value.__annotations__, attribute
+    assert [member for member in dir(declared) if undocumented(declared, member)] == []
+
+
+def undocumented(declared: type, member: str) -> bool:
+    """Whether a public method or property of ours has no text."""
+    value = inspect.getattr_static(declared, member)
+    function = getattr(value, "fget", None) or getattr(value, "__func__", value)
+    ours = inspect.isfunction(function) and function.__module__.startswith("irshape")
+    return ours and not member.startswith("_") and not inspect.getdoc(function)
 
 
 # What they take

@@ -74,6 +74,7 @@ class Pair(NamedTuple):
 
     @property
     def inherited(self) -> bool:
+        """Whether it differs only by what it inherits from its inputs."""
         return self.verdict == "differs" and self.own_verdict == "equal"
 
 

@@ -64,6 +64,7 @@ class Row(NamedTuple):
 
     @property
     def differs(self) -> bool:
+        """Whether the type, the shape or the values differ."""
         return "differs" in (self.shape_verdict, self.value_verdict)
 
     @property
@@ -184,6 +185,7 @@ class Comparison:
         return sorted(rows, key=lambda row: row.excess, reverse=True)[:count]
 
     def count(self, verdict: Verdict, *, values: bool = True) -> int:
+        """How many rows have a verdict. values: on their values, else on their shapes."""
         return sum(
             (row.value_verdict if values else row.shape_verdict) == verdict for row in self.rows
         )

@@ -62,6 +62,7 @@ class FileReport(NamedTuple):
     source: Source | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """As JSON: an element of `files` in the report."""
         return {
             "path": self.path,
             "layers": self.layers,
@@ -77,9 +78,11 @@ class Report:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
+        """The findings of all files, in their order."""
         return [diagnostic for file in self.files for diagnostic in file.diagnostics]
 
     def count(self, severity: Severity) -> int:
+        """How many findings have a severity."""
         return sum(
             diagnostic.severity == severity
             for file in self.files
@@ -102,6 +105,7 @@ class Report:
         return "\n".join((*findings, totals))
 
     def to_dict(self) -> dict[str, Any]:
+        """As JSON: what `irshape validate --format json` prints."""
         summary = {
             "files": len(self.files),
             "errors": self.count("error"),

@@ -41,10 +41,12 @@ class Output:
 
     @property
     def element_type(self) -> ElementType:
+        """The element type, as inferred."""
         return self.tensor.element_type
 
     @property
     def shape(self) -> PartialShape:
+        """The shape, as inferred."""
         return self.tensor.shape
 
     @property
@@ -244,10 +246,12 @@ class GraphLayer:
 
     @property
     def id(self) -> str:
+        """The id of the layer, which is unique in its body."""
         return self.raw.id
 
     @property
     def type(self) -> str:
+        """The type of the operation, such as `ReduceMean`."""
         return self.raw.type
 
     @property
@@ -257,6 +261,7 @@ class GraphLayer:
 
     @property
     def name(self) -> str:
+        """The name, which can be assigned. Raises `GraphError` for one that is taken."""
         return self.raw.name
 
     @name.setter
@@ -270,10 +275,12 @@ class GraphLayer:
 
     @property
     def inputs(self) -> tuple[Input, ...]:
+        """The inputs, in the order of the operation."""
         return tuple(self._inputs)
 
     @property
     def outputs(self) -> tuple[Output, ...]:
+        """The outputs, in the order of the operation."""
         return tuple(self._outputs)
 
     @property

@@ -188,14 +188,17 @@ class Layer:
 
     @property
     def is_parameter(self) -> bool:
+        """Whether it is an input of its body."""
         return self.type.lower() == "parameter"
 
     @property
     def is_result(self) -> bool:
+        """Whether it is an output of its body."""
         return self.type.lower() == "result"
 
     @property
     def is_constant(self) -> bool:
+        """Whether it is a constant."""
         return self.type.lower() in ("const", "constant")
 
     @property
@@ -374,6 +377,7 @@ class Model:
 
     @property
     def path(self) -> str:
+        """The path of the file, as it was given."""
         return self.source.path
 
     @property

@@ -132,6 +132,7 @@ class Weights:
 
     @property
     def size(self) -> int:
+        """Its bytes; 0 if there is no .bin."""
         return len(self.data) if self.data is not None else 0
 
     def holds(self, offset: int, size: int) -> bool:
@@ -348,6 +349,7 @@ class Constant(NamedTuple):
 
     @property
     def partial_shape(self) -> PartialShape:
+        """The shape as a `PartialShape`."""
         return PartialShape(self.shape)
 
     def array(self) -> np.ndarray:
@@ -369,6 +371,7 @@ class Constant(NamedTuple):
 
     @property
     def elements(self) -> int:
+        """The number of elements."""
         count = 1
         for size in self.shape:
             count *= size

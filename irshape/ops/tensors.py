@@ -167,6 +167,7 @@ class Tensor:
 
     @property
     def rank(self) -> int | None:
+        """The rank; None if it is dynamic."""
         return self.shape.rank
 
     @property
@@ -186,6 +187,7 @@ class Tensor:
         return self.value is not None and self.value.expressions is not None
 
     def with_value(self, value: Value | None) -> Tensor:
+        """The same tensor with another value, or with none."""
         return Tensor(self.element_type, self.shape, value)
 
     def __eq__(self, other: object) -> bool:

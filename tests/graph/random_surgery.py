@@ -109,10 +109,38 @@ def proven(part: Graph, feed: Callable[[Output], Any], expect: list[Any]) -> str
     verdict = by_openvino(part, feed, expect)
     if not verdict.startswith(("not compiled", "output")):
         return verdict
+    if verdict.startswith("output") and unfused(part, feed, expect):
+        return f"equal where nothing is fused: {verdict}"
     inputs = {output.layer.id: feed(output) for output in part.inputs}
     ours = list(irshape.run(part, inputs).values())
     same = len(ours) == len(expect) and all(map(agrees, ours, expect))
     return f"equal in irshape alone: {verdict}" if same else verdict
+
+
+def unfused(part: Graph, feed: Callable[[Output], Any], expect: list[Any]) -> bool:
+    """Whether OpenVINO gives these values once all tensors are outputs, which keeps it from fusing
+    layers: quantized values that lie between two levels then round as in the original.
+    """
+    every = part.copy()
+    tensors = [
+        output
+        for layer in every.layers
+        if not layer.raw.is_constant and layer.type not in ("Result", "Assign")
+        for output in layer.outputs
+        if output.element_type.name in ("f32", "i64", "i32", "boolean", "u8", "i8")
+    ]
+    for output in tensors:
+        output.names = ()
+    for output in tensors:
+        every.result(output)
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "every.xml"
+        every.save(target)
+        try:
+            actual = run(target, [feed(output) for output in part.inputs])[: len(expect)]
+        except RuntimeError:
+            return False
+    return all(map(agrees, actual, expect))
 
 
 def by_openvino(part: Graph, feed: Callable[[Output], Any], expect: list[Any]) -> str:

@@ -168,7 +168,7 @@ class _Writer:
                 self.texts(layer.id),
                 self.texts(layer.name),
                 self._type(layer),
-                self.model.source.place(layer.offset)[0] if layer.offset >= 0 else 0,
+                self._line(layer),
                 group_of[position],
                 0 if shown[position] else 1,
                 [self.texts(text) for text in layer.items],
@@ -182,6 +182,12 @@ class _Writer:
             ]
             for tag, inner in (layer.bodies or {}).items():
                 self._body(inner, Group("body", tag, group_of[position], number))
+
+    def _line(self, layer: Layer) -> int:
+        """The line of a layer; 0 where the file has none for it."""
+        if not self.model.format.xml or layer.offset < 0:
+            return 0
+        return self.model.source.place(layer.offset)[0]
 
     def _type(self, layer: Layer) -> int:
         key = (layer.type, layer.version)
@@ -304,7 +310,7 @@ def _finding(diagnostic: Diagnostic, layer: int) -> dict[str, Any]:
         "layer": layer,
     }
     if diagnostic.port is not None:
-        document["port"] = f"{diagnostic.port['direction']} {diagnostic.port['id']}"
+        document["port"] = f"{diagnostic.port['direction']} port {diagnostic.port['id']}"
     for name in ("expected", "actual", "help"):
         if getattr(diagnostic, name) is not None:
             document[name] = getattr(diagnostic, name)

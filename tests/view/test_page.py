@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,10 @@ from ir import Net
 from irshape.comparison import runtime
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "hostile"))
+
+from attacks import ATTACKS  # noqa: E402
+
 EXAMPLES = ROOT / "examples"
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING or "a browser is there")
 
@@ -109,22 +114,22 @@ class Search(NamedTuple):
     name: str
 
 
-@pytest.mark.parametrize(
-    "search",
-    [
-        Search("embeddings/words", "Gather", "embeddings/words"),
-        Search("sentence_embedding result", "Result", "sentence_embedding"),
-        Search("id 27", "MatMul", "block1/attention/query"),
-        Search("[2] shapeof", "ShapeOf", "ShapeOf_7"),
-        Search("parameter input_ids", "Parameter", "input_ids"),
-        Search("/attention.query\\nmatmul/", "MatMul", "block1/attention/query"),
-    ],
-)
-def test_search(browser: Browser, encoder: Path, search: Search) -> None:
+SEARCHES = [
+    Search("embeddings/words", "Gather", "embeddings/words"),
+    Search("sentence_embedding result", "Result", "sentence_embedding"),
+    Search("id 27", "MatMul", "block1/attention/query"),
+    Search("[2] shapeof", "ShapeOf", "ShapeOf_7"),
+    Search("parameter input_ids", "Parameter", "input_ids"),
+    Search("/attention.query\\nmatmul/", "MatMul", "block1/attention/query"),
+]
+
+
+def test_search(browser: Browser, encoder: Path) -> None:
     browser.open(encoder)
-    browser.search(search.words)
-    assert browser.one("#panel h2").text == search.type
-    assert browser.one("#panel .name").text == search.name
+    for search in SEARCHES:
+        browser.search(search.words)
+        panel = browser.one("#panel h2").text, browser.one("#panel .name").text
+        assert panel == (search.type, search.name), search.words
 
 
 def test_keys_and_links(browser: Browser, encoder: Path) -> None:
@@ -355,6 +360,14 @@ def test_names_are_text(browser: Browser, tmp_path: Path) -> None:
     assert browser.js("return [window.hacked === undefined, document.scripts.length]") == [True, 3]
     assert browser.all("img, iframe, link, object, a[href^='javascript']") == []
     assert browser.js("return performance.getEntriesByType('resource').length") == 0
+    assert browser.console() == []
+
+
+@pytest.mark.parametrize("attack", ["markup in a name", "markup in a type"])
+def test_attacks(browser: Browser, attack: str, tmp_path: Path) -> None:
+    browser.open(view(ATTACKS[attack].make(tmp_path), "-o", tmp_path / "page.html"))
+    assert "alert(1)" in browser.js("return document.body.textContent")
+    assert browser.js("return document.scripts.length") == 3
     assert browser.console() == []
 
 

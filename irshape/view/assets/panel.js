@@ -136,7 +136,7 @@ class Panel {
       linked && finding.layer ? element("p", { class: "soft", text: finding.layer.type + " " + finding.layer.name + " · line " + finding.line }) : null,
       linked && !finding.layer ? element("p", { class: "soft", text: "the file · line " + finding.line }) : null,
       element("p", { class: "message", text: finding.message }),
-      finding.port && !linked ? element("p", { class: "soft", text: "at " + finding.port + " port".replace(/ port$/, "") }) : null,
+      finding.port && !linked ? element("p", { class: "soft", text: "at " + finding.port }) : null,
       finding.help ? element("p", { class: "soft", text: finding.help }) : null,
       finding.fixes && !linked ? element("p", { class: "soft", text: "change: " + finding.fixes[0] }) : null,
     ];

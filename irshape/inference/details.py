@@ -127,6 +127,9 @@ def _squeezed_axis(site: Site) -> bool:
     shape = site.shape(0)
     if site.version != "Squeeze-1" or shape is None or shape.rank is None:
         return False
+    axes = site.shape(1)
+    if axes is not None and axes.is_static and site.value(1) is None:
+        return not any(size.contains(1) for size in shape)
     return any(
         -shape.rank <= axis < shape.rank and not shape[int(axis)].contains(1)
         for axis in site.value(1) or ()
@@ -168,8 +171,21 @@ def _einsum_sizes(site: Site) -> bool:
 
 
 def _einsum_ellipsis(site: Site) -> bool:
-    inputs, arrow, output = (site.layer.attribute("equation") or "").partition("->")
-    return bool(arrow) and "..." in inputs and "..." not in output
+    """Whether only the inputs, or only the output, have an ellipsis, or one stands for no axis."""
+    equation = (site.layer.attribute("equation") or "").replace(" ", "")
+    inputs, arrow, output = equation.partition("->")
+    if arrow and ("..." in inputs) != ("..." in output):
+        return True
+    shapes = [tensor and tensor.shape for tensor in site.inputs]
+    return any(
+        "..." in part and shape is not None and shape.rank == len(part) - len("...")
+        for part, shape in zip(inputs.split(","), shapes, strict=False)
+    )
+
+
+def _capitals(site: Site) -> bool:
+    destination = site.layer.attribute("destination_type") or ""
+    return destination != destination.lower()
 
 
 def _einsum_scalar(site: Site) -> bool:
@@ -202,8 +218,9 @@ def _open_signal(site: Site) -> bool:
     return any(tensor is not None and tensor.element_type.is_dynamic for tensor in site.inputs)
 
 
-def _prior_sizes(site: Site) -> bool:
-    return any(size < 0 for size in site.value(0) or ())
+def _negative(index: int) -> Recogniser:
+    """Whether the known value of an input has a negative element."""
+    return lambda site: any(number < 0 for number in site.value(index) or ())
 
 
 def _added_axes(site: Site) -> bool:
@@ -314,16 +331,9 @@ def _alignment(site: Site) -> bool:
 
 
 def _reduced_axes(site: Site) -> bool:
-    """Whether axes that only execution knows are dropped, and the rank is known all the same.
-
-    Of a scalar axis the newest release does not know the rank either.
-    """
+    """Whether axes that only execution knows are dropped, and the rank is known all the same."""
     keeps = (site.layer.attribute("keep_dims") or "").lower() in ("true", "1")
-    axes = site.shape(1)
-    listed = axes is not None and axes.rank == 1
-    return (
-        not keeps and listed and site.value(1) is None and any(o.shape.rank for o in site.outputs)
-    )
+    return not keeps and site.value(1) is None and any(o.shape.rank for o in site.outputs)
 
 
 def _lower_bounds(site: Site) -> bool:
@@ -451,11 +461,13 @@ _RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "SoftMax": (("scalar softmax", _scalar_softmax),),
     "LogSoftmax": (("scalar softmax", _scalar_softmax),),
     "Interpolate": (("f64 resize", _typed("f64")),),
-    "PriorBox": (("prior sizes", _prior_sizes),),
-    "PriorBoxClustered": (("prior sizes", _prior_sizes),),
+    "PriorBox": (("negative size", _negative(0)),),
+    "PriorBoxClustered": (("negative size", _negative(0)),),
+    "EmbeddingSegmentsSum": (("negative size", _negative(3)),),
     "StridedSlice": (("added axes", _added_axes),),
     "GroupNormalization": (("flat groups", _without_spatial_axes),),
     "RandomUniform": (("alignment", _alignment),),
+    "FakeConvert": (("capitals", _capitals),),
     "ROIPooling": (("output sizes", _output_sizes),),
     "Tile": (("lower bounds", _lower_bounds),),
     "Reshape": (("lower bounds", _lower_bounds),),

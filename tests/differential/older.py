@@ -67,7 +67,7 @@ class Row:
     """Whether irshape reports an error (other than IR2xx), whatever the release."""
     known: tuple[str, ...]
     alone: bool
-    """Whether the newest release cannot run it."""
+    """Whether the CPU plugin of no release runs it."""
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
 
@@ -104,6 +104,11 @@ def compared(case: Case, oracles: Mapping[str, Oracle]) -> Row:
             answer = oracle.ask_file(path, asked)
             row.verdicts[release] = _verdict(case, answer, inferred, outputs, said.get(release, ()))
     return row
+
+
+def _runs_nowhere(case: Case) -> bool:
+    """Whether OpenVINO cannot run a row, or an input is of any rank: no CPU plugin runs that."""
+    return case.run == "alone" or any(each.shape == "..." for each in parameters(case))
 
 
 def _refused(path: Path) -> bool:
@@ -221,9 +226,8 @@ def _difference(row: Row, verdict: Verdict) -> str:
     wider = verdict.shapes == "wider" and ("tighter" in kinds or "IR608" in verdict.said)
     if verdict.shapes not in ("", "same") and not wider and "IR608" not in verdict.said:
         return "shapes"
-    if verdict.values == "crashed":
-        return "crashes"
-    if verdict.values == "not run":
-        return "" if row.alone or "IR607" in verdict.said else "not run"
+    if verdict.values in ("crashed", "not run"):
+        explained = row.alone or (verdict.values == "not run" and "IR607" in verdict.said)
+        return "" if explained else "crashes" if verdict.values == "crashed" else "not run"
     explained = "values" in kinds or "IR606" in verdict.said
     return "values" if verdict.values == "other" and not explained else ""

@@ -109,7 +109,8 @@ def _crosscheck(answer: str) -> str:
     if problems:
         return "crashes" if "crashed" in problems else "does not run"
     differing = sum(row["value_verdict"] == "differs" for row in document["outputs"])
-    return f"{differing} outputs differ" if differing else "equal"
+    verb = "differs" if differing == 1 else "differ"
+    return f"{differing} {verb}" if differing else "equal"
 
 
 def check(folder: Path, releases: Sequence[str], every: int) -> int:
@@ -121,6 +122,7 @@ def check(folder: Path, releases: Sequence[str], every: int) -> int:
                 count += 1
                 print(f"{release}  {example}: {answer}")
     older = [release for release in releases if parse_release(release) != NEWEST]
+    print(f"{count} examples differ unexpectedly", flush=True)
     for _, row in asked(folder, releases, every):
         for release in older:
             difference = unexplained(row, parse_release(release))
@@ -162,12 +164,14 @@ irshape's shapes and values are those of OpenVINO 2026.4. This page says how far
 releases before it. {rows} of the {all} rows of the differential tests were asked of each release:
 small IRs with one operation each, in all versions, static and dynamic, many of them with inputs.
 `python tests/differential/releases.py` makes the environments, asks, and writes this page.
-[`irshape requires`](terminal.md) and `irshape validate --target` use the same facts.
+`irshape requires` and `irshape validate --target` use the same facts. The rows are also built into
+an archive for other readers of IR: `python tests/corpus/build.py ir-corpus.zip`.
 """
 
 EXAMPLES_INTRODUCTION = """\
 `irshape crosscheck` of each model in `examples/`, run in an environment with the release: `equal`
-means that all types, shapes and values agree, layer by layer.
+means that all types, shapes and values agree, layer by layer; otherwise the number of outputs that
+differ by themselves or behind others.
 """
 
 OLDER_INTRODUCTION = """\

@@ -185,6 +185,21 @@ CASES = [
         "2025.1",
     ),
     Case(
+        "an ellipsis for no axis",
+        layer("Einsum", "opset7", ["2", "2"], 'equation="a...,a->a..."'),
+        "2025.1",
+    ),
+    Case(
+        "an ellipsis only in the output",
+        layer("Einsum", "opset7", ["2"], 'equation="a->..."'),
+        "2025.1",
+    ),
+    Case(
+        "a type in capitals",
+        layer("FakeConvert", "opset13", ["2,3", "1"], 'destination_type="F8E4M3"'),
+        "2024.0",
+    ),
+    Case(
         "an ellipsis that no output is written for",
         layer("Einsum", "opset7", ["2,5", "2"], 'equation="a...,a"'),
         "2022.1",
@@ -397,6 +412,14 @@ TOLD = [
     Told(
         "a reduction over one unknown axis",
         layer("ReduceSum", "opset1", ["3,4,5", "1"], 'keep_dims="false"', types=["f32", "i64"]),
+        "IR608",
+        "2023.0",
+        "2024.0",
+        "2024.1",
+    ),
+    Told(
+        "a reduction over a scalar axis",
+        layer("ReduceSum", "opset1", ["3,4,5", ""], 'keep_dims="false"', types=["f32", "i64"]),
         "IR608",
         "2023.0",
         "2024.0",

@@ -100,7 +100,12 @@ def test_the_tests_run_with_every_python_that_is_declared() -> None:
         if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line))
     ]
     assert project["requires-python"] == f">={declared[0]}"
-    for job in jobs(ROOT / ".github" / "workflows" / "tests.yml").values():
+    tests = jobs(ROOT / ".github" / "workflows" / "tests.yml")
+    oldest = tests.pop("releases")  # asks an OpenVINO that has no wheels for a newer Python
+    assert declared[0] in {
+        str(step.get("with", {}).get("python-version")) for step in oldest["steps"]
+    }
+    for job in tests.values():
         assert job["strategy"]["matrix"]["python"] == declared
 
 

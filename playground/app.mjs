@@ -253,7 +253,11 @@ for (const [index, tab] of tabs.entries()) {
 
 // What a person does
 
-at("files").onchange = (event) => read(event.target.files);
+at("files").onchange = async ({ target }) => {
+  const chosen = [...target.files];
+  target.value = ""; // the same file can be chosen again, after it has changed
+  await read(chosen);
+};
 at("check").onclick = () => {
   if (at("text").value.trim()) pasted();
   if (main) check();

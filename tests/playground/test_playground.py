@@ -169,7 +169,8 @@ def test_what_a_person_does(served: Served, tmp_path: Path) -> None:
 
         browser.one("#files").send_keys(str(hostile))
         wait(browser)
-        shown(browser, "ports")
+        assert browser.one("#summary").text.startswith("m.xml, without a .bin: 0 errors")
+        assert "<" in shown(browser, "ports")
         assert browser.all("#ports img, #ports script, #findings img, #findings script") == []
 
         for width in (375, 1280, 2560):

@@ -91,8 +91,13 @@ def load_everything(*, instrument: bool) -> None:
         import irshape
 
         for module in pkgutil.walk_packages(irshape.__path__, "irshape."):
-            if "__main__" not in module.name and "worker" not in module.name:
+            if "__main__" in module.name or "worker" in module.name:
+                continue
+            try:
                 __import__(module.name)
+            except ModuleNotFoundError as missing:  # of an extra that is not installed
+                if (missing.name or "irshape").partition(".")[0] == "irshape":
+                    raise
     import onnx  # noqa: F401
 
 

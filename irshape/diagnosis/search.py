@@ -420,7 +420,10 @@ def _behind_values(scene: Scene, positions: set[int]) -> set[int]:
         for source in scene.sources[at]:
             if source is None or source[0] in layers or len(layers) >= MAX_BEFORE:
                 continue
-            tensor = scene.outputs(source[0])[source[1]]
+            outputs = scene.outputs(source[0])
+            if source[1] >= len(outputs):
+                continue
+            tensor = outputs[source[1]]
             static = tensor.shape.static is not None and tensor.shape.size.low <= 64
             if static and tensor.value is None and not tensor.element_type.is_real:
                 layers.add(source[0])

@@ -76,7 +76,8 @@ class BrokenContract(Rule):
     each statement of `require` that does not hold, at the layer that makes the tensor. A statement
     says what the dimensions of tensors are, `logits = [batch, seq, 32000]`, or that there are none
     of a kind: `state.* has no lost dimension`, `nothing is unbounded`. The kinds are `unbounded`,
-    `dynamic`, `lost` and `data-dependent`.
+    `dynamic`, `lost` and `data-dependent`. A layer that needs a size to be what others exclude is
+    reported too, with all of them.
 
     ## Why it matters
     It is your requirement. A change of an exporter that pins the batch, or that makes a length

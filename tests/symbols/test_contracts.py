@@ -84,3 +84,25 @@ def test_contracts_that_cannot_be_read(contract: str, message: str, tmp_path: Pa
 def test_a_contract_that_does_not_fit_is_a_finding(tmp_path: Path) -> None:
     [(_, message)] = report(tmp_path, 'assume = ["n >= 1"]\nrequire = ["nothing is lost"]')
     assert message.startswith("the contract does not fit the model: 'n >= 1': the model has no")
+
+
+def test_what_layers_require_of_each_other_is_reported(tmp_path: Path) -> None:
+    """Each layer fits the dynamic shape that reaches it; no length fits both."""
+    net = Net()
+    data = net.parameter("?,3", name="x")
+    for rows in (8, 4):
+        side = net.parameter(f"{rows},3", name=f"side{rows}")
+        joined = net.layer(
+            "Concat", [data, side], 'axis="1"', outputs=[f"FP32:{rows},6"], name=f"rows{rows}"
+        )
+        net.result(joined)
+    path = net.save(tmp_path)
+    config = tmp_path / "irshape.toml"
+    config.write_text('[[contract]]\nshapes = { x = "[n,3]" }\nrequire = ["x = [?, 3]"]')
+    (seen,) = [
+        each for each in irshape.validate(path, config=config).diagnostics if each.code == "IR900"
+    ]
+    assert seen.layer is not None
+    assert seen.layer["name"] == "rows4"
+    assert "it needs n == 4, but Concat 'rows8' (line" in seen.message
+    assert not [each for each in irshape.validate(path).diagnostics if each.severity == "error"]

@@ -15,6 +15,7 @@ from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..model.weights import Weights
 from ..rule_ids import (
+    CONTRADICTED_OPERATION,
     DANGLING_EDGE,
     DUPLICATE_ID,
     DUPLICATE_PORT,
@@ -521,8 +522,10 @@ def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Findin
         if lead in refused and len({other.layer for other in refused}) == 1:
             return _from_constant(source, lead, candidate, explained, help)
     fault = lead.fault._replace(message=candidate.cause, help=help)
-    consequence = lead.rule.code.startswith(_CONSEQUENCES) or (
-        lead.rule == MISSING_EDGE and candidate.rule in (DUPLICATE_ID, DANGLING_EDGE)
+    consequence = (
+        lead.rule.code.startswith(_CONSEQUENCES)
+        or candidate.rule == CONTRADICTED_OPERATION
+        or (lead.rule == MISSING_EDGE and candidate.rule in (DUPLICATE_ID, DANGLING_EDGE))
     )
     if consequence and candidate.rule not in (None, lead.rule):
         severity: Severity = "error" if errors else "warning"

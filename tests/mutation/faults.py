@@ -74,8 +74,11 @@ def edges(tree: Tree) -> Iterator[tuple[Tree, Tree]]:
             yield body, edge
 
 
+_LAYER = etree.XPath("layers/layer[@id=$number][1]")
+
+
 def layer_of(body: Tree, number: str | None) -> Tree:
-    return next(layer for layer in body.findall("layers/layer") if layer.get("id") == number)
+    return _LAYER(body, number=number)[0]
 
 
 @contextmanager

@@ -400,7 +400,7 @@ def _two(
             for inner, other in enumerate(KINDS[kinds[1]](root)):
                 if inner == at[1] and other == second:
                     texts.append(serialised(root))
-        except (KeyError, ValueError, StopIteration, AttributeError, AssertionError):
+        except (KeyError, ValueError, IndexError, AttributeError, AssertionError):
             return None  # the second kind does not understand a file with the first
         if len(texts) == 3:
             return texts, (where, second)

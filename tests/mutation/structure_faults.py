@@ -236,12 +236,12 @@ def exchanged_edge_ports(tree: Tree) -> Iterator[Where]:
 @structure_fault
 def edge_to_the_next_layer(tree: Tree) -> Iterator[Where]:
     for body in bodies(tree):
-        order = list(members(body))
-        following = dict(pairwise(order))
+        by_id = members(body)
+        following = dict(pairwise(by_id))
         for edge in body.findall("edges/edge"):
             after = following.get(str(edge.get("to-layer")))
             if after is not None:
-                owner = members(body)[str(edge.get("to-layer"))]
+                owner = by_id[str(edge.get("to-layer"))]
                 with changed(edge, "to-layer", after):
                     yield where(owner)
 

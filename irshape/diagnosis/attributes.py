@@ -129,6 +129,7 @@ def _values(
     if text is not None and len(text) > MAX_LENGTH:
         return
     order = _order(scene, layer, attribute.name)
+    kept = {*_respelt(text), *_of_another_length(attribute, text)} if text else set()
     for index, other in enumerate(_texts(scene, layer, attribute, text, usual)):
         edits = with_attribute(scene.source, element, attribute.name, other, order)
         if not edits:
@@ -142,7 +143,10 @@ def _values(
             offset,
             layer,
             (position,),
-            cost=1.0 + 0.01 * index + _unlikely(attribute, text, other, usual),
+            cost=1.0
+            + 0.01 * index
+            + _unlikely(attribute, text, other, usual)
+            - (0.35 if other in kept else 0.0),
             rule=_rule_of(attribute, text),
             bold=text is not None and _reads(attribute.kind, text) is not None,
         )

@@ -7,6 +7,7 @@ new one arises, is the cause.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -63,6 +64,7 @@ MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
 FEW = 8
 """With more errors and warnings than this, what could be meant is not changed unasked."""
+_VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
 OTHERS = 4
 """Among how many findings the one is looked for whose cause explains most."""
 LISTED = 5
@@ -105,7 +107,29 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]  # true by itself
     if len(graver) <= MAX_FINDINGS:
         diagnoses += _Search(context, graver).run()
-    return diagnoses
+    several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
+    left = [finding for finding in graver if id(finding) not in several]
+    groups = list(_from_the_same(model.source, left))
+    grouped = {id(finding) for group in groups for finding in group.explained}
+    return [
+        *groups,
+        *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
+    ]
+
+
+def _from_the_same(source: Source, findings: Sequence[Finding]) -> Iterator[Diagnosis]:
+    """Edges that come from, or lead to, the same layer that does not exist are told once."""
+    groups: dict[tuple[bytes, tuple[str, ...] | None], list[Finding]] = {}
+    for finding in findings:
+        if finding.rule == DANGLING_EDGE:
+            value = _VALUE.match(source.data, finding.offset)
+            path = finding.layer.path if finding.layer is not None else None
+            if value is not None:
+                groups.setdefault((value[0], path), []).append(finding)
+    for group in groups.values():
+        if len(group) > 1:
+            told = group[0]._replace(related=tuple(group[1:]))
+            yield Diagnosis(told, tuple(group), (), False)
 
 
 _Explaining = tuple[int, Candidate, tuple[Finding, ...]]
@@ -126,6 +150,8 @@ def _single(context: Context, findings: Sequence[Finding], count: int) -> Diagno
     return None
 
 
+_RESULT = ("a Result", 'type="Result"')
+"""The changes after which a body has a Result."""
 _WIRING = ("IR10", "IR11", "IR402", "IR60")
 """Findings with which it is not known what feeds what."""
 _CONSEQUENCES = ("IR2", "IR4")
@@ -319,7 +345,7 @@ class _Search:
         explained += [
             other
             for other in self.waiting
-            if other.rule == MISSING_RESULT and candidate.change.startswith("a Result")
+            if other.rule == MISSING_RESULT and candidate.change.startswith(_RESULT)
         ]
         return tuple(explained) if any(other is finding for other in explained) else ()
 

@@ -118,6 +118,10 @@ def expected_lines(before: bytes, after: bytes, where: Where | None) -> set[int]
     )
     text = Text(after)
     lines: set[int] = set()
+    if len(old) == len(new):
+        for line, (a, b) in enumerate(zip(old, new, strict=True), 1):
+            lines |= text.elements(line) if a != b else set()
+        return lines
     matcher = SequenceMatcher(
         None, old[start : len(old) - tail], new[start : len(new) - tail], autojunk=False
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -29,6 +28,8 @@ def view_option(help: str) -> Callable[[F], F]:
 
 def read_result(path: str, command: str) -> dict[str, Any]:
     """The JSON that a command wrote. Raises `UsageError` if it is none; `OSError`."""
+    import json
+
     try:
         result = json.loads(Path(path).read_bytes())
     except (ValueError, RecursionError):

@@ -108,10 +108,15 @@ def _subject(path: str, weights: str, target: str | None, shown: dict[str, bool]
     return Subject(path, weights, settings=PLAIN._replace(target=release), **shown)
 
 
+_UNFIT = (ValueError, LookupError, TypeError, AttributeError)
+"""What reading a document of another form can raise."""
+
+
 def _lay_over(subject: Subject, reader: Any, path: str, command: str) -> None:
+    result = read_result(path, command)
     try:
-        lay_over(subject, reader, read_result(path, command))
-    except ValueError:
+        lay_over(subject, reader, result)
+    except _UNFIT:
         raise not_a_result(path, command) from None
 
 
@@ -121,5 +126,5 @@ def _beside(first: Subject, second: Subject, compare: str | None) -> dict[str, A
     compared = None if compare is None else read_result(compare, "compare")
     try:
         return beside_document(first, second, compared)
-    except ValueError:
+    except _UNFIT:
         raise not_a_result(str(compare), "compare") from None

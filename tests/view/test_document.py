@@ -192,3 +192,45 @@ def test_no_numpy_without_histograms(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["view", str(tmp_path / "m.xml")])
     assert isinstance(done.exception, OSError)  # `irshape` makes it one line and status 2
+
+
+RESULT = {"layer": {"path": [], "id": "0"}, "element_type": "f32"}
+VERDICTS = dict.fromkeys(("shape_verdict", "value_verdict", "own_verdict"), "equal")
+
+
+@pytest.mark.parametrize("option", ["--crosscheck", "--stats", "--compare"])
+@pytest.mark.parametrize(
+    "result",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"outputs": 3, "tensors": 3}',
+        '{"outputs": [{}], "tensors": [{}]}',
+        json.dumps({"outputs": [{**RESULT, **VERDICTS, "layer": 3}]}),
+        json.dumps({"outputs": [{**RESULT, **VERDICTS, "layer": {"path": [[]], "id": []}}]}),
+        json.dumps({"outputs": [{**RESULT, "own_verdict": [], "lowest": "x", "nan": "y"}]}),
+    ],
+)
+def test_what_is_not_a_result_is_refused(option: str, result: str, tmp_path: Path) -> None:
+    model = chain(["a"], tmp_path)
+    (tmp_path / "result.json").write_text(result, encoding="utf-8")
+    beside = ["--beside", str(model)] if option == "--compare" else []
+    given = ["view", str(model), option, str(tmp_path / "result.json"), *beside]
+    done = CliRunner().invoke(cli, [*given, "-o", str(tmp_path / "page.html")])
+    assert done.exit_code == 2, done.output
+    assert "result.json' is not what `irshape" in done.output
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("broken", ["first", "second"])
+def test_two_models_of_which_one_cannot_be_read(broken: str, tmp_path: Path) -> None:
+    model = chain(["a"], tmp_path)
+    (tmp_path / "broken.xml").write_text("<net", encoding="utf-8")
+    pair = [model, tmp_path / "broken.xml"]
+    first, second = pair if broken == "second" else pair[::-1]
+    page = view(first, "--beside", second, "-o", tmp_path / "page.html")
+    read = document(page)
+    assert read["beside"]["pairs"] == []
+    assert [bool(each["layers"]) for each in read["models"]] == [first == model, second == model]

@@ -65,7 +65,7 @@ class Panel {
 
   inputs(net, layer) {
     const page = layer.kind.page;
-    return layer.inputs.map((input, index) => {
+    return some(layer.inputs, (input, index) => {
       const operand = page && page.inputs[Math.min(index, page.inputs.length - 1)];
       const source = input.layer < 0 ? null : net.layers[input.layer];
       const output = source && source.outputs[input.output];
@@ -81,7 +81,7 @@ class Panel {
   }
 
   outputs(net, layer) {
-    return layer.outputs.map((output, index) => element("div", { class: "port" }, [
+    return some(layer.outputs, (output, index) => element("div", { class: "port" }, [
       element("b", { text: layer.outputs.length > 1 ? "output " + index : "output" }),
       element("small", { text: "port " + output.port }),
       this.tensor(net, output),
@@ -292,6 +292,13 @@ class Panel {
       ]))),
     ];
   }
+}
+
+/** What is drawn of the first of many, and how many more there are. */
+function some(items, draw) {
+  const parts = items.slice(0, 100).map(draw);
+  if (items.length > 100) parts.push(element("p", { class: "soft", text: "and " + numbers.format(items.length - 100) + " more" }));
+  return parts;
 }
 
 /** What a layer was and is; without `now`, what it takes or feeds. */

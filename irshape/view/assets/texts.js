@@ -1,11 +1,14 @@
 // Elements and texts. Everything that comes from a model is written with textContent.
 
 const SVG = "http://www.w3.org/2000/svg";
+const LONGEST = 4000;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 
 /** A text whose characters all show: those that control, reorder or break lines are escaped. */
 function visible(text) {
-  return String(text).replace(HIDDEN, function (char) {
+  text = String(text);
+  if (text.length > LONGEST) text = text.slice(0, LONGEST) + "…";
+  return text.replace(HIDDEN, function (char) {
     const code = char.codePointAt(0);
     return code < 0x100 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0");
   });

@@ -376,9 +376,11 @@ def _bound(text: str) -> int:
 class PartialShape:
     """The shape of a tensor: a dimension for each axis; `dims` is None for a dynamic rank."""
 
-    __slots__ = ("_hash", "dims")
+    __slots__ = ("_declared", "_hash", "_size", "dims")
 
     dims: tuple[Dimension, ...] | None
+    _declared: tuple[int, ...]
+    _size: Dimension
 
     def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
         self.dims = None if dims is None else tuple(Dimension.of(size) for size in dims)
@@ -431,12 +433,25 @@ class PartialShape:
     @property
     def size(self) -> Dimension:
         """The number of elements."""
-        total = ONE
-        if self.dims is None:
-            return DYNAMIC
-        for dim in self.dims:
-            total = total * dim
-        return total
+        try:
+            return self._size
+        except AttributeError:
+            total = ONE if self.dims is not None else DYNAMIC
+            for dim in self.dims or ():
+                total = total * dim
+            if not total.symbolic:
+                self._size = total
+            return total
+
+    @property
+    def declared(self) -> tuple[int, ...]:
+        """The sizes by which a port declares the shape: -1 for a dynamic one, none for a rank."""
+        try:
+            return self._declared
+        except AttributeError:
+            sizes = tuple(dim.low if dim.low == dim.high else -1 for dim in self.dims or ())
+            self._declared = sizes
+            return sizes
 
     @overload
     def __getitem__(self, index: int) -> Dimension: ...

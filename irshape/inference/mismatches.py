@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..model.graph import Layer, Port
 from ..model.wiring import OutputRef
 from ..ops.tensors import Tensor
-from ..types import DYNAMIC_TYPE, PartialShape
+from ..types import DYNAMIC_TYPE
 from .ports import declared
 from .result import Mismatch
 
@@ -16,40 +16,22 @@ Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
 tensor that they declare."""
 
 
-class PortComparison:
-    """Compares the outputs of layers with the declared ports."""
-
-    def __init__(self) -> None:
-        self._dims: dict[PartialShape, tuple[int, ...]] = {}
-        """The `dims` of a port that declares exactly that shape."""
-
-    def mismatches(self, layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
-        """The output ports of a layer that declare something other than these tensors."""
-        differing: list[Mismatch] | None = None
-        for index, (port, tensor) in enumerate(zip(layer.outputs, tensors, strict=False)):
-            shape = tensor.shape
-            dims = self._dims.get(shape)
-            if dims is None:
-                dims = self._dims[shape] = exact_dims(shape)
-            if port.dims == dims:
-                precision = port.precision
-                if (
-                    precision is None
-                    or precision == tensor.element_type.precision
-                    or port.element_type is tensor.element_type
-                ):
-                    continue
-            if differing is None:
-                differing = []
-            differing.append(Mismatch(index, declared(port, tensor), tensor))
-        return differing or ()
-
-
-def exact_dims(shape: PartialShape) -> tuple[int, ...]:
-    """The `dims` by which a port declares a shape: -1 for a dynamic dimension, none for a rank."""
-    if shape.dims is None:
-        return ()
-    return tuple(dim.low if dim.low == dim.high else -1 for dim in shape.dims)
+def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
+    """The output ports of a layer that declare something other than these tensors."""
+    differing: list[Mismatch] | None = None
+    for index, (port, tensor) in enumerate(zip(layer.outputs, tensors, strict=False)):
+        if port.dims == tensor.shape.declared:
+            precision = port.precision
+            if (
+                precision is None
+                or precision == tensor.element_type.precision
+                or port.element_type is tensor.element_type
+            ):
+                continue
+        if differing is None:
+            differing = []
+        differing.append(Mismatch(index, declared(port, tensor), tensor))
+    return differing or ()
 
 
 def repeated(

@@ -19,7 +19,7 @@ from ..types import DYNAMIC_TYPE, PartialShape
 from .bodies import as_declared, infer_with_bodies
 from .declarations import Declaration, Declarations
 from .layer import LayerEngine
-from .mismatches import Contradictions, PortComparison, repeated
+from .mismatches import Contradictions, mismatches, repeated
 from .ports import declared, declared_outputs
 from .result import BodyResult, LayerResult, Mismatch, Observation, OutputCount
 
@@ -40,7 +40,6 @@ class BodyEngine:
         self.model = model
         self.declarations = Declarations(model)
         self.layers = LayerEngine(model, lasting=lasting)
-        self.ports = PortComparison()
         self._wirings: dict[Body, Wiring] = {}
         self._results: dict[tuple[object, ...], BodyResult] = {}
         self._work = 0
@@ -131,27 +130,18 @@ class Walk:
         """Infers all layers, producers first."""
         result, contradicted = self.result, self.contradicted
         wiring, outputs, unsure = result.wiring, result.outputs, result.unsure
-        layers, mismatches = result.body.layers, self.engine.ports.mismatches
+        layers = result.body.layers
         needed = needed_values(result.body, wiring, self.declarations, result_values)
         for position in wiring.order:
             layer = layers[position]
             row = wiring.sources[position]
-            inputs: list[Tensor] = []
-            for index, source in enumerate(row):
-                if source is None:
-                    continue
-                producer, port = source
-                inferred = outputs[producer]
-                if port < len(inferred):
-                    tensor = inferred[port]
-                else:  # the layer declares more outputs than it has, which a rule reports
-                    tensor = declared(layers[producer].outputs[port])
-                if contradicted and source in contradicted:
-                    tensor = repeated(layer.inputs[index], tensor, *contradicted[source])
-                    unsure.add(position)
-                if producer in unsure:
-                    unsure.add(position)
-                inputs.append(tensor)
+            if unsure or contradicted or None in row:
+                inputs = self._inputs(position, row)
+            else:
+                try:
+                    inputs = [outputs[producer][port] for producer, port in row]  # type: ignore[misc]
+                except IndexError:
+                    inputs = self._inputs(position, row)
             if position in wiring.cyclic or (None in row and not self._optional(position, row)):
                 # a rule reports the cycle, or the input that nothing feeds
                 outputs[position] = self._pass_over(position)
@@ -165,6 +155,28 @@ class Walk:
                         self._note_mismatch(position, mismatch)
                 else:
                     self._compare_parameter(position, tensors[0])
+
+    def _inputs(self, position: int, row: list[OutputRef | None]) -> list[Tensor]:
+        """The inputs of a layer, some of which may be in doubt; those that nothing feeds left out."""
+        result, contradicted = self.result, self.contradicted
+        layers, unsure = result.body.layers, result.unsure
+        inputs: list[Tensor] = []
+        for index, source in enumerate(row):
+            if source is None:
+                continue
+            producer, port = source
+            inferred = result.outputs[producer]
+            if port < len(inferred):
+                tensor = inferred[port]
+            else:  # the layer declares more outputs than it has, which a rule reports
+                tensor = declared(layers[producer].outputs[port])
+            if contradicted and source in contradicted:
+                tensor = repeated(layers[position].inputs[index], tensor, *contradicted[source])
+                unsure.add(position)
+            if producer in unsure:
+                unsure.add(position)
+            inputs.append(tensor)
+        return inputs
 
     def infer(
         self,
@@ -212,7 +224,7 @@ class Walk:
     def compare_ports(self, position: int, tensors: tuple[Tensor, ...]) -> None:
         """Notes the output ports of a layer that declare something other than these tensors."""
         layer = self.result.body.layers[position]
-        for mismatch in self.engine.ports.mismatches(layer, tensors):
+        for mismatch in mismatches(layer, tensors):
             self._note_mismatch(position, mismatch)
 
     def _note_mismatch(self, position: int, mismatch: Mismatch) -> None:

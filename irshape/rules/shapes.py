@@ -242,13 +242,13 @@ class HugeTensor(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for result in context.results.values():
-            shapes = {tensor.shape for tensors in result.outputs for tensor in tensors}
-            sizes = {shape: shape.size.low for shape in shapes}
-            if max(sizes.values(), default=0) >= HUGE:
-                yield from cls._in_body(result, sizes)
+            # many tensors share one object, and comparing equal ones takes longer than their size
+            shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
+            if any(shape.size.low >= HUGE for shape in shapes.values()):
+                yield from cls._in_body(result)
 
     @classmethod
-    def _in_body(cls, result: BodyResult, sizes: dict[PartialShape, int]) -> Iterator[Finding]:
+    def _in_body(cls, result: BodyResult) -> Iterator[Finding]:
         """The first huge tensors: those that are computed from them are not reported."""
         layers = result.body.layers
         huge: set[int] = set()
@@ -257,7 +257,7 @@ class HugeTensor(Rule):
                 layers[position].outputs, result.outputs[position], strict=False
             ):
                 shape = tensor.shape
-                size = sizes[shape]
+                size = shape.size.low
                 if size < HUGE:
                     continue
                 inherited = any(

@@ -63,7 +63,7 @@ class Declarations:
                 return newest_fitting(layer).read(items)
             operation = registry.find(layer.type, layer.version)
             if sum(map(len, items)) < _SHORT:
-                return _remembered(operation, items)
+                return _remembered(operation, items)  # type: ignore[arg-type]  # a class is hashable
             return operation.read(items)
         except registry.UnknownOperation as unknown:
             return unknown

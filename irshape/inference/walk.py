@@ -157,7 +157,7 @@ class Walk:
                     self._compare_parameter(position, tensors[0])
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> list[Tensor]:
-        """The inputs of a layer, some of which may be in doubt; those that nothing feeds left out."""
+        """The inputs of a layer, where some may be in doubt or missing."""
         result, contradicted = self.result, self.contradicted
         layers, unsure = result.body.layers, result.unsure
         inputs: list[Tensor] = []

@@ -37,7 +37,7 @@ def wire(body: Body) -> Wiring:
     sources: list[list[OutputRef | None]] = [[None] * len(layer.inputs) for layer in layers]
     forward = True
     ends = body.ends
-    for index, (producer, consumer, from_port, to_port) in enumerate(
+    for index, (feeding, fed, from_port, to_port) in enumerate(
         zip(
             map(positions.get, ends.from_layers),
             map(positions.get, ends.to_layers),
@@ -46,6 +46,7 @@ def wire(body: Body) -> Wiring:
             strict=True,
         )
     ):
+        producer, consumer = feeding, fed
         if producer is None or consumer is None:
             numbers = numbers or {
                 lenient_id(layer.id): i for i, layer in reversed(list(enumerate(layers)))

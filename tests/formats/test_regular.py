@@ -54,7 +54,13 @@ def described_body(body: Body) -> Any:
         [
             (
                 *(layer.id, layer.name, layer.type, layer.version, layer.offset, layer.path),
-                *(layer.items, layer.data_offset, layer.rt_info_span, layer.port_maps),
+                *(
+                    layer.items,
+                    layer.data_offset,
+                    layer.rt_info_span,
+                    layer.port_maps,
+                    layer.output_names,
+                ),
                 [described_port(port) for port in layer.inputs],
                 [described_port(port) for port in layer.outputs],
                 {tag: described_body(inner) for tag, inner in (layer.bodies or {}).items()},
@@ -138,16 +144,32 @@ CHANGES = [
         "</output></layer>",
         '</output><rt_info><attribute name="a" version="0"/></rt_info> </layer>',
     ),
+    Change(
+        "rt_info before the ports",
+        '<input><port id="0"',
+        '<rt_info><attribute name="a" version="0" /></rt_info><input><port id="0"',
+    ),
+    Change("output names of a Result", 'type="Result"', 'type="Result" output_names="a,b"'),
+    Change(
+        "output names behind the version",
+        'type="Result" version="opset1"',
+        'type="Result" version="opset1" output_names="a,b"',
+    ),
+    Change(
+        "output names of another layer",
+        'type="ReduceMean" version="opset1"',
+        'type="ReduceMean" version="opset1" output_names="a,b"',
+    ),
     Change("empty rt_info of a layer", "</output></layer>", "</output><rt_info/></layer>"),
     Change(
         "rt_info with an attribute twice",
-        "</output></layer>",
-        '</output><rt_info><attribute name="a" name="a"/></rt_info></layer>',
+        '<input><port id="0"',
+        '<rt_info><attribute name="a" name="a"/></rt_info><input><port id="0"',
     ),
     Change(
         "rt_info with names",
-        "</output></layer>",
-        '</output><rt_info><attribute names="a"/></rt_info></layer>',
+        '<input><port id="0"',
+        '<rt_info><attribute names="a"/></rt_info><input><port id="0"',
     ),
     Change("a second <data>", "<output>", "<data/><output>"),
     Change("an output without ports", "<output>", "<output></output><output>"),

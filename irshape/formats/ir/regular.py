@@ -65,7 +65,7 @@ def read_layers(text: str, at: int, body: Body) -> int:
             if not name.isprintable() or not name.isascii() or "<" in name or "&" in name:
                 return at
             names.append(name)
-        id, name, type, version = head.groups()
+        id, name, type, version, output_names = head.groups()
         if type == "Const":
             before, _, behind = pieces[0].partition(_OFFSET)
             offset, _, behind = behind.partition('"')
@@ -73,9 +73,14 @@ def read_layers(text: str, at: int, body: Body) -> int:
         else:
             offset = ""
         form = (form_of if end - begun < _SHORT else _read_form)(type == "Const", *pieces)
-        if form is None or not (offset.isdecimal() if form.offset_at >= 0 else not offset):
+        if (
+            form is None
+            or not (offset.isdecimal() if form.offset_at >= 0 else not offset)
+            or (output_names is not None and type != "Result")
+        ):
             return at
         layer = Layer(id, name, type, version, head.start(1) - len('<layer id="'), path)
+        layer.output_names = output_names
         _fill(layer, form, begun, offset, names)
         layers.append(layer)
         at = end + len("</layer>")
@@ -91,6 +96,8 @@ def _fill(layer: Layer, form: Form, begun: int, offset: str, names: list[str]) -
     if data >= 0:
         layer.data_offset = begun + data
     begun += len(offset)
+    if rt_info is not None:
+        layer.rt_info_span = (begun + rt_info[0], begun + rt_info[1])
     if inputs is not None:
         layer.inputs = [
             Port(id, precision, None, begun + place, dims)
@@ -104,8 +111,6 @@ def _fill(layer: Layer, form: Form, begun: int, offset: str, names: list[str]) -
             ports.append(Port(id, precision, name, begun + place, dims))
             if name is not None:
                 begun += len(name)
-    if rt_info is not None:
-        layer.rt_info_span = (begun + rt_info[0], begun + rt_info[1])
 
 
 def _read_form(constant: bool, *pieces: str) -> Form | None:
@@ -121,7 +126,7 @@ def _read_form(constant: bool, *pieces: str) -> Form | None:
     match = _FORM.fullmatch(text)
     if match is None:
         return None
-    attributes, incoming, outgoing, rt_info = match.group("data", "input", "output", "rt_info")
+    attributes, rt_info, incoming, outgoing = match.group("data", "rt_info", "input", "output")
     items: tuple[str, ...] = NO_ATTRIBUTES
     if attributes:
         items = tuple(part for pair in _ATTRIBUTE.findall(attributes) for part in pair)
@@ -200,7 +205,8 @@ _PAIR = rf' [A-Za-z_][A-Za-z0-9_.-]*+="{_VALUE}"'
 _ID = r"(?:0|[1-9][0-9]{0,17}+)"
 _DIM = r"<dim>(?:-1|[0-9]{1,18}+)</dim>"
 _LAYER = re.compile(
-    rf'{_SPACE}<layer id="({_ID})" name="({_VALUE})" type="({_VALUE})" version="({_VALUE})" ?+>'
+    rf'{_SPACE}<layer id="({_ID})" name="({_VALUE})" type="({_VALUE})" version="({_VALUE})"'
+    rf'(?: output_names="({_VALUE})")?+ ?+>'
 )
 _PORT_TEXT = (
     rf'<port id="({_ID})"( names="")?+(?: precision="(\w++)")?+( names="")?+ ?+'
@@ -210,10 +216,10 @@ _PORT = re.compile(_PORT_TEXT, re.ASCII)
 _PORTS = rf"(?:{_SPACE}{_PORT_TEXT})*+{_SPACE}"
 _FORM = re.compile(
     rf"{_SPACE}(?:<data(?P<data>(?:{_PAIR})*+) ?+/>{_SPACE})?+"
-    rf"(?:<input>(?P<input>{_PORTS})</input>{_SPACE})?+"
-    rf"(?:<output>(?P<output>{_PORTS})</output>{_SPACE})?+"
     rf"(?:(?P<rt_info><rt_info>(?:{_SPACE}<attribute(?:{_PAIR})*+ ?+/>)*+{_SPACE}</rt_info>)"
-    rf"{_SPACE})?+",
+    rf"{_SPACE})?+"
+    rf"(?:<input>(?P<input>{_PORTS})</input>{_SPACE})?+"
+    rf"(?:<output>(?P<output>{_PORTS})</output>{_SPACE})?+",
     re.ASCII,
 )
 _ATTRIBUTE = re.compile(rf' ([^ ="]++)="({_VALUE})"')

@@ -268,6 +268,9 @@ class Inference:
 
 
 def _observations(result: BodyResult) -> Iterator[Observation]:
+    if not result.inner and len(result.observations) < 2:
+        yield from result.observations
+        return
     by_layer: dict[Layer, list[Observation]] = {}
     for observation in result.observations:
         by_layer.setdefault(observation.layer, []).append(observation)

@@ -77,9 +77,10 @@ class Context:
         described = []
         known: dict[tuple[str, ...], Constant | None] = {}
         for layer in self.layers("const"):
-            if layer.items not in known:
-                known[layer.items] = self._constant(layer)
-            constant = known[layer.items]
+            items = layer.items
+            constant = known.get(items)
+            if constant is None and items not in known:
+                constant = known[items] = self._constant(layer)
             if constant is not None:
                 described.append((layer, constant))
         return described

@@ -349,18 +349,19 @@ def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
 
     The sizes that a ShapeOf gives are no data."""
     layers, sources = result.body.layers, result.wiring.sources
+    types = {layer.type for layer in layers}
+    parameters = {name for name in types if name.lower() == "parameter"}
+    shapes_of = {name for name in types if name.lower() == "shapeof"}
     batches: list[frozenset[Dimension]] = [frozenset()] * len(layers)
     for position in result.wiring.order:
-        folded = layers[position].folded_type
-        if folded == "parameter":
+        name, row = layers[position].type, sources[position]
+        if name in parameters:
             batches[position] = frozenset(
                 tensor.shape.dims[0] for tensor in result.outputs[position] if tensor.shape.dims
             )
-        elif folded != "shapeof":
+        elif row and name not in shapes_of:
             behind = {
-                batches[source[0]]
-                for source in sources[position]
-                if source is not None and batches[source[0]]
+                batches[source[0]] for source in row if source is not None and batches[source[0]]
             }
             if behind:
                 batches[position] = (

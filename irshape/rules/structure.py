@@ -313,6 +313,8 @@ class DuplicatePort(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         malformed = {finding.layer for finding in context.reported.get(MALFORMED_ID, ())}
         for layer in context.every_layer:
+            if len(layer.inputs) < 2 and len(layer.outputs) < 2:
+                continue
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
                 count = len(ports)
                 if count < 2:

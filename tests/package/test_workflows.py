@@ -52,7 +52,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 
 def test_there_are_workflows() -> None:
-    assert [path.stem for path in WORKFLOWS] == ["docs", "nightly", "publish", "tests"]
+    assert [path.stem for path in WORKFLOWS] == ["docs", "nightly", "publish", "speed", "tests"]
 
 
 @pytest.mark.parametrize("path", YAML, ids=lambda path: path.name)

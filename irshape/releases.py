@@ -155,6 +155,7 @@ REFUSED: dict[str, Detail] = {
     "f8e8m0 pad": Detail((2026, 0), "a Pad of f8e8m0 without a value"),
     "text pad": Detail((2026, 2), "a Pad of strings without a value"),
     "open signal": Detail((2023, 1), "a Fourier transform of inputs without an element type"),
+    "open mish": Detail((2024, 1), "a Mish of a tensor without an element type"),
     "negative size": Detail((2023, 1), "a negative number of segments, or size of prior boxes"),
     "added axes": Detail((2024, 0), "a StridedSlice with more indices than the input has axes"),
     "joined axis": Detail((2024, 0), "a TensorIterator that joins slices along a negative axis"),

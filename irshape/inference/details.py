@@ -129,7 +129,8 @@ def _squeezed_axis(site: Site) -> bool:
         return False
     axes = site.shape(1)
     if axes is not None and axes.is_static and site.value(1) is None:
-        return not any(size.contains(1) for size in shape)
+        some = all(size.low > 0 for size in axes)
+        return bool(shape.rank) and some and not any(size.contains(1) for size in shape)
     return any(
         -shape.rank <= axis < shape.rank and not shape[int(axis)].contains(1)
         for axis in site.value(1) or ()
@@ -214,7 +215,8 @@ def _padded(*names: str) -> Recogniser:
     return lambda site: len(site.layer.inputs) < 4 and of_type(site)
 
 
-def _open_signal(site: Site) -> bool:
+def _no_type_of_input(site: Site) -> bool:
+    """Whether the element type of an input is not known."""
     return any(tensor is not None and tensor.element_type.is_dynamic for tensor in site.inputs)
 
 
@@ -463,6 +465,7 @@ _RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "Interpolate": (("f64 resize", _typed("f64")),),
     "PriorBox": (("negative size", _negative(0)),),
     "PriorBoxClustered": (("negative size", _negative(0)),),
+    "Mish": (("open mish", _no_type_of_input),),
     "EmbeddingSegmentsSum": (("negative size", _negative(3)),),
     "StridedSlice": (("added axes", _added_axes),),
     "GroupNormalization": (("flat groups", _without_spatial_axes),),
@@ -472,10 +475,10 @@ _RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "Tile": (("lower bounds", _lower_bounds),),
     "Reshape": (("lower bounds", _lower_bounds),),
     "Broadcast": (("pdpd from the end", _pdpd_from_the_end), ("lower bounds", _lower_bounds)),
-    "DFT": (("open signal", _open_signal), ("DFT", _unknown_axes)),
-    "IDFT": (("open signal", _open_signal), ("DFT", _unknown_axes)),
-    "RDFT": (("open signal", _open_signal),),
-    "IRDFT": (("open signal", _open_signal),),
+    "DFT": (("open signal", _no_type_of_input), ("DFT", _unknown_axes)),
+    "IDFT": (("open signal", _no_type_of_input), ("DFT", _unknown_axes)),
+    "RDFT": (("open signal", _no_type_of_input),),
+    "IRDFT": (("open signal", _no_type_of_input),),
     "ConvertPromoteTypes": (("promoted types", _promoted),),
     "ExtractImagePatches": (("patches", _bounded),),
     "I420toRGB": (("YUV", _planes),),

@@ -114,7 +114,8 @@ def _sources(
         number = scene.layers[at].id
         between = is_number(number) and low <= int(number) <= high
         cost = 0.9 + (0.0 if unused else 0.3) + (0.0 if edge is None or between else 0.4)
-        if unused and edge is not None and len(scene.layers[at].outputs) == 1 and not bare:
+        alone = len(scene.layers[at].outputs) == 1 and not bare
+        if unused and alone and edge is not None and number != edge.from_layer:
             cost -= 0.4  # the layer would be there for nothing
         cost += 0.2 if at > position else 0.0
         cost += 0.2 if (at, index) in fed else 0.0

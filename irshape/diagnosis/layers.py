@@ -258,7 +258,7 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
         layer.offset,
         layer,
         tuple(sorted(touched)),
-        cost=0.7 + (0.0 if in_order else 0.5) + (0.0 if whole else 0.3),
+        cost=0.7 + (0.0 if in_order else 0.5 + 0.3 * (edges == 1)) + (0.0 if whole else 0.3),
         rule=DUPLICATE_ID if len(scene.by_id.get(layer.id, ())) > 1 else DANGLING_EDGE,
     )
 

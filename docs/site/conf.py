@@ -12,6 +12,7 @@ project = "irshape"
 author = "The irshape authors"
 release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
+smartquotes = False  # values of attributes are quoted as they are written
 html_theme = "furo"
 html_title = f"irshape {__version__}"
 html_copy_source = False

@@ -119,7 +119,7 @@ def fix(
         source, weights_file = open_model(name, weights)
         model = read_source(source, weights_file)
     except NotReadable as unreadable:
-        return _well_formed(unreadable, name, weights)
+        return _well_formed(unreadable, name, weights, unsafe)
     if not model.format.fixable:
         raise ValueError(f"'{name}' is not an IR; only IR files can be fixed")
     if model.source.data != source.data or any(
@@ -131,8 +131,11 @@ def fix(
     return _fixed(source, model, unsafe)
 
 
-def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice) -> Fixes:
-    """The single slip in the text of a file that cannot be read is taken back, if there is one."""
+def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, unsafe: bool) -> Fixes:
+    """The single slip in the text of a file that cannot be read is taken back, if there is one.
+
+    Then the file can be read, and is fixed as any other.
+    """
     source, finding = unreadable.source, unreadable.finding
     cause = malformed_cause(finding, source)
     told = diagnostic(finding if cause is None else cause.finding, source)
@@ -145,13 +148,19 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice) -> 
     text = Source(source.path, _with_edits(source.data, edits), source.encoding)
     try:
         _, weights_file = open_model(path, weights)
-        after = examine(read_source(text, weights_file))
+        model = read_source(text, weights_file)
     except NotReadable:
         return fixes
-    if _graver(after.findings) > 1:
+    if _graver(examine(model).findings) > 1:
         return fixes
-    fixes.readable, fixes.edits, fixes.fixed = True, edits, [told]
-    fixes.remaining = [diagnostic(finding, text) for finding in after.findings]
+    rounds = _Rounds(source, model, unsafe)
+    rounds.edited.apply(edits)
+    rounds.run()
+    fixes.readable, fixes.edits = True, rounds.edited.edits
+    left = {_key(finding, rounds.edited.origin(finding.offset)) for finding in rounds.remaining}
+    cured = [finding for key, finding in rounds.applied.items() if key not in left]
+    fixes.fixed = [told, *(diagnostic(finding, source) for finding in cured)]
+    fixes.remaining = [diagnostic(finding, rounds.model.source) for finding in rounds.remaining]
     fixes.remaining_before = fixes.remaining
     return fixes
 

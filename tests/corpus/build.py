@@ -61,6 +61,8 @@ class Corpus:
             path, None if fed is None else {name: tensor for name, (tensor, _) in fed.items()}
         )
         read = answer.status == "accepted"
+        if read and case.edit is None:  # a complete IR, as OpenVINO would write it
+            path.write_text(build(case, answer.layers)[0], encoding="utf-8")
         tensors = {name: tensor for name, (tensor, _) in (fed or {}).items()}
         results = self._results(case, answer, path)
         if any(each.element_type not in STORED for each in (*tensors.values(), *results.values())):

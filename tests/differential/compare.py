@@ -89,7 +89,7 @@ def check(case: Case, oracle: Oracle) -> None:
         path = _write(Path(folder), xml, weights)
         declares = case.edit is None and answer.status == "accepted"
         diagnostics = diagnosed(
-            _declaring(case, path, answer.layers) if declares else with_declared_nodes(case, path)
+            declaring(case, path, answer.layers) if declares else with_declared_nodes(case, path)
         )
         errors = [
             found
@@ -199,12 +199,12 @@ def with_declared_nodes(case: Case, path: Path) -> Path:
     if case.edit is not None or not any(isinstance(item, Node | tuple) for item in case.inputs):
         return path
     inferred = by_name(irshape.infer(irshape.load(str(path))).to_dict()["layers"])
-    return _declaring(
+    return declaring(
         case, path, {name: ports for name, ports in inferred.items() if name.startswith("node")}
     )
 
 
-def _declaring(case: Case, path: Path, ports: dict[str, list[tuple[str, str]]]) -> Path:
+def declaring(case: Case, path: Path, ports: dict[str, list[tuple[str, str]]]) -> Path:
     """The same IR, with types and shapes declared on the outputs of layers."""
     xml, weights = build(case, ports)
     return _write(path.parent, xml, weights, "declared.xml")

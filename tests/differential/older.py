@@ -27,6 +27,7 @@ from irshape.types import PartialShape
 from .cases import Case, build, feeds, parameters
 from .compare import (
     by_name,
+    declaring,
     difference_of_types,
     difference_of_values,
     for_irshape,
@@ -111,7 +112,12 @@ def _runs_nowhere(case: Case) -> bool:
     return case.run == "alone" or any(each.shape == "..." for each in parameters(case))
 
 
-def _refused(path: Path) -> bool:
+def _refused(case: Case, path: Path) -> bool:
+    """Whether irshape reports an error, where all ports declare what it infers."""
+    if case.edit is None:
+        path = with_declared_nodes(case, path)
+        layers = irshape.infer(irshape.load(path)).to_dict()["layers"]
+        path = declaring(case, path, by_name(layers))
     return any(
         found.severity == "error" and not found.code.startswith("IR2")
         for found in irshape.validate(path).diagnostics

@@ -85,7 +85,7 @@ def compared(case: Case, oracles: Mapping[str, Oracle]) -> Row:
         row = Row(
             case.id,
             version_under_test(case),
-            _refused(with_declared_nodes(case, path)),
+            _refused(case, path),
             known,
             case.run == "alone",
         )

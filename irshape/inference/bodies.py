@@ -75,9 +75,10 @@ def infer_with_bodies(
 def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], tag: str) -> bool:
     """Whether a body of a layer runs whatever the data."""
     try:
+        check_inputs(operation, inputs)
         return operation.runs_surely(bind(layer, tag, _never), inputs)
     except Violation:
-        return False
+        return False  # nothing computes such a layer
 
 
 def _never(parameters: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -726,14 +726,14 @@ class TensorIterator(Iteration):
         return {"body": DYNAMIC if count is None else Dimension(max(count, 0))}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
-        sliced = [
+        sizes = [
             inputs[binding.external].shape[binding.axis].low
             for binding in view.inputs
             if binding.axis is not None
             and binding.external is not None
-            and inputs[binding.external].rank is not None
+            and self.sliced_shape(binding, inputs[binding.external]).rank is not None
         ]
-        return min(sliced) > 0 if sliced else (self.count(view, tuple(inputs)) or 0) > 0
+        return min(sizes) > 0 if sizes else (self.count(view, tuple(inputs)) or 0) > 0
 
     def symbolic_count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> Dimension | None:
         """The number of iterations, where it is known as an expression of named sizes."""

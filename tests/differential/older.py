@@ -87,7 +87,7 @@ def compared(case: Case, oracles: Mapping[str, Oracle]) -> Row:
             version_under_test(case),
             _refused(case, path),
             known,
-            case.run == "alone",
+            _runs_nowhere(case),
         )
         inferred: Ports = {}
         outputs: list[tuple[str, Array]] = []

@@ -185,7 +185,10 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
         comma = "," if "," in written and ", " not in written else ", "
         text = comma.join(map(str, port_shape))
         says = [f"its port says [{text}]"]
-        if const.bytes_of(const.type, port_shape) == const.size:
+        if (
+            const.bytes_of(const.type, port_shape) == const.size
+            and const.bytes_of(const.type, const.shape) != const.size
+        ):
             says.insert(0, f"its size of {const.size} bytes and")
         yield const.candidate("shape", text, f"shape says [{written}], but {' '.join(says)}")
     if port_type is not None and port_type is not const.type:

@@ -81,6 +81,7 @@ class Reasons:
         }
         """The layer that a body is in, and its tag there."""
         self._views: dict[BodyResult, BodyView[Tensor] | None] = {}
+        self._makers: dict[Place, Place] = {}
         self._static: dict[BodyResult, BodyResult] | None = None
 
     def find(self, name: str) -> tuple[BodyResult, int, int]:
@@ -191,13 +192,17 @@ class Reasons:
 
     def maker(self, place: Place) -> Place:
         """Where a dimension comes from: behind all layers that pass it on."""
-        visited = {place}
-        while True:
+        passed = {place}
+        while place not in self._makers:
             before = self.passed_on(place)
-            if before is None or before in visited:
-                return place
-            visited.add(before)
-            place = before
+            if before is None or before in passed:
+                self._makers[place] = place
+            else:
+                passed.add(before)
+                place = before
+        maker = self._makers[place]
+        self._makers.update(dict.fromkeys(passed, maker))  # long chains are followed once
+        return maker
 
     def parts(self, place: Place) -> list[Place]:
         """What a layer makes a dimension of, each where it comes from."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from differential import elements
@@ -146,10 +148,15 @@ def constant(
         return ""
 
     def declared(text: str) -> str:
-        return (
-            text.replace('precision="FP32"', f'precision="{elements.precision(element_type)}"')
-            if element_type in elements.NAMES
-            else text
+        if element_type not in elements.NAMES:
+            return text
+        port = f'precision="{elements.precision(element_type)}"'
+        sizes = [size.strip() for size in shape.split(",")]
+        if not all(size.isdecimal() for size in sizes):
+            return text.replace('precision="FP32"', port)
+        dims = "".join(f"<dim>{size}</dim>" for size in sizes)
+        return re.sub(
+            r'<port id="0" precision="FP32"(.*?)/>', rf'<port id="0" {port}\1>{dims}</port>', text
         )
 
     case = Case("Const", "opset1", attributes, [], extra_xml=weights, edit=declared, **fields)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..model.weights import Constant
-from ..types import Dimension, PartialShape, ShapeLike
+from ..types import DYNAMIC_TYPE, Dimension, PartialShape, ShapeLike
 from .building import Building, items_of, names_of, python_name, unknown_attribute
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
@@ -118,6 +118,21 @@ class Editing(Building):
         with self.changes.whole():
             self._redeclare(layer, raw, self._declaration(raw, self.where(layer)))
             self._settle([layer])
+            if raw.is_parameter and self.owner is not None:
+                self._require_what_is_fed(layer)
+
+    def _require_what_is_fed(self, parameter: GraphLayer) -> None:
+        """Raises `GraphError` where a Parameter of a body declares what it is never fed."""
+        fed = parameter.outputs[0]
+        shape, element_type = parameter.attributes["shape"], parameter.attributes["element_type"]
+        if shape.encloses(fed.shape) and element_type in (fed.element_type, DYNAMIC_TYPE):
+            return
+        raise GraphError(
+            f"{self.where(parameter)}: it would declare {element_type}{shape}, but the layer "
+            f"around feeds it {fed.element_type}{fed.shape}",
+            operation=parameter.type,
+            help="a Parameter of a body follows what is fed; change that",
+        )
 
     def rename_layer(self, layer: GraphLayer, name: str) -> None:
         """Names a layer. Raises `GraphError` for a name that another layer has."""

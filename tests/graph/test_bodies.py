@@ -40,6 +40,18 @@ def test_parameters_of_bodies_declare_what_they_are_fed(model: str, batch: int |
     check(graph)
 
 
+def test_a_parameter_of_a_body_follows_what_it_is_fed() -> None:
+    graph = load("recurrent")
+    step = next(layer for layer in graph.walk() if layer.name == "step")
+    before = seen(graph)
+    with pytest.raises(GraphError) as refusal:
+        step.set(shape=[0])
+    assert "would declare f32[0], but the layer around feeds it f32[?,1,8]" in str(refusal.value)
+    assert seen(graph) == before
+    step.set(shape="?,?,8")
+    check(graph)
+
+
 def test_a_body_takes_a_tensor_from_outside(tmp_path: Path) -> None:
     """A tensor of the net that a body uses becomes one more input of the layer around it."""
     graph = load("recurrent")

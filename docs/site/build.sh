@@ -13,6 +13,11 @@ playground=
 [ "${1:-}" = --playground ] && playground=yes && shift
 folder=${1:-build/site}
 python=${PYTHON:-python3}
+"$python" -c 'import sphinx, myst_parser, furo, ml_dtypes, pytest' 2>/dev/null || {
+    echo "$python lacks packages; name one that has them: PYTHON=… bash $0" >&2
+    echo "They come with: python -m pip install --editable . --group docs" >&2
+    exit 2
+}
 mkdir -p "$folder"
 PYTHONPATH=$PWD "$python" docs/site/pages.py "$folder/source"
 PYTHONPATH=$PWD "$python" -m sphinx -q -W --keep-going -j auto -b html "$folder/source" "$folder/html"

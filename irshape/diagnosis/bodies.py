@@ -10,7 +10,7 @@ from ..model.ids import is_number
 from ..rule_ids import PORT_MAP
 from .candidate import Candidate
 from .scene import Scene
-from .writing import with_attribute, without_attribute
+from .writing import with_attribute, with_exchanged, without_attribute
 
 MAX_PAIRS = 8
 """How many pairs of entries, or ends of a back edge, are tried."""
@@ -37,12 +37,10 @@ def _exchanged(scene: Scene, position: int, entries: list[PortMap]) -> Iterator[
             texts = one.attributes.get(name), other.attributes.get(name)
             if texts[0] is None or texts[1] is None or texts[0] == texts[1]:
                 continue
-            edits = (
-                *with_attribute(scene.source, one.offset, name, texts[1]),
-                *with_attribute(scene.source, other.offset, name, texts[0]),
-            )
             yield Candidate(
-                edits,
+                with_exchanged(
+                    scene.source, name, (one.offset, texts[0]), (other.offset, texts[1])
+                ),
                 f'{name}="{texts[1]}", and {name}="{texts[0]}" in the other entry',
                 f"two entries of the port map have each other's {name}",
                 scene.source.attribute(one.offset, name),

@@ -17,7 +17,7 @@ from ..rule_ids import (
 from ..rules.links import alike
 from .candidate import Candidate
 from .scene import Scene
-from .writing import with_attribute, with_edge
+from .writing import with_attribute, with_edge, with_exchanged
 
 NEAR = 2
 """How many places apart two layers may stand whose ids were exchanged."""
@@ -137,8 +137,9 @@ def _exchanged_types(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
     for name in ("type", "version"):
         texts = getattr(here, name), getattr(there, name)
         if texts[0] != texts[1]:
-            edits += with_attribute(scene.source, here.offset, name, texts[1])
-            edits += with_attribute(scene.source, there.offset, name, texts[0])
+            edits += with_exchanged(
+                scene.source, name, (here.offset, texts[0]), (there.offset, texts[1])
+            )
     yield Candidate(
         edits,
         f'type="{there.type}", and type="{here.type}" at {there.label}',
@@ -160,12 +161,10 @@ def _exchanged_attributes(scene: Scene, one: int, other: int) -> Iterator[Candid
         value = there.attribute(name)
         if value is None or value == text:
             continue
-        edits = (
-            *with_attribute(scene.source, here.data_offset, name, value),
-            *with_attribute(scene.source, there.data_offset, name, text),
-        )
         yield Candidate(
-            edits,
+            with_exchanged(
+                scene.source, name, (here.data_offset, text), (there.data_offset, value)
+            ),
             f'{name}="{value}", and {name}="{text}" at {there.label}',
             f"{_both(scene, one, other)} have each other's {name}: what each has fits the other",
             scene.source.attribute(here.data_offset, name),
@@ -188,12 +187,9 @@ def _exchanged_offsets(scene: Scene, one: int, other: int) -> Iterator[Candidate
                 continue
             if here.attribute("size") != there.attribute("size"):
                 continue
-            edits = (
-                *with_attribute(scene.source, here.data_offset, "offset", texts[1] or ""),
-                *with_attribute(scene.source, there.data_offset, "offset", texts[0] or ""),
-            )
+            ours, theirs = (here.data_offset, texts[0] or ""), (there.data_offset, texts[1] or "")
             yield Candidate(
-                edits,
+                with_exchanged(scene.source, "offset", ours, theirs),
                 f'offset="{texts[1]}", and offset="{texts[0]}" at {there.label}',
                 f"{_both(scene, first, second)} have each other's offset: what each holds fits "
                 "the other",

@@ -46,6 +46,17 @@ def with_attribute(
     return (Edit(place, place, b" " + name.encode() + b"=" + quote + value + quote),)
 
 
+def with_exchanged(
+    source: Source, name: str, one: tuple[int, str], other: tuple[int, str]
+) -> tuple[Edit, ...]:
+    """Two elements, each with its value of an attribute, get each other's value."""
+    (first, text), (second, other_text) = one, other
+    return (
+        *with_attribute(source, first, name, other_text),
+        *with_attribute(source, second, name, text),
+    )
+
+
 def without_attribute(source: Source, element: int, name: str) -> tuple[Edit, ...]:
     """An attribute goes, with the white space before it."""
     for attribute, start, _, end in source.attributes(element):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..faults import Violation
@@ -90,17 +91,14 @@ class Reasons:
         wanted = [(name, 0)] + ([(base, int(index))] if is_number(index) else [])
         net, *inner = self.result.walk()
         for results in ([net], inner):
-            for result in results:
-                for position, layer in enumerate(result.body.layers):
-                    for port, output in enumerate(layer.outputs):
-                        if name in output.tensor_names:
-                            return result, position, port
-            for text, port in wanted:
-                for key in (_name, _id, self.label_of):
-                    for result in results:
-                        for position, outputs in enumerate(result.outputs):
-                            if port < len(outputs) and key(result, position) == text:
-                                return result, position, port
+            for result, position, layer in _layers(results):
+                for port, output in enumerate(layer.outputs):
+                    if name in output.tensor_names:
+                        return result, position, port
+            for (text, port), key in product(wanted, (_name, _id, self.label_of)):
+                for result, position, _ in _layers(results):
+                    if port < len(result.outputs[position]) and key(result, position) == text:
+                        return result, position, port
         raise ValueError(f"the model has no tensor and no layer '{name}'")
 
     def label_of(self, result: BodyResult, position: int) -> str:
@@ -352,6 +350,12 @@ def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
         yield Place(body, position, port, "dimension", index)
     for index in range(len(elements or ())):
         yield Place(body, position, port, "element", index)
+
+
+def _layers(results: Iterable[BodyResult]) -> Iterator[tuple[BodyResult, int, Layer]]:
+    for result in results:
+        for position, layer in enumerate(result.body.layers):
+            yield result, position, layer
 
 
 def _name(result: BodyResult, position: int) -> str:

@@ -113,11 +113,11 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
     for result in root.walk():
         for position, tensors in enumerate(result.outputs):
             for port, tensor in enumerate(tensors):
-                for index, dim in enumerate(tensor.shape.dims or ()):
-                    if dim.is_dynamic:
-                        yield Place(result, position, port, "dimension", index)
-                if tensor.shape.dims is None:
-                    yield Place(result, position, port, "dimension", 0)
+                dims = tensor.shape.dims
+                for index in (
+                    (0,) if dims is None else (at for at, dim in enumerate(dims) if dim.is_dynamic)
+                ):
+                    yield Place(result, position, port, "dimension", index)
 
 
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:

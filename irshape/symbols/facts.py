@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import product
 from math import gcd
 from typing import Final, NamedTuple
 
@@ -273,13 +274,15 @@ class Facts:
         if not self.multiples:
             return False
         for known, number in self.multiples:
-            if number % divisor == 0 and not known.symbols.isdisjoint(expression.symbols):
-                for monomial, coefficient in expression.terms.items():
-                    factor = known.terms.get(monomial)
-                    if monomial and factor and coefficient % factor == 0:
-                        rest = expression - known * (coefficient // factor)
-                        if all(c % divisor == 0 for c in rest.terms.values()):
-                            return True
+            if number % divisor or known.symbols.isdisjoint(expression.symbols):
+                continue
+            for monomial, coefficient in expression.terms.items():
+                factor = known.terms.get(monomial)
+                if not monomial or not factor or coefficient % factor:
+                    continue
+                rest = expression - known * (coefficient // factor)
+                if all(c % divisor == 0 for c in rest.terms.values()):
+                    return True
         if len(expression.terms) > 1:  # each term by itself
             return all(
                 self.divides(divisor, Expression({m: c}, self)) for m, c in expression.terms.items()
@@ -378,18 +381,15 @@ class Facts:
         if len(whole.terms) != 1 or len(part.terms) != 1:
             return
         (ours,), (theirs,) = whole.terms, part.terms
-        for atom in theirs:
-            if isinstance(atom, Symbol) and atom not in ours:
-                for other in ours:
-                    if (
-                        isinstance(other, Symbol)
-                        and other not in theirs
-                        and other.axis is not None
-                        and other.axis == atom.axis
-                    ):
-                        first, second = Expression.of(atom, self), Expression.of(other, self)
-                        if self.equal(first, second, assumed=True):
-                            return
+        left, right = (
+            [atom for atom in mine if isinstance(atom, Symbol) and atom not in others]
+            for mine, others in ((theirs, ours), (ours, theirs))
+        )
+        for atom, other in product(left, right):
+            if other.axis is None or other.axis != atom.axis:
+                continue
+            if self.equal(Expression.of(atom, self), Expression.of(other, self), assumed=True):
+                return
 
     def _solution(self, left: Expression, right: Expression) -> tuple[Symbol, Expression] | None:
         """A symbol and what it must be: the last one of those that can be replaced."""

@@ -127,7 +127,7 @@ def test_product(case: Case, oracle: Oracle) -> None:
 
 
 def test_integers_wrap_around() -> None:
-    from irshape.ops.matrix import MatMul
+    from irshape.ops.matrix.matmul import MatMul
 
     assert MatMul().evaluate(
         np.array([[100, 100]], np.int8), np.array([[2], [1]], np.int8)
@@ -211,7 +211,7 @@ def test_grouped(case: Case, oracle: Oracle) -> None:
 
 
 def test_rows_of_groups() -> None:
-    from irshape.ops.matrix import GroupedMatMul
+    from irshape.ops.matrix.matmul import GroupedMatMul
 
     rng = np.random.default_rng(0)
     rows, matrices = (
@@ -414,7 +414,7 @@ def test_inverse(case: Case, oracle: Oracle) -> None:
 
 
 def test_singular_and_empty_matrices() -> None:
-    from irshape.ops.matrix import Inverse
+    from irshape.ops.matrix.inverse import Inverse
 
     inverses = Inverse().evaluate(np.array([[[1, 2], [2, 4]], [[2, 0], [0, 4]]], np.float32))
     assert np.isnan(inverses[0]).all()

@@ -8,7 +8,7 @@ from math import prod
 from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..elementwise import common_type
 from ..lazy import Array
-from ..matrix import transposable
+from ..matrix.matmul import transposable
 from ..tensors import Tensor
 from .base import Convolving, channels_agree, grouped_channels, window_size
 from .kernels import convolved

@@ -1,0 +1,1 @@
+"""Matrix operations: products of matrices in several forms, attention, and the inverse."""

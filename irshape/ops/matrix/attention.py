@@ -1,0 +1,352 @@
+"""Attention: ScaledDotProductAttention, evaluated for a part of the queries at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from ...faults import Violation, require
+from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
+from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, Dimension, ElementType, PartialShape
+from ..blockwise import in_blocks
+from ..conversion import plain
+from ..declaration import ANY, Operation, at_least, attribute, operand
+from ..elementwise import FLOATING, common_type, computed
+from ..kinds import BOOLEAN
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+MAX_SCORES: Final = 1 << 19
+"""The scores of attention are worked out for so many pairs of queries and keys at a time, 16
+queries at least.
+"""
+
+
+class ScaledDotProductAttention(Operation):
+    """`softmax(query · keyᵀ · scale + attention_mask) · value`, over `query` `[N…, L, E]`, `key`
+    `[N…, S, E]` and `value` `[N…, S, Ev]`.
+
+    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds a
+    score to each softmax that belongs to no value.
+    Specification: ScaledDotProductAttention-13.
+    """
+
+    since = 13
+    query = operand(FLOATING, rank=at_least(3))
+    key = operand(FLOATING, rank=at_least(3), like="query")
+    value = operand(FLOATING, rank=at_least(3), like="query")
+    attention_mask = operand(ANY, optional=True)
+    scale = operand(FLOATING, single=True, like="query", optional=True)
+    sink = operand(FLOATING, like="query", optional=True)
+    causal: bool = attribute(BOOLEAN, default=False, required=True)
+
+    def infer(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attention_mask: Tensor | None,
+        scale: Tensor | None,
+        sink: Tensor | None,
+    ) -> Tensor:
+        mask = None if self.causal else attention_mask
+        element_type = self.result_type([query, key, value, scale, sink], mask)
+        batch, length, embedding = _split(query.shape)
+        batch, keys, _ = self.joined("key", key.shape, batch, DYNAMIC, embedding, "queries")
+        batch, keys, width = self.joined("value", value.shape, batch, keys, DYNAMIC, "keys")
+        if mask is not None:
+            batch, length = self.masked(mask.shape, batch, length, keys)
+        if sink is not None:
+            self.check_sink(sink.shape, query.shape, batch, length)
+        return Tensor(
+            element_type,
+            DYNAMIC_SHAPE if query.rank is None or batch.rank is None else (*batch, length, width),
+        )
+
+    def result_type(self, inputs: list[Tensor | None], mask: Tensor | None) -> ElementType:
+        shared = common_type(*inputs)
+        if mask is None or mask.element_type.kind in ("boolean", "dynamic"):
+            return shared
+        own = mask.element_type
+        wanted = "a floating-point type" if shared is DYNAMIC_TYPE else str(shared)
+        like = "" if shared is DYNAMIC_TYPE else ", as `query` has"
+        require(
+            own in FLOATING and shared in (own, DYNAMIC_TYPE),
+            f"`attention_mask` has element type {own}; expected boolean or {wanted}{like}",
+            at="attention_mask",
+            expected=f"boolean or {wanted}",
+            actual=own,
+            rule=INPUT_ELEMENT_TYPE,
+            help="insert a Convert",
+        )
+        return own
+
+    def joined(
+        self,
+        name: str,
+        shape: PartialShape,
+        batch: PartialShape,
+        length: Dimension,
+        width: Dimension,
+        of: str,
+    ) -> tuple[PartialShape, Dimension, Dimension]:
+        """Batch axes, sequence and width of an input together with what is known of them so far.
+
+        Raises `Violation`.
+        """
+        if shape.rank is None:
+            return batch, length, width
+        own, own_length, own_width = _split(shape)
+        merged, long, wide = (
+            batch.broadcast(own) if batch.rank is not None else batch,
+            length.merge(own_length),
+            width.merge(own_width),
+        )
+        for result, seen, expected, what in (
+            (merged, own, batch, "batch axes"),
+            (long, own_length, length, "sequence length"),
+            (wide, own_width, width, "embedding width"),
+        ):
+            if result is None:
+                raise Violation(
+                    f"`{name}` {shape} has {what} {seen}, which are not compatible with {expected} "
+                    "of the "
+                    f"{of}",
+                    at=name,
+                    expected=expected,
+                    actual=seen,
+                    rule=INPUT_SHAPES,
+                )
+        return batch if merged is None else merged, long or DYNAMIC, wide or DYNAMIC
+
+    def masked(
+        self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension
+    ) -> tuple[PartialShape, Dimension]:
+        """Batch axes and number of queries after the mask was broadcast to the scores, and they to
+        it.
+
+        Raises `Violation`.
+        """
+        if not mask.rank:
+            return batch, length
+        scores = f"[…,{length},{keys}]"
+        require(
+            mask.rank > 1,
+            f"`attention_mask` has shape {mask}; expected rank 2 or more, compatible with the "
+            "scores "
+            f"{scores}",
+            at="attention_mask",
+            expected=scores,
+            actual=mask,
+            rule=INPUT_RANK,
+        )
+        merged = (
+            batch
+            if mask.rank == 2 or batch.rank is None
+            else batch.broadcast(PartialShape(mask[:-2]))
+        )
+        longer, wider = length.broadcast(mask[-2]), keys.broadcast(mask[-1])
+        if merged is None or longer is None or wider is None:
+            raise Violation(
+                f"`attention_mask` has shape {mask}, which is not compatible with the scores "
+                f"{batch} × "
+                f"{scores} of queries × keys",
+                at="attention_mask",
+                expected=scores,
+                actual=mask,
+                rule=INPUT_SHAPES,
+            )
+        return merged, longer
+
+    def check_sink(
+        self, sink: PartialShape, query: PartialShape, batch: PartialShape, length: Dimension
+    ) -> None:
+        if sink.rank is None or query.rank is None or batch.rank is None:
+            return
+        fits = (
+            sink.rank == query.rank
+            and sink[-1].contains(1)
+            and PartialShape((*batch, length)).broadcast(PartialShape(sink[:-1])) is not None
+        )
+        wanted = PartialShape((*batch, length, ONE))
+        require(
+            fits,
+            f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of "
+            "`query`",
+            at="sink",
+            expected=wanted,
+            actual=sink,
+            rule=INPUT_SHAPES,
+        )
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        query, key = inputs[:2]
+        scores = DYNAMIC if key.rank is None else key.shape[-2]
+        width = DYNAMIC if query.rank is None else query.shape[-1]
+        result = outputs[0].shape
+        if result.rank is None:
+            return DYNAMIC
+        rows = PartialShape(result[:-1]).size
+        return rows * scores * (width + result[-1])
+
+    def evaluate(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        attention_mask: Array | None = None,
+        scale: Array | None = None,
+        sink: Array | None = None,
+    ) -> Array:
+        numbers = plain(query)
+        factor = (
+            numbers.dtype.type(1 / np.sqrt(query.shape[-1]))
+            if scale is None
+            else plain(scale).reshape(())
+        )
+        keys, values = plain(key).swapaxes(-1, -2), plain(value)
+        mask = (
+            attention_mask
+            if self.causal or attention_mask is None or attention_mask.dtype.kind == "b"
+            else plain(attention_mask)
+        )
+        sinks = None if sink is None else plain(sink)
+        result = self.by_parts(numbers, factor, keys, values, mask, sinks)
+        return computed(result, query)
+
+    def by_parts(
+        self,
+        query: Array,
+        factor: Array,
+        keys: Array,
+        values: Array,
+        mask: Array | None,
+        sinks: Array | None,
+    ) -> Array:
+        """The result for queries that are not scaled yet, with `MAX_SCORES` at a time.
+
+        Heads are computed one after the other, and of one head some queries.
+        """
+        length = query.shape[-2]
+        batch = np.broadcast_shapes(query.shape[:-2], keys.shape[:-2])
+        row = max(math.prod(batch) * keys.shape[-1], 1)
+        some = max(MAX_SCORES // row, 16)
+        if length <= some:
+            return self.attended(query * factor, keys, values, mask, sinks, 0)
+        axis = next((axis for axis, size in enumerate(batch) if size > 1), None)
+        if axis is not None:
+            end = axis - len(batch) - 2
+            parts = [
+                self.by_parts(
+                    _of_batch(query, end, index),
+                    factor,
+                    _of_batch(keys, end, index),
+                    _of_batch(values, end, index),
+                    None if mask is None else _of_batch(mask, end, index),
+                    None if sinks is None else _of_batch(sinks, end, index),
+                )
+                for index in range(batch[axis])
+            ]
+            return np.concatenate(parts, axis=end)
+        parts = [
+            self.attended(
+                query[..., start : start + some, :] * factor,
+                keys,
+                values,
+                _rows(mask, length, start, some),
+                _rows(sinks, length, start, some),
+                start,
+            )
+            for start in range(0, length, some)
+        ]
+        return np.concatenate(parts, axis=-2)
+
+    def source_of_nan(self, *arrays: Array | None) -> str | None:
+        mask = arrays[3] if len(arrays) > 3 else None
+        if mask is None or not mask.ndim:
+            return None
+        hidden = ~mask if mask.dtype.kind == "b" else np.isneginf(plain(mask))
+        if bool(hidden.all(axis=-1).any()):
+            return "a row of its mask lets nothing through (false, or -inf, all along)"
+        return None
+
+    def attended(
+        self,
+        query: Array,
+        keys: Array,
+        values: Array,
+        mask: Array | None,
+        sink: Array | None,
+        start: int,
+    ) -> Array:
+        """The result for scaled queries from position `start` on; `keys` are transposed."""
+        scores = np.matmul(query, keys)
+        if self.causal:
+            np.copyto(scores, -np.inf, where=~np.tri(*scores.shape[-2:], k=start, dtype=bool))
+        elif mask is not None and mask.dtype.kind == "b":
+            scores = np.where(mask, scores, scores.dtype.type(-np.inf))
+        elif mask is not None:
+            same = np.broadcast_shapes(scores.shape, mask.shape) == scores.shape
+            scores = np.add(scores, mask, out=scores if same else None)
+        if sink is None:
+            weights, total = scores, _exponentials(scores)
+        else:
+            top = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), sink)
+            same = top.shape[:-1] == scores.shape[:-1]
+            scores = np.subtract(scores, top, out=scores if same else None)
+            weights = np.exp(scores, out=scores)
+            total = weights.sum(axis=-1, keepdims=True) + np.exp(sink - top)
+        result = np.asarray(np.matmul(weights, values))
+        if not weights.shape[-1]:
+            return result  # zeros, as a sum of nothing
+        return (
+            np.divide(result, total, out=result)
+            if total.shape[:-1] == result.shape[:-1]
+            else result / total
+        )
+
+
+def _exponentials(scores: Array) -> Array:
+    """Overwrites each row of scores with exp of its distance to its maximum; returns the sums."""
+    width = scores.shape[-1]
+    rows = np.ascontiguousarray(scores).reshape(math.prod(scores.shape[:-1]), width)
+    totals = np.empty((len(rows), 1), scores.dtype)
+
+    def exponentials(start: int, stop: int) -> None:
+        part = rows[start:stop]
+        part -= part.max(axis=1, keepdims=True, initial=-np.inf)
+        np.exp(part, out=part)
+        np.sum(part, axis=1, keepdims=True, out=totals[start:stop])
+
+    in_blocks(exponentials, len(rows), width)
+    if not np.may_share_memory(rows, scores):
+        np.copyto(scores, rows.reshape(scores.shape))
+    return totals.reshape(*scores.shape[:-1], 1)
+
+
+def _of_batch(array: Array, axis: int, index: int) -> Array:
+    """The part of an input that belongs to one position of an axis, counted from the end."""
+    if array.ndim < -axis or array.shape[axis] == 1:
+        return array
+    return array[(slice(None),) * (array.ndim + axis) + (slice(index, index + 1),)]
+
+
+def _rows(array: Array | None, length: int, start: int, count: int) -> Array | None:
+    """The rows of some queries, of an array that has one for each of `length` queries, or one for
+    all.
+    """
+    return (
+        array
+        if array is None or array.ndim < 2 or array.shape[-2] != length
+        else array[..., start : start + count, :]
+    )
+
+
+def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
+    """Batch axes, sequence and embedding of a shape."""
+    return (
+        (DYNAMIC_SHAPE, DYNAMIC, DYNAMIC)
+        if shape.rank is None
+        else (PartialShape(shape[:-2]), shape[-2], shape[-1])
+    )

@@ -1,0 +1,201 @@
+"""Einsum: products and sums over named axes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ...faults import Violation, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
+from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from ..accumulation import narrowed, widened
+from ..declaration import NUMERIC, Operation, attribute, operand
+from ..kinds import STRING
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+_SUBSCRIPT = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
+_LABEL = re.compile(r"\.\.\.|[A-Za-z]")
+ELLIPSIS: Final = "..."
+
+
+class Einsum(Operation):
+    """Einstein summation: a label for each axis, axes of one label go together, labels that the
+    output lacks are summed over.
+
+    Specification: Einsum-7.
+    """
+
+    since = 7
+    inputs = operand(NUMERIC, like="inputs", variadic=True)
+    equation: str = attribute(STRING)
+
+    def subscripts(self) -> tuple[list[list[str]], list[str]]:
+        """The labels of each input and of the output, `...` among them. Raises `Violation`."""
+        left, arrow, right = self.equation.partition("->")
+        parts = left.split(",")
+        for part in [*parts, right]:
+            require(
+                _SUBSCRIPT.fullmatch(part),
+                f"`equation` '{self.equation}': the subscript '{part}' is not made of letters "
+                "with at most one ellipsis",
+                at="equation",
+                expected="letters, and at most one ...",
+                actual=part,
+                rule=ATTRIBUTE_VALUE,
+            )
+        labels = [_LABEL.findall(part) for part in parts]
+        if arrow:
+            return labels, _LABEL.findall(right)
+        alone = [
+            label
+            for i, own in enumerate(labels)
+            for label in own
+            if label != ELLIPSIS
+            and not any(label in other for j, other in enumerate(labels) if j != i)
+        ]
+        return labels, [ELLIPSIS] * any(ELLIPSIS in own for own in labels) + sorted(alone)
+
+    def infer(self, *inputs: Tensor) -> Tensor:
+        subscripts, output = self.subscripts()
+        require(
+            len(subscripts) == len(inputs),
+            f"`equation` '{self.equation}' has {len(subscripts)} input "
+            f"subscript{'s' * (len(subscripts) != 1)}, but there "
+            f"{'is 1 input' if len(inputs) == 1 else f'are {len(inputs)} inputs'}",
+            at="equation",
+            expected=f"{len(inputs)} subscripts",
+            actual=len(subscripts),
+        )
+        sizes: dict[str, PartialShape] = {}
+        for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
+            for label, shape in self.labelled(index, labels, tensor.shape).items():
+                known = sizes.get(label)
+                merged: PartialShape | None
+                if known is None:
+                    merged = shape
+                elif tensor.rank is None and label != ELLIPSIS:
+                    merged = known
+                else:
+                    merged = known.broadcast(shape)
+                if merged is None:
+                    raise Violation(
+                        f"`equation` '{self.equation}': input {index} has {_bare(shape)} where "
+                        f"'{label}' stands, but an input before it has {_bare(sizes[label])}",
+                        at="inputs",
+                        expected=_bare(sizes[label]),
+                        actual=_bare(shape),
+                        rule=INPUT_SHAPES,
+                    )
+                sizes[label] = merged
+        result: list[Dimension] = []
+        for label in output:
+            if label not in sizes:
+                require(
+                    label == ELLIPSIS,
+                    f"`equation` '{self.equation}': the output has the label '{label}', which no "
+                    "input has",
+                    at="equation",
+                    expected="labels of the inputs",
+                    actual=label,
+                    rule=ATTRIBUTE_VALUE,
+                )
+            elif sizes[label].rank is None:
+                return Tensor(inputs[0].element_type, DYNAMIC_SHAPE)
+            else:
+                result += sizes[label]
+        return Tensor(inputs[0].element_type, result)
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        """As if all inputs were multiplied at once: a product for each combination of labels."""
+        subscripts, _ = self.subscripts()
+        sizes: dict[str, Dimension] = {}
+        for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
+            for label, shape in self.labelled(index, labels, tensor.shape).items():
+                known = sizes.get(label, ONE)
+                sizes[label] = known.broadcast(shape.size) or known
+        total = Dimension(len(inputs) - 1)
+        for size in sizes.values():
+            total = total * size
+        return total
+
+    def labelled(
+        self, index: int, labels: list[str], shape: PartialShape
+    ) -> dict[str, PartialShape]:
+        """What an input says of its labels: one dimension for each, several for the ellipsis.
+
+        Raises `Violation`.
+        """
+        if shape.rank is None:
+            return {
+                label: DYNAMIC_SHAPE if label == ELLIPSIS else PartialShape((DYNAMIC,))
+                for label in labels
+            }
+        more = shape.rank - len(labels)
+        require(
+            more >= -1 if ELLIPSIS in labels else more == 0,
+            f"`equation` '{self.equation}': the subscript '{''.join(labels)}' of input {index} "
+            f"has {len(labels)} labels, but its shape is {shape}, of rank {shape.rank}",
+            at="inputs",
+            expected=f"rank {len(labels)}",
+            actual=f"rank {shape.rank}",
+            rule=INPUT_RANK,
+        )
+        result: dict[str, PartialShape] = {}
+        at = 0
+        for label in labels:
+            width = more + 1 if label == ELLIPSIS else 1
+            own = PartialShape(shape[at : at + width])
+            merged = result[label].merge(own) if label in result else own
+            if merged is None:
+                raise Violation(
+                    f"`equation` '{self.equation}': '{label}' denotes two axes of input "
+                    f"{index}, but they are {_bare(result[label])} and {_bare(own)} of {shape}",
+                    at="inputs",
+                    expected=_bare(result[label]),
+                    actual=_bare(own),
+                    rule=INPUT_SHAPES,
+                )
+            result[label] = merged
+            at += width
+        return result
+
+    def evaluate(self, *inputs: Array) -> Array:
+        subscripts, output = self.subscripts()
+        widths = [
+            array.ndim - len(labels) + 1
+            for labels, array in zip(subscripts, inputs, strict=True)
+            if ELLIPSIS in labels
+        ]
+        numbers = {
+            label: number
+            for number, label in enumerate(
+                sorted({label for labels in subscripts for label in labels} - {ELLIPSIS})
+            )
+        }
+        shared = list(range(len(numbers), len(numbers) + max(widths, default=0)))
+
+        def numbered(labels: list[str], rank: int | None) -> list[int]:
+            width = len(shared) if rank is None else rank - len(labels) + 1
+            return [
+                number
+                for label in labels
+                for number in (
+                    shared[len(shared) - width :] if label == ELLIPSIS else [numbers[label]]
+                )
+            ]
+
+        arguments = [
+            part
+            for labels, array in zip(subscripts, inputs, strict=True)
+            for part in (widened(array), numbered(labels, array.ndim))
+        ]
+        return narrowed(
+            np.asarray(np.einsum(*arguments, numbered(output, None), optimize=len(inputs) > 1)),
+            inputs[0],
+        )
+
+
+def _bare(shape: PartialShape) -> str:
+    return str(shape[0]) if shape.rank == 1 else str(shape)

@@ -1,0 +1,48 @@
+"""Inverse of square matrices."""
+
+from __future__ import annotations
+
+from ...faults import require
+from ...rule_ids import INPUT_SHAPES
+from ..conversion import plain
+from ..declaration import Operation, attribute, operand
+from ..elementwise import FLOATING, computed
+from ..kinds import BOOLEAN
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+
+class Inverse(Operation):
+    """The inverse of the square matrices in the last two axes, NaN for a singular one; with
+    `adjoint` transposed, as OpenVINO 2026.4 runs it.
+
+    Specification: Inverse-14.
+    """
+
+    since = 14
+    data = operand(FLOATING, shape=(..., "rows", "columns"))
+    adjoint: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, data: Tensor) -> Tensor:
+        shape = data.shape
+        if shape.rank is not None:
+            require(
+                shape[-1].is_dynamic or shape[-2].is_dynamic or shape[-1] == shape[-2],
+                f"`data` {shape} has matrices of {shape[-2]} rows and {shape[-1]} columns; only "
+                "square ones have an inverse",
+                at="data",
+                expected=f"{shape[-2]} columns",
+                actual=shape[-1],
+                rule=INPUT_SHAPES,
+            )
+        return Tensor(data.element_type, shape)
+
+    def evaluate(self, data: Array) -> Array:
+        numbers = plain(data)
+        try:
+            inverse = np.linalg.inv(numbers)
+        except np.linalg.LinAlgError:  # one of them is singular
+            regular = np.linalg.det(numbers) != 0
+            inverse = np.full_like(numbers, np.nan)
+            inverse[regular] = np.linalg.inv(numbers[regular])
+        return computed(inverse.swapaxes(-1, -2) if self.adjoint else inverse, data)

@@ -1,0 +1,213 @@
+"""Products of matrices: MatMul and GroupedMatMul."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...faults import Violation, require
+from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
+from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from ..accumulation import narrowed, widened
+from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
+from ..elementwise import common_type
+from ..kinds import BOOLEAN
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+
+class MatMul(Operation):
+    """The product of the matrices in the last two axes of `a` and `b`; the axes before are
+    broadcast, a vector is a row on the left and a column on the right.
+
+    Specification: MatMul-1.
+    """
+
+    since = 1
+    a = operand(NUMERIC_OR_BOOLEAN)
+    b = operand(NUMERIC_OR_BOOLEAN, like="a")
+    transpose_a: bool = attribute(BOOLEAN, default=False)
+    transpose_b: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
+        element_type = common_type(a, b)
+        if a.rank is None or b.rank is None:
+            return Tensor(element_type, DYNAMIC_SHAPE)
+        for name, tensor in (("a", a), ("b", b)):
+            require(
+                tensor.rank,
+                f"`{name}` is a scalar; expected a vector or matrices",
+                at=name,
+                expected="rank 1 or more",
+                actual="rank 0",
+                rule=INPUT_RANK,
+            )
+        here, there = list(a.shape), list(b.shape)
+        if self.transpose_a and len(here) > 1:
+            here[-2:] = here[:-3:-1]
+        if self.transpose_b and len(there) > 1:
+            there[-2:] = there[:-3:-1]
+        rows, inner = ([ONE] * (len(here) == 1) + here)[-2:]
+        other, columns = (there + [ONE] * (len(there) == 1))[-2:]
+        if (inner.is_static and other.is_static and inner.low != other.low) or (
+            (inner.symbolic or other.symbolic)
+            and inner.compatible(other)
+            and inner.merge(other) is None
+        ):
+            names = [
+                name + (" transposed" if swapped and len(dims) > 1 else "")
+                for name, swapped, dims in (
+                    ("`a`", self.transpose_a, here),
+                    ("`b`", self.transpose_b, there),
+                )
+            ]
+            raise Violation(
+                f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} "
+                f"{PartialShape(there)} has {other} rows; a product needs as many",
+                at="b",
+                expected=inner,
+                actual=other,
+                rule=INPUT_SHAPES,
+            )
+        batch = self.batch(here[:-2], there[:-2])
+        return Tensor(
+            element_type, (*batch, *[rows] * (len(here) > 1), *[columns] * (len(there) > 1))
+        )
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        a, b = inputs
+        if a.rank:
+            inner = a.shape[-2 if self.transpose_a and a.rank > 1 else -1]
+        elif b.rank:
+            inner = b.shape[-2 if not self.transpose_b and b.rank > 1 else -1]
+        else:
+            return DYNAMIC
+        return outputs[0].shape.size * inner
+
+    def batch(self, here: list[Dimension], there: list[Dimension]) -> list[Dimension]:
+        """The axes before the matrices. OpenVINO lets two ranges go together that share no size."""
+        rank = max(len(here), len(there))
+        result = []
+        for axis, (left, right) in enumerate(
+            zip([ONE] * (rank - len(here)) + here, [ONE] * (rank - len(there)) + there, strict=True)
+        ):
+            dim = left.broadcast(right)
+            require(
+                dim is not None or left.is_dynamic or right.is_dynamic,
+                f"the batch of `a` is {left} and that of `b` {right} at axis {axis} of the "
+                "result; they must be equal, or one of them 1",
+                at="b",
+                expected=f"{left} or 1",
+                actual=right,
+                rule=INPUT_SHAPES,
+            )
+            result.append(dim or DYNAMIC)
+        return result
+
+    def evaluate(self, a: Array, b: Array) -> Array:
+        here, there = widened(a), widened(b)
+        if self.transpose_a and here.ndim > 1:
+            here = here.swapaxes(-1, -2)
+        if self.transpose_b and there.ndim > 1:
+            there = there.swapaxes(-1, -2)
+        return narrowed(product(here, there), a)
+
+    def arranged(self, index: int, array: Array) -> Array:
+        if index == 1 and self.transpose_b and array.ndim == 2:
+            return transposable(array)
+        return array
+
+
+def transposable(array: Array) -> Array:
+    """An array of floats whose transposed view is contiguous, which BLAS is faster with."""
+    return np.asfortranarray(array) if array.dtype.char in "fd" else array
+
+
+def product(a: Array, b: Array) -> Array:
+    """`np.matmul`; where one matrix on the right is for all on the left, as one product.
+
+    NumPy would multiply them one after the other, which for small ones takes several times longer.
+    """
+    if a.ndim < 3 or b.ndim < 2 or math.prod(b.shape[:-2]) != 1 or b.ndim > a.ndim or not a.size:
+        return np.asarray(np.matmul(a, b))
+    rows = a.reshape(-1, a.shape[-1])
+    result = np.matmul(rows, b.reshape(b.shape[-2:]))
+    return np.asarray(result.reshape(*a.shape[:-1], b.shape[-1]))
+
+
+class GroupedMatMul(Operation):
+    """A matrix product for each group: of matrices in pairs `[G,M,K]` and `[G,N,K]`, or of rows
+    `[T,K]`, which `offsets` share out among the groups, with `[G,N,K]`.
+
+    Specification: GroupedMatMul-17.
+    """
+
+    since = 17
+    mat_a = operand(NUMERIC_OR_BOOLEAN)
+    mat_b = operand(NUMERIC_OR_BOOLEAN, like="mat_a")
+    offsets = operand(I32_I64, optional=True)
+
+    def infer(self, mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None) -> Tensor:
+        element_type = common_type(mat_a, mat_b)
+        here, there = mat_a.shape, mat_b.shape
+        if here.rank is None or there.rank is None:
+            return Tensor(element_type, DYNAMIC_SHAPE)
+        require(
+            here.rank in (2, 3) and there.rank == 3,
+            f"`mat_a` {here} and `mat_b` {there} have ranks {here.rank} and {there.rank}; "
+            "expected 2 and 3, or 3 and 3",
+            at="mat_b" if here.rank in (2, 3) else "mat_a",
+            expected="ranks 2 and 3, or 3 and 3",
+            actual=f"ranks {here.rank} and {there.rank}",
+            rule=INPUT_RANK,
+        )
+        require(
+            here[-1].compatible(there[-1]),
+            f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, which "
+            f"are transposed, have {there[-1]}",
+            at="mat_b",
+            expected=here[-1],
+            actual=there[-1],
+            rule=INPUT_SHAPES,
+        )
+        if here.rank == 3:
+            groups = here[0].merge(there[0])
+            if groups is None:
+                raise Violation(
+                    f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}",
+                    at="mat_b",
+                    expected=here[0],
+                    actual=there[0],
+                    rule=INPUT_SHAPES,
+                )
+            return Tensor(element_type, (groups, here[1], there[1]))
+        if offsets is None:
+            raise Violation(
+                f"without `offsets`, the rows of `mat_a` {here} belong to no group",
+                at="offsets",
+                expected="a third input",
+                rule=INPUT_COUNT,
+            )
+        require(
+            offsets.rank in (None, 1),
+            f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, a list",
+            at="offsets",
+            expected="rank 1",
+            actual=f"rank {offsets.rank}",
+            rule=INPUT_RANK,
+        )
+        return Tensor(element_type, (here[0], there[1]))
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        return outputs[0].shape.size * (inputs[0].shape[-1] if inputs[0].rank else DYNAMIC)
+
+    def evaluate(self, mat_a: Array, mat_b: Array, offsets: Array | None = None) -> Array:
+        here, there = widened(mat_a), widened(mat_b).swapaxes(-1, -2)
+        if here.ndim == 3 or offsets is None:
+            return narrowed(np.matmul(here, there), mat_a)
+        result = np.zeros((here.shape[0], there.shape[-1]), here.dtype)
+        start = 0
+        for group, end in zip(there, offsets.tolist(), strict=False):
+            result[start:end] = here[start:end] @ group
+            start = max(start, end)
+        return narrowed(result, mat_a)

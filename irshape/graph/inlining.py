@@ -8,7 +8,10 @@ from typing import Any
 from ..faults import Violation
 from ..inference.bodies import bind
 from ..ops.bodies import BodyView, PortBinding
-from ..ops.control_flow import If, Iteration, Loop, TensorIterator
+from ..ops.control_flow.if_else import If
+from ..ops.control_flow.iteration import Iteration
+from ..ops.control_flow.loop import Loop
+from ..ops.control_flow.tensor_iterator import TensorIterator
 from ..ops.tensors import Tensor
 from .control_flow import built
 from .copying import transplant

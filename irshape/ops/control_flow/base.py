@@ -1,0 +1,93 @@
+"""What operations with bodies share: their conditions, and what goes in and out by the port map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...faults import Fault, fault, require
+from ...rule_ids import INPUT_SHAPES, PORT_MAP
+from ..declaration import Operation
+from ..tensors import Tensor
+
+if TYPE_CHECKING:
+    from ..bodies import BodyView, PortBinding
+
+
+def truth(tensor: Tensor, what: str, at: str) -> bool | None:
+    """A condition where it is known; the rank is the operand's business."""
+    known = tensor.known
+    require(
+        known is None or len(known) == 1,
+        f"{what} has shape {tensor.shape}; expected a single value",
+        at=at,
+        expected="one element",
+        actual=tensor.shape,
+        rule=INPUT_SHAPES,
+    )
+    return None if known is None or tensor.value is None else bool(tensor.value.lower[0])
+
+
+def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
+    require(tag in bodies, f"the layer has no <{tag}>", expected=f"<{tag}>", rule=PORT_MAP)
+    return bodies[tag]
+
+
+def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """What the port map gives to each Parameter, unsliced."""
+    return {
+        binding.internal: inputs[binding.external]
+        for binding in view.inputs
+        if binding.external is not None
+    }
+
+
+def connected(view: BodyView[Any]) -> list[PortBinding]:
+    """The lines of the port map for the layer's outputs, in their order."""
+    lines = {
+        binding.external: binding
+        for binding in reversed(view.outputs)
+        if binding.external is not None
+    }
+    return [lines[position] for position in sorted(lines)]
+
+
+class ControlFlow(Operation):
+    """What If, Loop and TensorIterator share."""
+
+    bodies: ClassVar[tuple[str, ...]] = ("body",)
+
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
+        for view in bodies.values():
+            used = {edge.from_layer for edge in view.body.edges}
+            lines: dict[int, str] = {}
+            feeding = {binding.internal for binding in view.inputs if binding.external is None}
+            for binding in view.inputs:
+                if (
+                    binding.external is not None
+                    and lines.setdefault(binding.external, binding.internal) == binding.internal
+                ):
+                    feeding.add(binding.internal)
+            for parameter in view.parameters:
+                if parameter.id in used and parameter.id not in feeding:
+                    twice = next(
+                        (
+                            binding.external
+                            for binding in view.inputs
+                            if binding.internal == parameter.id
+                        ),
+                        None,
+                    )
+                    yield fault(
+                        f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
+                        + (
+                            f": of the entries of the port map for input {twice} OpenVINO keeps "
+                            "the "
+                            f"first, which feeds Parameter {lines[twice]}"
+                            if twice is not None
+                            else "; OpenVINO uses its declared type and shape, and zeros"
+                        ),
+                        expected="an entry of its own in the port map",
+                        rule=PORT_MAP,
+                        help="feed it, or let one Parameter feed all layers that use the input",
+                    )

@@ -1,0 +1,98 @@
+"""If: one of two bodies runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ...faults import require
+from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
+from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension
+from ..declaration import ANY, operand
+from ..lazy import Array
+from ..tensors import UNKNOWN, Tensor
+from .base import ControlFlow, body_of, connected, fed, truth
+
+if TYPE_CHECKING:
+    from ..bodies import BodyView
+
+
+class If(ControlFlow):
+    """The results of one of two bodies, as `condition` says. Specification: If-8."""
+
+    since = 8
+    bodies = ("then_body", "else_body")
+    condition = operand(ANY, rank=(0, 1), value=True)
+    inputs = operand(ANY, optional=True, variadic=True)
+
+    def infer(
+        self, condition: Tensor, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int
+    ) -> tuple[Tensor, ...]:
+        chosen = truth(condition, "the condition", "condition")
+        given = tuple(tensor.with_value(None) for tensor in (condition, *inputs))
+        result: list[list[Tensor]] = []
+        for tag, idle in zip(self.bodies, (chosen is False, chosen is True), strict=True):
+            view = body_of(bodies, tag)
+            results = view.run(
+                {} if idle else fed(view, given)
+            )  # like OpenVINO's, a body that never runs stays as it is declared
+            result.append(
+                [
+                    results.get(binding.internal, UNKNOWN).with_value(None)
+                    for binding in connected(view)
+                ]
+            )
+        if chosen is not None:
+            outcome = result[0 if chosen else 1]
+            return (*outcome, *[UNKNOWN] * (outputs - len(outcome)))
+        require(
+            len(result[0]) == len(result[1]),
+            f"`then_body` gives {len(result[0])} outputs, `else_body` {len(result[1])}; which of "
+            "them runs is known only at run time, so each must give every output",
+            expected=len(result[0]),
+            actual=len(result[1]),
+            rule=PORT_MAP,
+        )
+        return tuple(
+            self.either(index, *pair) for index, pair in enumerate(zip(*result, strict=True))
+        )
+
+    def repetitions(
+        self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
+    ) -> dict[str, Dimension]:
+        chosen = truth(inputs[0], "the condition", "condition")
+        if chosen is None:
+            return dict.fromkeys(self.bodies, Dimension(0, 1))
+        return dict(
+            zip(self.bodies, (Dimension(int(chosen)), Dimension(int(not chosen))), strict=True)
+        )
+
+    def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
+        chosen = truth(inputs[0], "the condition", "condition")
+        return chosen is not None and view.tag == self.bodies[0 if chosen else 1]
+
+    def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
+        """What holds for an output whichever body makes it."""
+        element_type = other.element_type if then.element_type.is_dynamic else then.element_type
+        require(
+            other.element_type in (element_type, DYNAMIC_TYPE),
+            f"output {index} has element type {then.element_type} from `then_body`, but "
+            f"{other.element_type} from `else_body`; they must be the same",
+            expected=then.element_type,
+            actual=other.element_type,
+            rule=INPUT_ELEMENT_TYPE,
+            help="insert a Convert",
+        )
+        if {then.rank, other.rank} == {0, 1}:
+            vector = then.shape if then.rank else other.shape
+            return Tensor(
+                element_type, vector if vector[0] == 1 else [DYNAMIC]
+            )  # OpenVINO takes a scalar for a vector of one
+        return Tensor(element_type, then.shape.union(other.shape))
+
+    def evaluate(
+        self, condition: Array, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int
+    ) -> tuple[Array, ...]:
+        view = body_of(bodies, "then_body" if condition.ravel()[0] else "else_body")
+        results = view.run(fed(view, (condition, *inputs)))
+        return tuple(results[binding.internal] for binding in connected(view))

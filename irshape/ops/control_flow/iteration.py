@@ -1,0 +1,227 @@
+"""What Loop and TensorIterator share: slices, back edges and concatenations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ...faults import Fault, fault, require
+from ...rule_ids import PORT_MAP
+from ...types import DYNAMIC_SHAPE, PartialShape
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .base import ControlFlow, connected, fed
+
+if TYPE_CHECKING:
+    from ..bodies import BodyView, PortBinding
+
+
+MAX_ITERATIONS = 10_000_000
+"""Where a loop that may run for ever is taken to do so."""
+
+
+class Iteration(ControlFlow):
+    """What Loop and TensorIterator share: slices in, states along the back edges, concatenations
+    out.
+    """
+
+    def sliced_shape(self, binding: PortBinding, tensor: Tensor) -> PartialShape:
+        """The shape of one slice of an input."""
+        axis, rank = binding.axis, tensor.rank
+        assert axis is not None
+        require(
+            binding.part_size > 0,
+            f"the port map slices input {binding.external} into parts of {binding.part_size}",
+            expected="part_size >= 1",
+            actual=binding.part_size,
+            rule=PORT_MAP,
+        )
+        if rank is None:
+            return DYNAMIC_SHAPE
+        require(
+            axis < rank,
+            f"the port map slices input {binding.external}, of shape {tensor.shape}, along axis "
+            f"{axis}; expected an axis below its rank",
+            expected=f"0 to {rank - 1}" if rank else "an input with axes",
+            actual=axis,
+            rule=PORT_MAP,
+        )
+        return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
+
+    def output_axis(self, binding: PortBinding, result: Tensor) -> int:
+        """The axis along which an output is concatenated; scalars make a vector."""
+        rank, axis = result.rank or 1, binding.axis
+        assert axis is not None
+        require(
+            -rank <= axis < rank,
+            f"the port map concatenates the results of shape {result.shape} in output "
+            f"{binding.external} along axis {axis}; expected {-rank} to {rank - 1}",
+            expected=f"[{-rank}, {rank - 1}]",
+            actual=axis,
+            rule=PORT_MAP,
+        )
+        return axis % rank
+
+    def require_all_connected(self, view: BodyView[Any], first: int, inputs: int) -> None:
+        mapped = {binding.external for binding in view.inputs}
+        for position in range(first, inputs):
+            require(
+                position in mapped,
+                f"no entry of the port map passes input {position} to the body; every input needs "
+                "one",
+                expected=f"{inputs - first} inputs in the port map",
+                actual=len(mapped - {None, *range(first)}),
+                rule=PORT_MAP,
+            )
+
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
+        yield from super().check(*inputs, bodies=bodies)
+        view = bodies["body"]
+        states = {parameter for _, parameter in view.back_edges}
+        for binding in view.inputs:
+            if binding.axis is not None and binding.internal in states:
+                yield fault(
+                    f"Parameter {binding.internal} gets slices of input {binding.external} and a "
+                    "back edge; OpenVINO ignores the back edge",
+                    expected="either slices or a state",
+                    rule=PORT_MAP,
+                )
+            if binding.axis is not None and abs(binding.stride) != binding.part_size:
+                yield fault(
+                    f"the port map slices input {binding.external} into parts of "
+                    f"{binding.part_size}, {binding.stride} apart; OpenVINO counts iterations as "
+                    "if `stride` were ±`part_size`, and cannot run others",
+                    expected=f"stride {binding.part_size} or {-binding.part_size}",
+                    actual=binding.stride,
+                    rule=PORT_MAP,
+                )
+
+    def iterate(
+        self,
+        view: BodyView[Array],
+        inputs: tuple[Array, ...],
+        count: int | None,
+        condition: str | None,
+        counter: PortBinding | None,
+    ) -> tuple[Array, ...]:
+        """Runs the body `count` times, or until its condition fails."""
+        parameters: dict[str, Array] = fed(view, inputs)
+        slices = [
+            binding
+            for binding in view.inputs
+            if binding.axis is not None and binding.external is not None
+        ]
+        outputs = connected(view)
+        parts: dict[int, list[Array]] = {
+            index: [] for index, binding in enumerate(outputs) if binding.axis is not None
+        }
+        results: dict[str, Array] = {}
+        iteration = 0
+        while count is None or iteration < count:
+            if iteration == MAX_ITERATIONS:
+                raise ValueError(f"the loop has not ended after {MAX_ITERATIONS} iterations")
+            self.prepare(view, parameters, slices, inputs, counter, iteration)
+            results = view.run(parameters)
+            for index, part in parts.items():
+                part.append(results[outputs[index].internal])
+            iteration += 1
+            parameters.update(
+                {
+                    parameter: results[result]
+                    for result, parameter in view.back_edges
+                    if parameter in parameters
+                }
+            )
+            if condition is not None and not results[condition].ravel()[0]:
+                break
+        if not iteration:
+            return self.nothing_ran(view, parameters, slices, inputs, counter)
+        return tuple(
+            joined(parts[index], binding) if binding.axis is not None else results[binding.internal]
+            for index, binding in enumerate(outputs)
+        )
+
+    def prepare(
+        self,
+        view: BodyView[Array],
+        parameters: dict[str, Array],
+        slices: list[PortBinding],
+        inputs: tuple[Array, ...],
+        counter: PortBinding | None,
+        iteration: int,
+    ) -> None:
+        """Puts the slices and the number of an iteration among the parameters."""
+        for binding in slices:
+            assert binding.external is not None
+            parameters[binding.internal] = part(inputs[binding.external], binding, iteration)
+        if (
+            counter is not None
+            and counter.external is None
+            and counter.internal not in {parameter for _, parameter in view.back_edges if iteration}
+        ):
+            from ...numpy_types import dtype_of
+
+            shape = view.declared_shape(counter.internal)
+            parameters[counter.internal] = np.full(
+                () if shape.rank == 0 else (1,),
+                iteration,
+                dtype_of(view.declared_type(counter.internal)),
+            )
+
+    def nothing_ran(
+        self,
+        view: BodyView[Array],
+        parameters: dict[str, Array],
+        slices: list[PortBinding],
+        inputs: tuple[Array, ...],
+        counter: PortBinding | None,
+    ) -> tuple[Array, ...]:
+        """The outputs of no iteration: states as they came, concatenations of nothing, zeros for
+        what no iteration has made.
+
+        A trial run shows the shapes.
+        """
+        padded = tuple(
+            array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype)
+            for array in inputs
+        )
+        trial = dict(parameters)
+        self.prepare(view, trial, slices, padded, counter, 0)
+        results = view.run(trial)
+        states = dict(view.back_edges)
+        arrays: list[Array] = []
+        for binding in connected(view):
+            result = results[binding.internal]
+            if binding.axis is not None:
+                arrays.append(joined([result], binding).take([], axis=binding.axis))
+            else:
+                state = states.get(binding.internal)
+                arrays.append(
+                    parameters[state]
+                    if state in parameters and state is not None
+                    else np.zeros_like(result)
+                )
+        return tuple(arrays)
+
+
+def part(array: Array, binding: PortBinding, iteration: int) -> Array:
+    """The slice of an iteration: forwards from `start`, or, with a negative stride, backwards from
+    the part that ends with it.
+    """
+    axis, size = binding.axis or 0, array.shape[binding.axis or 0]
+    start = binding.start + size if binding.start < 0 else binding.start
+    first = (
+        start + iteration * binding.stride - (binding.part_size - 1 if binding.stride < 0 else 0)
+    )
+    if not 0 <= first <= first + binding.part_size <= size:
+        raise ValueError(
+            f"iteration {iteration} takes {first} to {first + binding.part_size - 1} of axis "
+            f"{axis} of input {binding.external}, which has {size}"
+        )
+    return array[(slice(None),) * axis + (slice(first, first + binding.part_size),)]
+
+
+def joined(parts: list[Array], binding: PortBinding) -> Array:
+    """The results of all iterations along an axis, the last first for a negative stride."""
+    shaped = [result if result.ndim else result.reshape(1) for result in parts]
+    return np.concatenate(shaped[::-1] if binding.stride < 0 else shaped, axis=binding.axis or 0)

@@ -1,0 +1,193 @@
+"""TensorIterator: a body runs for each slice of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...faults import Fault, fault, require
+from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
+from ...types import DYNAMIC, Dimension
+from ..declaration import ANY, operand
+from ..lazy import Array
+from ..tensors import UNKNOWN, Tensor
+from .base import body_of, connected
+from .iteration import Iteration
+
+if TYPE_CHECKING:
+    from ..bodies import BodyView, PortBinding
+
+
+class TensorIterator(Iteration):
+    """Runs a body for each slice of its inputs. Specification: TensorIterator-1."""
+
+    since = 1
+    inputs = operand(ANY, optional=True, variadic=True)
+
+    def infer(
+        self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int
+    ) -> tuple[Tensor, ...]:
+        view = body_of(bodies, "body")
+        require(
+            all(layer.folded_type != "tensoriterator" for layer in view.body.layers),
+            "the body contains another TensorIterator; OpenVINO does not support nesting them",
+            expected="no TensorIterator in the body",
+            rule=PORT_MAP,
+            help="use Loop",
+        )
+        self.require_all_connected(view, 0, len(inputs))
+        parameters: dict[str, Tensor] = {}
+        for binding in reversed(view.inputs):
+            if binding.external is not None:
+                tensor = inputs[binding.external]
+                shape = tensor.shape if binding.axis is None else self.sliced_shape(binding, tensor)
+                parameters[binding.internal] = Tensor(view.declared_type(binding.internal), shape)
+        results = view.run(parameters)
+        count: Dimension | int | None = self.count(view, inputs)
+        if count is None:
+            count = self.symbolic_count(view, inputs)
+        return tuple(
+            self.collected(binding, results.get(binding.internal, UNKNOWN), count)
+            for binding in connected(view)
+        )
+
+    def counts(
+        self, view: BodyView[Any], inputs: tuple[Tensor, ...]
+    ) -> list[tuple[PortBinding, int]]:
+        """The number of parts of each sliced input for which it is known; `start` and `end` are
+        both among them.
+        """
+        counts = []
+        for binding in view.inputs:
+            size = (
+                None
+                if binding.axis is None
+                or binding.external is None
+                or inputs[binding.external].rank is None
+                else inputs[binding.external].shape[binding.axis]
+            )
+            if size is not None and size.is_static:
+                start, end = (
+                    place + size.low if place < 0 else place
+                    for place in (binding.start, binding.end)
+                )
+                counts.append((binding, (abs(end - start) + 1) // binding.part_size))
+        return counts
+
+    def count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> int | None:
+        """The number of iterations, where it is known: that of the last sliced input, or, with none
+        sliced, what an output says.
+        """
+        known = self.counts(view, inputs)
+        if known:
+            return max(known, key=lambda pair: pair[0].external or 0)[1]
+        output = next((binding for binding in connected(view) if binding.axis is not None), None)
+        if output is None or any(binding.axis is not None for binding in view.inputs):
+            return None
+        require(
+            output.part_size > 0,
+            f"the port map concatenates output {output.external} of parts of {output.part_size}",
+            expected="part_size >= 1",
+            actual=output.part_size,
+            rule=PORT_MAP,
+        )
+        return abs(output.end - output.start) // output.part_size
+
+    def repetitions(
+        self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
+    ) -> dict[str, Dimension]:
+        count = self.count(bodies["body"], tuple(inputs))
+        return {"body": DYNAMIC if count is None else Dimension(max(count, 0))}
+
+    def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
+        sizes = [
+            inputs[binding.external].shape[binding.axis].low
+            for binding in view.inputs
+            if binding.axis is not None
+            and binding.external is not None
+            and self.sliced_shape(binding, inputs[binding.external]).rank is not None
+        ]
+        return min(sizes) > 0 if sizes else (self.count(view, tuple(inputs)) or 0) > 0
+
+    def symbolic_count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> Dimension | None:
+        """The number of iterations, where it is known as an expression of named sizes."""
+        sliced = [
+            binding
+            for binding in view.inputs
+            if binding.axis is not None
+            and binding.external is not None
+            and inputs[binding.external].rank is not None
+        ]
+        if not sliced:
+            return None
+        last = max(sliced, key=lambda binding: binding.external or 0)
+        size = inputs[last.external or 0].shape[last.axis or 0]
+        first, end = sorted((last.start, last.end))
+        if first >= 0 or end < 0:  # both count from the same end of the axis
+            return None
+        return size.followed(
+            DYNAMIC,
+            lambda whole: (
+                (whole + first - end + 1) // last.part_size
+                if whole.facts.assume_at_least(whole + first, whole.facts.number(end))
+                else None
+            ),
+        )
+
+    def collected(
+        self, binding: PortBinding, result: Tensor, count: Dimension | int | None
+    ) -> Tensor:
+        """An output: the result of the last iteration, or of all of them one after the other."""
+        if binding.axis is None or result.shape.dims is None:
+            return Tensor(result.element_type, result.shape)
+        axis = self.output_axis(binding, result)
+        dims = list(result.shape.dims) or [DYNAMIC]
+        if count is None:
+            dims[axis] = DYNAMIC
+        elif isinstance(count, int):
+            dims[axis] = Dimension(max(count * binding.part_size, 0))
+        else:
+            dims[axis] = count * max(binding.part_size, 0) if count.symbolic else DYNAMIC
+        return Tensor(result.element_type, dims)
+
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
+        yield from super().check(*inputs, bodies=bodies)
+        view = bodies["body"]
+        for binding in view.inputs:
+            if binding.external is None:
+                continue
+            seen, declared = (
+                inputs[binding.external].element_type,
+                view.declared_type(binding.internal),
+            )
+            if seen is not declared and not seen.is_dynamic and not declared.is_dynamic:
+                yield fault(
+                    f"input {binding.external} has element type {seen}, but Parameter "
+                    f"{binding.internal} of the body declares {declared}; OpenVINO uses that of "
+                    "the "
+                    "Parameter",
+                    expected=declared,
+                    actual=seen,
+                    rule=INPUT_ELEMENT_TYPE,
+                )
+        known = self.counts(view, inputs)
+        for binding, count in known[1:]:
+            if count != known[0][1]:
+                yield fault(
+                    f"input {binding.external} has slices for {count} iterations, but input "
+                    f"{known[0][0].external} for {known[0][1]}",
+                    expected=known[0][1],
+                    actual=count,
+                    rule=PORT_MAP,
+                )
+
+    def evaluate(
+        self, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int
+    ) -> tuple[Array, ...]:
+        from ...numpy_types import element_type_of
+
+        view = body_of(bodies, "body")
+        count = self.count(
+            view, tuple(Tensor(element_type_of(array), array.shape) for array in inputs)
+        )
+        return self.iterate(view, inputs, 1 if count is None else count, None, None)

@@ -1,0 +1,1 @@
+"""Generation operations: tensors made from a few numbers."""

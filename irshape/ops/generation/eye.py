@@ -1,0 +1,93 @@
+"""Eye: matrices with ones on a diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...faults import Fault, Violation, require
+from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
+from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ..axes import require_single
+from ..declaration import I32_I64, Operation, attribute, operand
+from ..kinds import TYPE_NAME
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .sizes import negative_sizes, sizes
+
+
+class Eye(Operation):
+    """Matrices with ones on a diagonal. Specification: Eye-9."""
+
+    since = 9
+    num_rows = operand(I32_I64, value=True)
+    num_columns = operand(I32_I64, value=True)
+    diagonal_index = operand(I32_I64)
+    batch_shape = operand(I32_I64, rank=1, value=True, optional=True)
+    output_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
+
+    def infer(
+        self,
+        num_rows: Tensor,
+        num_columns: Tensor,
+        diagonal_index: Tensor,
+        batch_shape: Tensor | None,
+    ) -> Tensor:
+        for name, tensor in (
+            ("num_rows", num_rows),
+            ("num_columns", num_columns),
+            ("diagonal_index", diagonal_index),
+            ("batch_shape", batch_shape),
+        ):
+            if tensor is None:
+                continue
+            require(
+                not tensor.element_type.is_dynamic,
+                f"the element type of `{name}` is not known; expected i32 or i64",
+                at=name,
+                expected="i32 or i64",
+                actual="dynamic",
+                rule=INPUT_ELEMENT_TYPE,
+            )
+            if tensor.shape.is_static and name != "batch_shape":
+                require_single(tensor, name)
+        dims = [self.length("num_rows", num_rows), self.length("num_columns", num_columns)]
+        batch = PartialShape(()) if batch_shape is None else sizes(batch_shape)
+        return Tensor(
+            self.output_type,
+            DYNAMIC_SHAPE if batch.dims is None else PartialShape((*batch.dims, *dims)),
+        )
+
+    def length(self, name: str, tensor: Tensor) -> Dimension:
+        if tensor.value is None or len(tensor.value) != 1:
+            return DYNAMIC
+        length = tensor.value.dimension(0)
+        if length is None:
+            raise Violation(
+                f"`{name}` is {tensor.value.upper[0]}; expected a number of {name[4:]}",
+                at=name,
+                expected=">= 0",
+                actual=tensor.value.upper[0],
+                rule=INPUT_VALUE,
+            )
+        return length
+
+    def check(
+        self,
+        num_rows: Tensor,
+        num_columns: Tensor,
+        diagonal_index: Tensor,
+        batch_shape: Tensor | None,
+    ) -> Iterator[Fault]:
+        if batch_shape is not None:
+            yield from negative_sizes(batch_shape, "batch_shape")
+
+    def evaluate(
+        self, num_rows: Array, num_columns: Array, diagonal_index: Array, batch_shape: Array | None
+    ) -> Array:
+        from ...numpy_types import dtype_of
+
+        matrix = np.eye(
+            int(num_rows.item()), int(num_columns.item()), int(diagonal_index.item())
+        ).astype(dtype_of(self.output_type))
+        batch = () if batch_shape is None else tuple(batch_shape.tolist())
+        return np.broadcast_to(matrix, batch + matrix.shape).copy()

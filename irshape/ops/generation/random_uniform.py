@@ -1,0 +1,158 @@
+"""RandomUniform, with the generators of TensorFlow and PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...faults import Fault, require
+from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
+from ...types import DYNAMIC_TYPE, ElementType
+from ..declaration import I32_I64, Operation, attribute, operand, types
+from ..kinds import NATURAL, TYPE_NAME, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .sizes import negative_sizes, sizes
+
+PHILOX_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+PHILOX_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+
+
+def philox(key: int, counter: int, blocks: int) -> Array:
+    """Philox 4x32-10: four words for each block, which is the number of the draw; `key` and
+    `counter` are the two seeds.
+    """
+    low32 = np.uint64(0xFFFFFFFF)
+    half = np.uint64(32)
+    number = np.arange(blocks, dtype=np.uint64)
+    a, b = number & low32, number >> half
+    c, d = (
+        np.full(blocks, counter & 0xFFFFFFFF, np.uint64),
+        np.full(blocks, counter >> 32, np.uint64),
+    )
+    first, second = key & 0xFFFFFFFF, key >> 32
+    for _ in range(10):
+        left, right = a * np.uint64(PHILOX_MULTIPLIERS[0]), c * np.uint64(PHILOX_MULTIPLIERS[1])
+        a, b, c, d = (
+            (right >> half) ^ b ^ np.uint64(first),
+            right & low32,
+            (left >> half) ^ d ^ np.uint64(second),
+            left & low32,
+        )
+        first, second = (
+            (first + PHILOX_KEY_STEPS[0]) & 0xFFFFFFFF,
+            (second + PHILOX_KEY_STEPS[1]) & 0xFFFFFFFF,
+        )
+    return np.stack([a, b, c, d], axis=1).astype(np.uint32).ravel()
+
+
+def mersenne_twister(seed: int, words: int) -> Array:
+    """MT19937 as PyTorch seeds it."""
+    return np.random.RandomState(seed & 0xFFFFFFFF).randint(0, 1 << 32, words, dtype=np.uint32)
+
+
+class RandomUniform(Operation):
+    """Random numbers from `min_val` to before `max_val`, drawn as TensorFlow (Philox) or PyTorch
+    (Mersenne Twister) draws them.
+
+    Specification: RandomUniform-8.
+
+    A session of OpenVINO goes on with the next numbers at each inference. This gives those of the
+    first.
+    """
+
+    since = 8
+    out_shape = operand(I32_I64, rank=1, value=True)
+    min_val = operand(types("f64 f32 f16 bf16 i64 i32"), single=True, value=True)
+    max_val = operand(types("f64 f32 f16 bf16 i64 i32"), single=True, value=True)
+    output_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
+    global_seed: int = attribute(NATURAL, default=0)
+    op_seed: int = attribute(NATURAL, default=0)
+    alignment: str = attribute(Choice("tensorflow", "pytorch"), default="tensorflow")
+
+    def infer(self, out_shape: Tensor, min_val: Tensor, max_val: Tensor) -> Tensor:
+        for name, tensor in (("min_val", min_val), ("max_val", max_val)):
+            require(
+                tensor.element_type is self.output_type and not self.output_type.is_dynamic,
+                f"`{name}` has element type {tensor.element_type}, but `output_type` is "
+                f"{self.output_type}; they must be the same",
+                at=name,
+                expected=self.output_type,
+                actual=tensor.element_type,
+                rule=INPUT_ELEMENT_TYPE,
+            )
+        low, high = (
+            None if tensor.value is None or len(tensor.value) != 1 else tensor.value
+            for tensor in (min_val, max_val)
+        )
+        if low is not None and high is not None and low.exact and high.exact:
+            require(
+                low.lower[0] < high.lower[0],
+                f"`min_val` is {low.lower[0]}, `max_val` {high.lower[0]}; expected the former "
+                "below the latter",
+                at="min_val",
+                expected=f"< {high.lower[0]}",
+                actual=low.lower[0],
+                rule=INPUT_VALUE,
+            )
+        return Tensor(self.output_type, sizes(out_shape, longest=True))
+
+    def check(self, out_shape: Tensor, min_val: Tensor, max_val: Tensor) -> Iterator[Fault]:
+        yield from negative_sizes(out_shape, "out_shape")
+
+    def evaluate(self, out_shape: Array, min_val: Array, max_val: Array) -> Array:
+        shape = tuple(out_shape.tolist())
+        count = int(np.prod(shape, dtype=np.int64))
+        low, high = min_val.reshape(()), max_val.reshape(())
+        if not low < high:
+            raise ValueError(
+                f"min_val is {low}, max_val {high}; expected the former below the latter"
+            )
+        torch = self.alignment == "pytorch"
+        wide = self.output_type.bits == 64 and not (
+            torch and self.output_type.is_integer and max(int(low), int(high)) < 1 << 32
+        )
+        words = -(-count // (2 if wide else 4)) * 4
+        seeds = self.global_seed % (1 << 64), self.op_seed % (1 << 64)
+        if seeds == (0, 0):
+            seeds = int(np.random.default_rng().integers(1 << 62)), 0
+        drawn = mersenne_twister(seeds[0], words) if torch else philox(*seeds, words // 4)
+        bits = drawn.astype(np.uint64)
+        if wide:
+            # TensorFlow's doubles and PyTorch's numbers have the first word above the second,
+            # TensorFlow's integers below it
+            above, below = (
+                (bits[::2], bits[1::2])
+                if torch or self.output_type.is_real
+                else (bits[1::2], bits[::2])
+            )
+            bits = above << np.uint64(32) | below
+        bits = bits[:count].reshape(shape)
+        if self.output_type.is_integer:
+            return (bits % np.uint64(int(high) - int(low))).astype(np.int64).astype(low.dtype) + low
+        return torch_real(bits, low, high) if torch else tensorflow_real(bits, low, high)
+
+
+MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
+
+
+def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
+    """The last bits of a word as the fraction of a number from 1 to 2; what is above 1 is spread
+    from `low` to `high`, rounded at each step.
+    """
+    from ...numpy_types import element_type_of
+
+    digits = MANTISSA[element_type_of(low).name]
+    fraction = ((bits & np.uint64((1 << digits) - 1)).astype(np.float64) / (1 << digits)).astype(
+        low.dtype
+    )
+    return np.asarray(fraction * (high - low) + low)
+
+
+def torch_real(bits: Array, low: Array, high: Array) -> Array:
+    """A fraction of one bit more than that of the type; narrow types are computed in f32."""
+    from ...numpy_types import element_type_of
+
+    digits = MANTISSA[element_type_of(low).name] + 1
+    wide = np.float64 if digits == 53 else np.float32
+    fraction = (bits & np.uint64((1 << digits) - 1)).astype(wide) * wide(1 / (1 << digits))
+    return np.asarray(fraction * (high - low).astype(wide) + low.astype(wide)).astype(low.dtype)

@@ -27,6 +27,7 @@ os.environ.pop("GITHUB_ACTIONS", None)  # tests that run there see what tests el
 
 if TYPE_CHECKING:
     from differential.oracle import Oracle
+    from view.browser import Browser
 
 
 @pytest.hookimpl(wrapper=True)
@@ -43,3 +44,19 @@ def oracle() -> Iterator[Oracle]:
 
     with Oracle() as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser per xdist worker, started by the first test that opens a page."""
+    from view.browser import opened
+
+    with opened() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """The browser; what a page said in its console and no test has asked for is an error."""
+    yield chromium
+    assert chromium.console() == []

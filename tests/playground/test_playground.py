@@ -19,13 +19,13 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-for folder in ("playground", "tests/hostile", "tests/view"):
+for folder in ("playground", "tests/hostile"):
     sys.path.insert(0, str(ROOT / folder))
 
 import build  # noqa: E402
 import compare  # noqa: E402
 from attacks import ATTACKS  # noqa: E402
-from browser import MISSING, Browser, opened  # noqa: E402
+from view.browser import MISSING, Browser  # noqa: E402
 
 EXAMPLES = ROOT / "examples"
 PYODIDE = os.environ.get("IRSHAPE_PYODIDE")
@@ -131,68 +131,59 @@ def shown(browser: Browser, tab: str) -> str:
     return browser.one("[role=tabpanel]:not([hidden])").text
 
 
-def resized(browser: Browser, width: int, *, dark: bool) -> None:
-    metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-
-
 @needs_node
 @needs_browser
-def test_what_a_person_does(served: Served, tmp_path: Path) -> None:
+def test_what_a_person_does(browser: Browser, served: Served, tmp_path: Path) -> None:
     hostile = ATTACKS["markup in a name"].make(tmp_path)
-    with opened() as browser:
-        browser.driver.get(served.address)
-        wait(browser)
-        loaded = len(served.requests)
+    browser.driver.get(served.address)
+    wait(browser)
+    loaded = len(served.requests)
 
-        text = (EXAMPLES / "layers" / "wrong" / "keep_dims_forgotten.xml").read_text()
-        browser.js("document.getElementById('text').value = arguments[0]", text)
-        browser.one("#check").click()
-        wait(browser)
-        assert "1 error" in browser.one("#summary").text
-        assert "inferred [8,16,1,1]" in shown(browser, "findings")
-        assert "15 |" in shown(browser, "findings")
-        assert "+            <dim>1</dim>" in shown(browser, "fix")
-        assert "ReduceMean" in shown(browser, "ports")
-        shown(browser, "graph")
-        browser.driver.switch_to.frame(browser.one("iframe"))
-        assert browser.js("return document.documentElement.dataset.ready") == "yes"
-        browser.driver.switch_to.default_content()
+    text = (EXAMPLES / "layers" / "wrong" / "keep_dims_forgotten.xml").read_text()
+    browser.js("document.getElementById('text').value = arguments[0]", text)
+    browser.one("#check").click()
+    wait(browser)
+    assert "1 error" in browser.one("#summary").text
+    assert "inferred [8,16,1,1]" in shown(browser, "findings")
+    assert "15 |" in shown(browser, "findings")
+    assert "+            <dim>1</dim>" in shown(browser, "fix")
+    assert "ReduceMean" in shown(browser, "ports")
+    shown(browser, "graph")
+    browser.driver.switch_to.frame(browser.one("iframe"))
+    assert browser.js("return document.documentElement.dataset.ready") == "yes"
+    browser.driver.switch_to.default_content()
 
-        files = [EXAMPLES / "recurrent.xml", EXAMPLES / "recurrent.bin"]
-        browser.one("#files").send_keys("\n".join(map(str, files)))
-        wait(browser)
-        assert browser.one("#summary").text.startswith("recurrent.xml: 0 errors")
-        assert json.loads(shown(browser, "json"))["files"][0]["path"] == "recurrent.xml"
+    files = [EXAMPLES / "recurrent.xml", EXAMPLES / "recurrent.bin"]
+    browser.one("#files").send_keys("\n".join(map(str, files)))
+    wait(browser)
+    assert browser.one("#summary").text.startswith("recurrent.xml: 0 errors")
+    assert json.loads(shown(browser, "json"))["files"][0]["path"] == "recurrent.xml"
 
-        browser.one("#files").send_keys(str(hostile))
-        wait(browser)
-        assert browser.one("#summary").text.startswith("m.xml, without a .bin: 0 errors")
-        assert "<" in shown(browser, "ports")
-        assert browser.all("#ports img, #ports script, #findings img, #findings script") == []
+    browser.one("#files").send_keys(str(hostile))
+    wait(browser)
+    assert browser.one("#summary").text.startswith("m.xml, without a .bin: 0 errors")
+    assert "<" in shown(browser, "ports")
+    assert browser.all("#ports img, #ports script, #findings img, #findings script") == []
 
-        for width in (375, 1280, 2560):
-            for dark in (False, True):
-                resized(browser, width, dark=dark)
-                assert browser.js("return document.documentElement.scrollWidth") <= width
-        assert browser.console() == []
-        assert served.requests[loaded:] == []
+    for width in (375, 1280, 2560):
+        browser.resize(width)
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            assert browser.js("return document.documentElement.scrollWidth") <= width
+    assert served.requests[loaded:] == []
 
 
 @needs_node
 @needs_browser
-def test_requests_elsewhere_are_forbidden(served: Served) -> None:
+def test_requests_elsewhere_are_forbidden(browser: Browser, served: Served) -> None:
     """Neither the page nor its worker can send anything to another server."""
-    with opened() as browser:
-        browser.driver.get(served.address)
-        ask = "const done = arguments[1]; fetch(arguments[0]).then(() => done('sent'), String)"
-        answer = browser.driver.execute_async_script(
-            ask.replace("String)", "(error) => done(String(error)))"), "https://example.org/"
-        )
-        assert "TypeError" in answer
-        assert any("Content Security Policy" in text for text in browser.console())
+    browser.driver.get(served.address)
+    ask = "const done = arguments[1]; fetch(arguments[0]).then(() => done('sent'), String)"
+    answer = browser.driver.execute_async_script(
+        ask.replace("String)", "(error) => done(String(error)))"), "https://example.org/"
+    )
+    assert "TypeError" in answer
+    assert any("Content Security Policy" in text for text in browser.console())
 
 
 @needs_node

@@ -32,7 +32,9 @@ MISSING = (
 OPTIONS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-extensions "
     "--disable-background-networking --disable-component-update --disable-sync "
-    "--disable-dev-shm-usage --no-zygote"
+    "--disable-dev-shm-usage --no-zygote "
+    # fewer processes: none that waits for another site, none for a graphics card
+    "--disable-features=SpareRendererForSitePerProcess --in-process-gpu"
 )
 
 
@@ -55,13 +57,22 @@ class Browser:
         self, page: Path, fragment: str = "", *, width: int = 1280, dark: bool = False
     ) -> None:
         """Opens a page in a window of this width, and waits until it is drawn."""
-        metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        self.driver.get("about:blank")
+        self.resize(width)
+        self.scheme("dark" if dark else "light")
+        if self.driver.current_url.split("#")[0] == page.as_uri():
+            self.driver.get("about:blank")  # another fragment alone would not load it anew
         self.driver.get(page.as_uri() + fragment)
         assert self.js("return document.documentElement.dataset.ready") == "yes", self.console()
+
+    def resize(self, width: int) -> None:
+        metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def scheme(self, name: str) -> None:
+        """Makes the system light or dark."""
+        feature = {"name": "prefers-color-scheme", "value": name}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        self.js("return new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
     def js(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from browser import view
 from click.testing import CliRunner
 from ir import Net
+from view.browser import view
 
 from irshape.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("*.xml"))
 LARGEST = 500_000
 """Bytes of a page without its data."""
 
@@ -171,8 +170,9 @@ def test_a_page_is_small_and_asks_for_nothing(tmp_path: Path) -> None:
     assert addresses == {"http://www.w3.org/2000/svg"}
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_same_model_gives_the_same_page(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["control_flow.xml", "decoder.xml"])
+def test_the_same_model_gives_the_same_page(name: str, tmp_path: Path) -> None:
+    path = ROOT / "examples" / name
     pages = [view(path, "-o", tmp_path / f"{name}.html").read_bytes() for name in "ab"]
     assert pages[0] == pages[1]
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pytest
-from browser import MISSING, Browser, call, opened, view
 from ir import Net
+from view.browser import MISSING, Browser, call, view
 
 from irshape.comparison import runtime
 
@@ -26,48 +25,26 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING or "a browser is t
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with opened() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     return view(EXAMPLES / "encoder.xml", "-o", folder / "encoder.html", "--histograms")
 
 
-class Screen(NamedTuple):
-    width: int
-    dark: bool
+WIDTHS = (375, 1280, 2560)
 
 
-@pytest.mark.parametrize(
-    "screen", [Screen(width, dark) for width in (375, 1280, 2560) for dark in (False, True)]
-)
-def test_it_opens_and_finds_a_layer_on_every_screen(
-    browser: Browser, encoder: Path, screen: Screen
-) -> None:
-    browser.open(encoder, width=screen.width, dark=screen.dark)
-    assert browser.names()
-    browser.search("softmax")
-    assert browser.one("#panel h2").text == "SoftMax"
-    assert browser.all(".card.selected")
-    ink = browser.js("return getComputedStyle(document.body).color")
-    assert (int(re.findall(r"\d+", ink)[0]) > 128) == screen.dark
-    assert browser.js("return document.documentElement.scrollWidth") <= screen.width
-    assert browser.console() == []
-
-
-def test_groups_open_and_close(browser: Browser, encoder: Path) -> None:
-    browser.open(encoder)
-    browser.js("document.getElementById('close-all').click()")
-    closed = browser.texts(".card.group .title")
-    assert closed == ["embeddings", "block1", "block2"]
-    browser.card("embeddings").click()
-    assert "ShapeOf_7" in browser.names()
-    browser.one(".frame .head").click()
-    assert browser.texts(".card.group .title") == closed
+def test_it_opens_and_finds_a_layer_on_every_screen(browser: Browser, encoder: Path) -> None:
+    for width in WIDTHS:
+        browser.open(encoder, width=width)
+        assert browser.names()
+        browser.search("softmax")
+        assert browser.one("#panel h2").text == "SoftMax"
+        assert browser.all(".card.selected")
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            ink = browser.js("return getComputedStyle(document.body).color")
+            assert (int(re.findall(r"\d+", ink)[0]) > 128) == (scheme == "dark")
+            assert browser.js("return document.documentElement.scrollWidth") <= width
 
 
 def test_only_what_is_open_is_laid_out(browser: Browser, tmp_path: Path) -> None:
@@ -87,27 +64,6 @@ def test_only_what_is_open_is_laid_out(browser: Browser, tmp_path: Path) -> None
     assert browser.all(".frame.repeat")
 
 
-def test_the_side_panel_tells_all_of_a_layer(browser: Browser, encoder: Path) -> None:
-    browser.open(encoder)
-    browser.search("block1/attention/query MatMul")
-    browser.js("document.querySelectorAll('#panel details').forEach(each => { each.open = true })")
-    for _ in range(50):
-        if "<layer" in browser.panel:
-            break
-    for text in (
-        "block1/attention/query",
-        "transpose_a",  # an attribute
-        "f32 [1..8,?,32]",  # what is inferred
-        "= [input_ids_0,input_ids_1,32]",  # in terms of the inputs
-        '<layer id="27" name="block1/attention/query" type="MatMul" version="opset1">',
-        "Operation MatMul of opset1",
-        "1,024 elements",  # of the weights
-    ):
-        assert text in browser.panel, text
-    spread = browser.one("#panel .histogram").get_attribute("aria-label")
-    assert re.match(r"How the values are spread: -\d", spread or "")
-
-
 class Search(NamedTuple):
     words: str
     type: str
@@ -124,12 +80,36 @@ SEARCHES = [
 ]
 
 
-def test_search(browser: Browser, encoder: Path) -> None:
+def test_a_layer_is_found_read_and_left_for_another(browser: Browser, encoder: Path) -> None:
+    """The search, the side panel, and the path to another layer."""
     browser.open(encoder)
     for search in SEARCHES:
         browser.search(search.words)
         panel = browser.one("#panel h2").text, browser.one("#panel .name").text
         assert panel == (search.type, search.name), search.words
+    browser.js("document.querySelectorAll('#panel details').forEach(each => { each.open = true })")
+    for _ in range(50):
+        if "<layer" in browser.panel:
+            break
+    for text in (
+        "block1/attention/query",
+        "transpose_a",  # an attribute
+        "f32 [1..8,?,32]",  # what is inferred
+        "= [input_ids_0,input_ids_1,32]",  # in terms of the inputs
+        '<layer id="27" name="block1/attention/query" type="MatMul" version="opset1">',
+        "Operation MatMul of opset1",
+        "1,024 elements",  # of the weights
+    ):
+        assert text in browser.panel, text
+    spread = browser.one("#panel .histogram").get_attribute("aria-label")
+    assert re.match(r"How the values are spread: -\d", spread or "")
+    browser.search("parameter input_ids")
+    (begin,) = (each for each in browser.all("#panel button") if each.text == "Path to …")
+    begin.click()
+    browser.search("embeddings/norm")
+    assert browser.texts("#panel .way .link")[0] == "Parameter input_ids"
+    assert "MVN" in browser.texts("#panel .way .link")[-1]
+    assert browser.all(".card.on-path")
 
 
 def test_keys_and_links(browser: Browser, encoder: Path) -> None:
@@ -150,9 +130,15 @@ def test_keys_and_links(browser: Browser, encoder: Path) -> None:
     assert browser.all(".card.selected") == []
 
 
-def test_a_link_to_a_view(browser: Browser, encoder: Path) -> None:
+def test_groups_open_and_close_and_a_link_leads_to_them(browser: Browser, encoder: Path) -> None:
     browser.open(encoder)
     browser.js("document.getElementById('close-all').click()")
+    closed = browser.texts(".card.group .title")
+    assert closed == ["embeddings", "block1", "block2"]
+    browser.card("embeddings").click()
+    assert "ShapeOf_7" in browser.names()
+    browser.one(".frame .head").click()
+    assert browser.texts(".card.group .title") == closed
     browser.card("embeddings").click()
     browser.search("embeddings/words")
     browser.js(
@@ -169,17 +155,6 @@ def test_a_link_to_a_view(browser: Browser, encoder: Path) -> None:
     assert [round(float(each)) for each in re.findall(r"-?[\d.]+", again)] == [
         round(float(each)) for each in re.findall(r"-?[\d.]+", drawn)
     ]
-
-
-def test_the_path_between_two_layers(browser: Browser, encoder: Path) -> None:
-    browser.open(encoder)
-    browser.search("parameter input_ids")
-    (begin,) = (each for each in browser.all("#panel button") if each.text == "Path to …")
-    begin.click()
-    browser.search("embeddings/norm")
-    assert browser.texts("#panel .way .link")[0] == "Parameter input_ids"
-    assert "MVN" in browser.texts("#panel .way .link")[-1]
-    assert browser.all(".card.on-path")
 
 
 def test_options_of_the_view(browser: Browser, encoder: Path) -> None:
@@ -201,7 +176,6 @@ def test_options_of_the_view(browser: Browser, encoder: Path) -> None:
     (above,) = (each for each in browser.all("#panel button") if each.text == "Above")
     above.click()
     assert browser.all(".card.on-path")
-    assert browser.console() == []
 
 
 def test_bodies_open_in_place(browser: Browser, tmp_path: Path) -> None:
@@ -212,7 +186,6 @@ def test_bodies_open_in_place(browser: Browser, tmp_path: Path) -> None:
     assert "then_port_map" in browser.panel or "then_body" in browser.panel
     browser.card("If").find_element("css selector", ".sign").click()
     assert {"then_body", "else_body"} <= set(browser.texts(".card.group .title"))
-    assert browser.console() == []
 
 
 def test_two_inputs_that_do_not_fit(browser: Browser, tmp_path: Path) -> None:
@@ -268,7 +241,6 @@ def test_the_first_layer_that_departs(
         assert "departs by itself; error 0.5" in browser.panel
         assert "exp_1" in browser.one(".card.selected").text
         assert browser.texts(".legend .key")[0] == "departs by itself: 1"
-    assert browser.console() == []
 
 
 def test_ranges_of_a_run(browser: Browser, tmp_path: Path) -> None:
@@ -308,7 +280,6 @@ def test_what_changed_between_two_exports(browser: Browser, tmp_path: Path) -> N
     for each in selected:
         assert "mark-changed" in (each.get_attribute("class") or "")
     assert browser.all(".card.mark-added")
-    assert browser.console() == []
 
 
 def test_values_that_differ(browser: Browser, tmp_path: Path) -> None:
@@ -360,7 +331,6 @@ def test_names_are_text(browser: Browser, tmp_path: Path) -> None:
     assert browser.js("return [window.hacked === undefined, document.scripts.length]") == [True, 3]
     assert browser.all("img, iframe, link, object, a[href^='javascript']") == []
     assert browser.js("return performance.getEntriesByType('resource').length") == 0
-    assert browser.console() == []
 
 
 @pytest.mark.parametrize("attack", ["markup in a name", "markup in a type"])
@@ -368,7 +338,6 @@ def test_attacks(browser: Browser, attack: str, tmp_path: Path) -> None:
     browser.open(view(ATTACKS[attack].make(tmp_path), "-o", tmp_path / "page.html"))
     assert "alert(1)" in browser.js("return document.body.textContent")
     assert browser.js("return document.scripts.length") == 3
-    assert browser.console() == []
 
 
 def test_a_page_is_made_of_a_file_without_a_model(browser: Browser, tmp_path: Path) -> None:
@@ -376,4 +345,3 @@ def test_a_page_is_made_of_a_file_without_a_model(browser: Browser, tmp_path: Pa
     path.write_text("<net name='m' version='11'><layers><layer", encoding="utf-8")
     browser.open(view(path, "-o", tmp_path / "page.html"))
     assert "IR001" in browser.panel
-    assert browser.console() == []

@@ -1,0 +1,202 @@
+"""What is wrong with a node, by the schema of its operator or for want of one."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from ...faults import Violation
+from ...rule_ids import (
+    ATTRIBUTE_VALUE,
+    CUSTOM_OPERATION,
+    DANGLING_EDGE,
+    INPUT_COUNT,
+    INPUT_ELEMENT_TYPE,
+    MISSING_ATTRIBUTE,
+    MISSPELT_ATTRIBUTE,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_TYPE,
+    UNKNOWN_VERSION,
+)
+from ...types import DYNAMIC_TYPE
+from ..builder import Builder, NodeOutput
+from .package import NAMES, onnx
+
+
+def check_node(
+    builder: Builder,
+    operator: Any,
+    attributes: dict[str, Any],
+    inputs: list[NodeOutput | None],
+    proto: Any,
+) -> None:
+    """Checks a node against the schema of its operator. Raises `Violation`.
+
+    An attribute without meaning is only noted.
+    """
+    _check_attributes(
+        builder,
+        operator,
+        attributes,
+        {attribute.name for attribute in proto.attribute},
+        proto.op_type,
+    )
+    _check_count(operator, inputs, proto)
+    kinds: dict[str, tuple[str, str]] = {}
+    for index, value in enumerate(inputs):
+        if value is None or value.element_type is DYNAMIC_TYPE:
+            continue
+        formal = operator.inputs[min(index, len(operator.inputs) - 1)]
+        allowed = {
+            NAMES.get(name[len("tensor(") : -1])
+            for name in formal.types
+            if name.startswith("tensor(")
+        }
+        kind = value.element_type.name
+        if allowed and kind not in allowed and formal.types:
+            words = ", ".join(sorted(name for name in allowed if name))
+            raise Violation(
+                f"`{formal.name}` (input {index}) has element type {kind}; "
+                f"{proto.op_type} of version {operator.since_version} takes {words}",
+                rule=INPUT_ELEMENT_TYPE,
+                expected=words,
+                actual=kind,
+            )
+        if "(" in formal.type_str or not formal.is_homogeneous:
+            continue
+        other = kinds.setdefault(formal.type_str, (kind, formal.name))
+        if other[0] != kind:
+            raise Violation(
+                f"`{formal.name}` (input {index}) has element type {kind}, but "
+                f"`{other[1]}` has {other[0]}; they must be the same",
+                rule=INPUT_ELEMENT_TYPE,
+                expected=other[0],
+                actual=kind,
+                help="insert a Cast",
+            )
+
+
+def _check_count(operator: Any, inputs: list[NodeOutput | None], proto: Any) -> None:
+    """Raises `Violation` for a number of inputs that the operator does not take."""
+    least, most = operator.min_input, operator.max_input
+    if not least <= len(inputs) <= most or any(
+        value is None and index < least for index, value in enumerate(inputs)
+    ):
+        wanted = f"{least} to {most}"
+        if least == most:
+            wanted = f"{least}"
+        elif operator.is_infinite(most):
+            wanted = f"{least} or more"
+        seen = sum(value is not None for value in inputs)
+        raise Violation(
+            f"{proto.op_type} of version {operator.since_version} takes {wanted} inputs, "
+            f"got {seen}",
+            rule=INPUT_COUNT,
+            expected=wanted,
+            actual=seen,
+        )
+
+
+def _check_attributes(
+    builder: Builder, operator: Any, attributes: dict[str, Any], given: set[str], name: str
+) -> None:
+    """Drops meaningless attributes, and notes them.
+
+    Raises `Violation` for an attribute that is missing or of the wrong type.
+    """
+    known = operator.attributes
+    kinds = onnx().AttributeProto.AttributeType
+    for key, attribute in list(attributes.items()):
+        declared = known.get(key)
+        if declared is None:
+            close = get_close_matches(
+                key, [other for other in known if other not in given], 1, 0.75
+            )
+            rule, hint = (
+                (MISSPELT_ATTRIBUTE, f"rename it to `{close[0]}`")
+                if close
+                else (UNKNOWN_ATTRIBUTE, "remove it, or correct its name")
+            )
+            message = (
+                f"`{key}` looks like a misspelling of `{close[0]}`"
+                if close
+                else f"{name} of version {operator.since_version} has no attribute `{key}`"
+            )
+            wanted = close[0] if close else ", ".join(sorted(known)) or "no attributes"
+            builder.report(
+                rule, message, at=key, expected=wanted, actual=key, help=hint, severity="error"
+            )
+            del attributes[key]
+            continue
+        wanted = declared.type.name
+        seen = (
+            kinds.Name(attribute.type) if attribute.type in kinds.values() else str(attribute.type)
+        )
+        if seen != wanted:
+            raise Violation(
+                f"`{key}` is of the type {seen}; {name} takes {wanted}",
+                rule=ATTRIBUTE_VALUE,
+                at=key,
+                expected=wanted,
+                actual=seen,
+            )
+    for key, declared in known.items():
+        if declared.required and key not in attributes:
+            raise Violation(
+                f"the attribute `{key}` is missing",
+                rule=MISSING_ATTRIBUTE,
+                expected=declared.type.name,
+                help=f"give {name} its `{key}`",
+            )
+
+
+class UndefinedInput(Violation):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the input '{name}' is not produced by an earlier node, an input or an initializer",
+            rule=DANGLING_EDGE,
+            expected="the name of a value",
+            actual=name,
+            help="the nodes of an ONNX model are listed in the order in which they run",
+        )
+
+
+class UnknownOperator(Violation):
+    def __init__(self, name: str, domain: str, opset: int) -> None:
+        every = [
+            operator for operator in onnx().defs.get_all_schemas() if operator.domain == domain
+        ]
+        if any(operator.name == name for operator in every):
+            since = min(
+                operator.since_version
+                for operator in onnx().defs.get_all_schemas_with_history()
+                if operator.domain == domain and operator.name == name
+            )
+            super().__init__(
+                f"opset {opset} does not contain {name}, which came with opset {since}",
+                rule=UNKNOWN_VERSION,
+                expected=f"opset {since} or later",
+                actual=opset,
+            )
+            return
+        close = get_close_matches(name, [operator.name for operator in every], 1, 0.7)
+        super().__init__(
+            f"no opset of {domain or 'ai.onnx'} contains an operator {name}",
+            rule=UNKNOWN_TYPE if domain == "" else CUSTOM_OPERATION,
+            expected=close[0] if close else None,
+            actual=name,
+            help=f"did you mean {close[0]}?"
+            if close
+            else "the declared types and shapes of its outputs are used",
+        )
+
+
+class UndeclaredOperator(Violation):
+    def __init__(self, name: str, domain: str, version: int) -> None:
+        super().__init__(
+            f"irshape has no declaration of {domain or 'ai.onnx'} {name}-{version}",
+            rule=UNKNOWN_TYPE,
+            actual=f"{name}-{version}",
+            help="the declared types and shapes of its outputs are used; docs/onnx.md lists the "
+            "operators that are read",
+        )

@@ -1,0 +1,299 @@
+"""Operators that hold graphs: If, Loop and Scan become layers with bodies and port maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from ...faults import Violation
+from ...model.graph import PORT_MAPS, BackEdge, Body, Layer, PortMap
+from ...ops.tensors import Tensor
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, UNKNOWN_VERSION
+from ...types import DYNAMIC_SHAPE, SCALAR, ElementType, PartialShape
+from ..builder import Builder, NodeOutput
+from .tensors import declared
+
+
+class Subgraph(NamedTuple):
+    """A body that has been read."""
+
+    body: Body
+    parameters: list[Layer]
+    results: list[Layer]
+    captured: list[tuple[NodeOutput, Layer]]
+
+
+class BodyReader(Protocol):
+    """Reads a graph inside a node as a body.
+
+    given: its inputs. sliced: those that come in slices, whose axis of size 1 is removed. stacked:
+    the outputs that get such an axis.
+    """
+
+    def __call__(
+        self,
+        graph: Any,
+        given: list[tuple[str, Tensor]],
+        *,
+        sliced: Mapping[str, int] | None = None,
+        stacked: Mapping[int, int] | None = None,
+    ) -> Subgraph: ...
+
+
+def conditional(
+    builder: Builder,
+    read: BodyReader,
+    inputs: list[NodeOutput | None],
+    attributes: dict[str, Any],
+) -> tuple[NodeOutput, ...]:
+    """If: two bodies, and what they use from around them as inputs."""
+    assert inputs[0] is not None
+    fed = [inputs[0]]
+    places: dict[tuple[int, int], int] = {}
+    bodies, maps = {}, {}
+    graphs = {
+        tag: read(attributes[name].g, [])
+        for tag, name in (("then_body", "then_branch"), ("else_body", "else_branch"))
+    }
+    for tag, graph in graphs.items():
+        entries = []
+        for value, layer in graph.captured:
+            key = id(value.layer), value.port
+            if key not in places:
+                places[key] = len(fed)
+                fed.append(value)
+            entries.append(_port_map(builder, "input", places[key], layer))
+        bodies[tag], maps[PORT_MAPS[tag]] = graph.body, entries
+    for tag, graph in graphs.items():
+        maps[PORT_MAPS[tag]] += [
+            _port_map(builder, "output", len(fed) + index, layer)
+            for index, layer in enumerate(graph.results)
+        ]
+    return builder.with_bodies("If", fed, bodies, maps, len(graphs["then_body"].results))
+
+
+def loop(
+    builder: Builder,
+    read: BodyReader,
+    inputs: list[NodeOutput | None],
+    attributes: dict[str, Any],
+) -> tuple[NodeOutput, ...]:
+    """Reads a Loop.
+
+    States go along back edges; outputs of the iterations are joined along a new axis in front.
+    """
+    graph = attributes["body"].g
+    padded = [*inputs, *[None] * (2 - len(inputs))]
+    states = [value for value in padded[2:] if value is not None]
+    if (
+        len(graph.input) != 2 + len(states)
+        or len(graph.output) < 1 + len(states)
+        or len(padded) != 2 + len(states)
+    ):
+        message = (
+            f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} "
+            f"outputs; the Loop has {len(padded) - 2} states"
+        )
+        raise Violation(
+            message, rule=INPUT_COUNT, expected=2 + len(states), actual=len(graph.input)
+        )
+    trips, condition = (
+        padded[0] or builder.numbers(-1),
+        padded[1] or builder.numbers(True, "boolean"),
+    )
+    said = [declared(info.type) for info in graph.input[2:]]
+    given = [
+        (graph.input[0].name, Tensor(ElementType.of("i64"), SCALAR)),
+        (graph.input[1].name, Tensor(ElementType.of("boolean"), SCALAR)),
+    ]
+    for info, tensor, state in zip(graph.input[2:], said, states, strict=True):
+        given.append(
+            (
+                info.name,
+                tensor
+                if tensor is not None and tensor.element_type is state.element_type
+                else Tensor(state.element_type, DYNAMIC_SHAPE),
+            )
+        )
+    inner = read(graph, given, stacked=dict.fromkeys(range(1 + len(states), len(graph.output)), 0))
+    fed = [trips, condition, *states, *(value for value, _ in inner.captured)]
+    entries = [
+        _port_map(builder, "input", -1, inner.parameters[0], purpose="current_iteration"),
+        _port_map(builder, "input", 1, inner.parameters[1]),
+    ]
+    inside = [*inner.parameters[2:], *(layer for _, layer in inner.captured)]
+    entries += [_port_map(builder, "input", 2 + index, layer) for index, layer in enumerate(inside)]
+    entries.append(
+        _port_map(builder, "output", -1, inner.results[0], purpose="execution_condition")
+    )
+    for index, layer in enumerate(inner.results[1:]):
+        joined = _along(0) if index >= len(states) else {}
+        entries.append(_port_map(builder, "output", len(fed) + index, layer, **joined))
+    ends = zip(inner.results, inner.parameters[1:], strict=False)
+    inner.body.back_edges = [
+        BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends
+    ]
+    return builder.with_bodies(
+        "Loop", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results) - 1
+    )
+
+
+def scan(
+    builder: Builder,
+    read: BodyReader,
+    inputs: list[NodeOutput | None],
+    attributes: dict[str, Any],
+) -> tuple[NodeOutput, ...]:
+    """Scan: states along back edges, inputs in slices, outputs joined."""
+    graph = attributes["body"].g
+    count = attributes["num_scan_inputs"].i
+    values = [value for value in inputs if value is not None]
+    number = len(values) - count
+    outputs = len(graph.output) - number
+    if "directions" in attributes or len(values) != len(inputs):
+        raise Violation(
+            "Scan of version 8 goes over a batch; OpenVINO has no such layer",
+            rule=UNKNOWN_VERSION,
+            expected="opset 9 or later",
+        )
+    if count < 1 or number < 0 or len(graph.input) != len(values) or outputs < 0:
+        message = (
+            f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} "
+            f"outputs; the Scan has {number} states and {count} inputs to slice"
+        )
+        raise Violation(message, rule=INPUT_COUNT, expected=len(values), actual=len(graph.input))
+
+    axes = _scan_axes(values[number:], _listed(attributes, "scan_input_axes", count))
+    given = _scan_inputs(graph, values, axes)
+    joins = _listed(attributes, "scan_output_axes", outputs)
+    inner = read(
+        graph,
+        given,
+        sliced={info.name: axis for info, axis in zip(graph.input[number:], axes, strict=True)},
+        stacked={number + index: axis for index, axis in enumerate(joins)},
+    )
+    fed = [*values, *(value for value, _ in inner.captured)]
+    slices = zip(axes, _listed(attributes, "scan_input_directions", count), strict=True)
+    joined = zip(joins, _listed(attributes, "scan_output_directions", outputs), strict=True)
+    entries = _scan_port_map(builder, inner, number, list(slices), list(joined))
+    ends = zip(inner.results[:number], inner.parameters[:number], strict=True)
+    inner.body.back_edges = [
+        BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends
+    ]
+    return builder.with_bodies(
+        "TensorIterator", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results)
+    )
+
+
+def _scan_port_map(
+    builder: Builder,
+    inner: Subgraph,
+    states: int,
+    slices: list[tuple[int, int]],
+    joins: list[tuple[int, int]],
+) -> list[PortMap]:
+    """The port map of a Scan. slices, joins: the axis of each, and whether backwards."""
+    parameters, results = inner.parameters, inner.results
+    entries = [
+        _port_map(builder, "input", index, layer) for index, layer in enumerate(parameters[:states])
+    ]
+    for index, (axis, backwards) in enumerate(slices, states):
+        along = _along(axis, backwards)
+        entries.append(_port_map(builder, "input", index, parameters[index], **along))
+    outer = states + len(slices)
+    entries += [
+        _port_map(builder, "input", outer + index, layer)
+        for index, (_, layer) in enumerate(inner.captured)
+    ]
+    fed = outer + len(inner.captured)
+    entries += [
+        _port_map(builder, "output", fed + index, layer)
+        for index, layer in enumerate(results[:states])
+    ]
+    for index, (axis, backwards) in enumerate(joins, states):
+        along = _along(axis, backwards)
+        entries.append(_port_map(builder, "output", fed + index, results[index], **along))
+    return entries
+
+
+def _port_map(
+    builder: Builder,
+    direction: Literal["input", "output"],
+    external: int,
+    layer: Layer,
+    **more: str,
+) -> PortMap:
+    return PortMap(
+        direction,
+        {"external_port_id": str(external), "internal_layer_id": layer.id, **more},
+        builder.offset,
+    )
+
+
+def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
+    """A list of numbers, zeros by default. Raises `Violation` for another length."""
+    numbers = list(attributes[name].ints) if name in attributes else [0] * length
+    if len(numbers) != length:
+        raise Violation(
+            f"`{name}` contains {len(numbers)} numbers; expected {length}",
+            rule=ATTRIBUTE_VALUE,
+            at=name,
+            expected=length,
+            actual=len(numbers),
+        )
+    return numbers
+
+
+def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
+    """The axis along which each input of a Scan is sliced, from 0. Raises `Violation`."""
+    axes = []
+    for value, axis in zip(inputs, listed, strict=True):
+        if axis < 0 and value.rank is None:
+            raise Violation(
+                "Scan along a negative axis cannot be read without the rank of its input",
+                rule=INPUT_RANK,
+                at="scan_input_axes",
+            )
+        axes.append(axis + (value.rank or 0) if axis < 0 else axis)
+    return axes
+
+
+def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[tuple[str, Tensor]]:
+    """What the inputs of the body of a Scan are: the states, and slices of the other values."""
+    number = len(values) - len(axes)
+    given = []
+    for info, state in zip(graph.input, values[:number], strict=False):
+        said = declared(info.type)
+        given.append(
+            (
+                info.name,
+                said
+                if said is not None and said.element_type is state.element_type
+                else Tensor(state.element_type, DYNAMIC_SHAPE),
+            )
+        )
+    for info, value, axis in zip(graph.input[number:], values[number:], axes, strict=True):
+        dims = value.shape.dims
+        shape = (
+            DYNAMIC_SHAPE
+            if dims is None
+            else PartialShape(1 if place == axis else dim for place, dim in enumerate(dims))
+        )
+        given.append((info.name, Tensor(value.element_type, shape)))
+    return given
+
+
+def _along(axis: int, backwards: int = 0) -> dict[str, str]:
+    """What a line of a port map says of slices along an axis, one element each."""
+    first, last, step = (-1, 0, -1) if backwards else (0, -1, 1)
+    return {
+        "axis": str(axis),
+        "start": str(first),
+        "end": str(last),
+        "stride": str(step),
+        "part_size": "1",
+    }
+
+
+HOLDING_BODIES: Final = {"If": conditional, "Loop": loop, "Scan": scan}
+"""The operators that hold graphs, and what makes a layer with bodies of each."""

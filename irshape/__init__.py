@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from .checking.fixing import Fixes
     from .checking.sessions import Session
-    from .comparison.models import ModelComparison, Pair, Runtime
+    from .comparison.model_pairs import ModelComparison, Pair
+    from .comparison.models import Runtime
     from .comparison.result import Comparison, Inside, Row
     from .diagnostics.report import Diagnostic, FileReport, LoadError, Report
     from .differences.result import Change, LayerDiff, ModelDiff, Unmatched
@@ -162,11 +163,11 @@ _MODULES = {
     "LayerDiff": "differences.result",
     "LoadError": "diagnostics.report",
     "Model": "model.graph",
-    "ModelComparison": "comparison.models",
+    "ModelComparison": "comparison.model_pairs",
     "ModelDiff": "differences.result",
     "Observer": "execution.session",
     "Output": "graph.nodes",
-    "Pair": "comparison.models",
+    "Pair": "comparison.model_pairs",
     "PartialShape": "types",
     "Port": "model.graph",
     "Progress": "reduction.search",

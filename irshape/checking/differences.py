@@ -11,7 +11,7 @@ from ..model.graph import Finding, Layer, Model
 from ..rule_ids import NOT_COMPARED, SHAPE_DIFFERENCE, VALUE_DIFFERENCE
 
 if TYPE_CHECKING:
-    from ..comparison.models import ModelComparison
+    from ..comparison.model_pairs import ModelComparison
     from ..comparison.result import Comparison
     from ..numbers.statistics import Errors
 

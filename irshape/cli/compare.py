@@ -20,7 +20,7 @@ from .running import (
 )
 
 if TYPE_CHECKING:
-    from ..comparison.models import ModelComparison, Pair
+    from ..comparison.model_pairs import ModelComparison, Pair
 
 
 @click.command("compare", short_help="Compare two models tensor by tensor.")

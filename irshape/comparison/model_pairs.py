@@ -1,0 +1,151 @@
+"""The result of comparing two models: a pair for each tensor that both have."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..model.graph import Layer, Model
+from ..numbers.statistics import Errors
+from .result import Verdict
+
+
+class Pair(NamedTuple):
+    """A tensor of both models.
+
+    name: the tensor name or layer name by which they were matched.
+    verdict: of two whole runs. own_verdict: of B's layer, given A's inputs.
+    causes: what is not the same about the layer: constants, attributes.
+    """
+
+    name: str
+    first: Layer
+    first_port: int
+    second: Layer
+    second_port: int
+    verdict: Verdict
+    errors: Errors
+    excess: float
+    own_verdict: Verdict
+    own_errors: Errors | None
+    constant: bool
+    """Whether it is computed from constants alone."""
+    reason: str | None
+    causes: tuple[str, ...] = ()
+
+    @property
+    def inherited(self) -> bool:
+        """Whether it differs only by what it inherits from its inputs."""
+        return self.verdict == "differs" and self.own_verdict == "equal"
+
+
+class ModelComparison:
+    """What `irshape compare` finds: pairs in the order in which the second model computes them."""
+
+    def __init__(self, first: Model, second: Model, precision: str | None) -> None:
+        self.first = first
+        self.second = second
+        self.precision = precision
+        """The precision of weights that only one of the two has; it decides on the tolerance."""
+        self.pairs: list[Pair] = []
+        self.unmatched: tuple[list[str], list[str]] = ([], [])
+        """Layers of each model, constants left out, none of whose outputs has a counterpart."""
+        self.altered: list[str] = []
+        """Constants that are not the same in both, beyond rounding."""
+        self.notes: list[str] = []
+        self.runtimes: tuple[str, str] = ("irshape", "irshape")
+        """What has run each of the two."""
+        self.outputs: set[Layer] = set()
+        """The layers of the second model that feed its Results."""
+
+    def __str__(self) -> str:
+        """What was compared, how many tensors differ, and the first or the blamed one."""
+        pairs = [pair for pair in self.pairs if not pair.constant]
+        different = sum(pair.verdict == "differs" for pair in pairs)
+        lines = [
+            f"{self.first.path} and {self.second.path}: {len(pairs)} tensors matched, "
+            f"{different} different"
+        ]
+        for what, pair in (("to blame", self.blamed), ("first to diverge", self.diverging)):
+            if pair is not None:
+                lines.append(f"{what}: {pair.second.label} output {pair.second_port}")
+                break
+        return "\n".join(lines)
+
+    @property
+    def diverging(self) -> Pair | None:
+        """The first tensor that diverges in two whole runs, constants left out."""
+        return next(
+            (pair for pair in self.pairs if pair.verdict == "differs" and not pair.constant), None
+        )
+
+    @property
+    def blamed(self) -> Pair | None:
+        """The first tensor that departs though its layer is given the first model's inputs."""
+        return next(
+            (pair for pair in self.pairs if pair.own_verdict == "differs" and not pair.constant),
+            None,
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether no layer departs by itself, and no output of the model at all."""
+        return self.blamed is None and not any(
+            pair.verdict == "differs" and pair.second in self.outputs for pair in self.pairs
+        )
+
+    def worst(self, count: int = 5) -> list[Pair]:
+        """The tensors of the largest errors, measured by what is allowed."""
+        return sorted(
+            (pair for pair in self.pairs if pair.excess > 0 and not pair.constant),
+            key=lambda pair: pair.excess,
+            reverse=True,
+        )[:count]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `irshape compare --format json` prints."""
+
+        def reference(pair: Pair) -> dict[str, Any]:
+            return {
+                "tensor": pair.name,
+                "a": {
+                    "id": pair.first.id,
+                    "name": pair.first.name,
+                    "type": pair.first.type,
+                    "port": pair.first_port,
+                },
+                "b": {
+                    "id": pair.second.id,
+                    "name": pair.second.name,
+                    "type": pair.second.type,
+                    "port": pair.second_port,
+                },
+            }
+
+        blamed, diverging = self.blamed, self.diverging
+        return {
+            "version": 1,
+            "a": self.first.path,
+            "b": self.second.path,
+            "runtimes": {"a": self.runtimes[0], "b": self.runtimes[1]},
+            "precision": self.precision,
+            "ok": self.ok,
+            "blamed": None
+            if blamed is None
+            else {**reference(blamed), "causes": list(blamed.causes)},
+            "diverging": None if diverging is None else reference(diverging),
+            "altered_constants": self.altered,
+            "unmatched": {"a": self.unmatched[0], "b": self.unmatched[1]},
+            "notes": self.notes,
+            "tensors": [
+                {
+                    **reference(pair),
+                    "constant": pair.constant,
+                    "verdict": pair.verdict,
+                    "errors": pair.errors.to_dict(),
+                    "own_verdict": pair.own_verdict,
+                    "own_errors": None if pair.own_errors is None else pair.own_errors.to_dict(),
+                    "reason": pair.reason,
+                }
+                for pair in self.pairs
+            ],
+        }

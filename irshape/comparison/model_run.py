@@ -1,0 +1,338 @@
+"""One run of a model compared with what another model has computed, layer by layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..execution.session import Array, ExecutionError, Session
+from ..model.graph import Layer, Model
+from ..model.weights import array
+from ..model.wiring import OutputRef
+from ..numbers.statistics import Errors, errors
+from ..numbers.tolerance import TOLERANCE, difference
+from .layerwise import ComputedLayer, LayerwiseRun
+from .model_pairs import ModelComparison, Pair
+from .result import Verdict
+
+COARSE = {
+    "f16": TOLERANCE["f16"],
+    "bf16": TOLERANCE["bf16"],
+    "int8": (0.1, 0.03),
+    "int4": (0.4, 0.1),
+}
+"""As `TOLERANCE`, where the weights of only one of two models are rounded or quantized."""
+_NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
+"""Types of layers that need no counterpart, as `Layer.folded_type` writes them."""
+
+
+def with_values_of_runtime(
+    layer: Layer, computed: tuple[Array, ...], values: Mapping[str, Array]
+) -> tuple[Array, ...]:
+    """The outputs of a layer: those of the runtime that has run the model, else irshape's."""
+    if not values or layer.is_constant or layer.is_parameter:
+        return computed
+    named = [
+        next((values[name] for name in port.tensor_names if name in values), None)
+        for port in layer.outputs
+    ]
+    return tuple(
+        array if other is None else other for array, other in zip(computed, named, strict=False)
+    )
+
+
+class ModelRun(LayerwiseRun[Pair]):
+    """A run of the second model, compared with what the first has computed.
+
+    kept: the outputs of the first model by layer id.
+    values: what another runtime than irshape computes for the second, by tensor name.
+    """
+
+    compares_constants = True
+
+    def __init__(
+        self,
+        comparison: ModelComparison,
+        session: Session,
+        kept: dict[str, tuple[Array, ...]],
+        values: Mapping[str, Array],
+        rtol: float | None,
+        atol: float | None,
+    ) -> None:
+        super().__init__(session)
+        self.comparison = comparison
+        self.kept = kept
+        self.values = values
+        self.coarse = COARSE.get(comparison.precision or "")
+        self.rtol = rtol
+        self.atol = atol
+        self.tensors, self.names = _outputs(comparison.first)
+        self.layers_of_first = {layer.id: layer for layer in reversed(comparison.first.net.layers)}
+        self.matched: dict[OutputRef, tuple[str, int]] = {}
+        """For an output of the second model, that of the first by id and port."""
+        self.verdicts: dict[OutputRef, Verdict] = {}
+        self.constant: set[int] = set()
+        """Positions of the layers that are computed from constants alone."""
+        comparison.outputs = {
+            self.layers[source[0]]
+            for layer, sources in zip(self.layers, self.wiring.sources, strict=True)
+            if layer.is_result
+            for source in sources
+            if source is not None
+        }
+        for position, layer in enumerate(self.layers):
+            match = self.counterpart(layer, 0) if layer.is_parameter else None
+            if match is not None:
+                self.matched[position, 0] = match[1:]
+        self.constants_in_bodies = {
+            (layer.path[1:], layer.name): layer
+            for layer in comparison.first.walk()
+            if layer.path and layer.is_constant
+        }
+
+    def counterpart(self, layer: Layer, port: int) -> tuple[str, str, int] | None:
+        """The name, and the layer and port of the first model that carry it too."""
+        for name in layer.outputs[port].tensor_names if port < len(layer.outputs) else ():
+            if name in self.tensors:
+                return name, *self.tensors[name]
+        match = self.names.get((layer.name, port))
+        return None if match is None else (layer.name, *match)
+
+    def difference(self, first: Array, second: Array) -> tuple[float, bool]:
+        """The error as a multiple of what is allowed, and whether all elements are within."""
+        if first.shape != second.shape:
+            return math.inf, False
+        if first.dtype != second.dtype and first.dtype.kind != "O":
+            first = first.astype(np.float64 if first.dtype.kind == "f" else first.dtype)
+            second = second.astype(first.dtype)
+        error, allowed, same = difference(first, second, self.rtol, self.atol, coarse=self.coarse)
+        if same:
+            return (error or 0.0) / allowed if allowed else 0.0, True
+        return error / allowed if error and allowed else math.inf, False
+
+    # the comparison of a layer
+
+    def outputs_of(self, layer: Layer, computed: tuple[Array, ...]) -> tuple[Array, ...]:
+        return with_values_of_runtime(layer, computed, self.values)
+
+    def stands_alone(self, layer: Layer) -> bool:
+        """An Assign too: it passes on what it is given, whatever the variable holds."""
+        return layer.folded_type == "assign" or super().stands_alone(layer)
+
+    def skip_alone(self, outputs: list[Pair]) -> None:
+        self.comparison.pairs += outputs
+
+    def tell_first_nan(self, layer: Layer, reason: str) -> None:
+        self.comparison.notes.append(
+            f"the first NaN of {self.comparison.second.path} comes from {layer.label}: {reason}"
+        )
+
+    def compare_outputs(self, computed: ComputedLayer) -> list[Pair]:
+        layer, position = computed.layer, computed.position
+        constant = layer.is_constant or (
+            bool(computed.sources)
+            and all(source[0] in self.constant for source in computed.sources)
+        )
+        if constant:
+            self.constant.add(position)
+        pairs = []
+        for port, output in enumerate(computed.outputs):
+            match = self.counterpart(layer, port)
+            theirs = None if match is None else self.kept.get(match[1])
+            if match is None or theirs is None or match[2] >= len(theirs):
+                continue
+            name, id, port_of_first = match
+            self.matched[position, port] = (id, port_of_first)
+            reference = theirs[port_of_first]
+            excess, same = self.difference(reference, output)
+            reason = None
+            if reference.shape != output.shape:
+                reason = f"A has shape {list(reference.shape)}, B {list(output.shape)}"
+                if constant or self.layers_of_first[id].type != layer.type:
+                    continue  # names that only happen to be the same
+            verdict: Verdict = "equal" if same else "differs"
+            self.verdicts[position, port] = verdict
+            pairs.append(
+                Pair(
+                    name=name,
+                    first=self.layers_of_first[id],
+                    first_port=port_of_first,
+                    second=layer,
+                    second_port=port,
+                    verdict=verdict,
+                    errors=_errors(reference, output) or Errors(),
+                    excess=excess,
+                    own_verdict="not compared",
+                    own_errors=None,
+                    constant=constant,
+                    reason=reason,
+                )
+            )
+        return pairs
+
+    def agrees(self, computed: ComputedLayer, outputs: list[Pair]) -> bool:
+        return outputs[0].constant or (
+            all(
+                self.verdicts.get(source, "equal") == "equal"
+                for source in computed.sources
+                if source[0] not in self.constant
+            )
+            and all(pair.verdict == "equal" for pair in outputs)
+        )
+
+    def agree_alone(self, computed: ComputedLayer, outputs: list[Pair]) -> None:
+        self.comparison.pairs += [pair._replace(own_verdict=pair.verdict) for pair in outputs]
+
+    def reference_input(self, source: OutputRef, own: Array) -> Array:
+        """The first model's value of an input; constants are the second's own."""
+        match = None if source[0] in self.constant else self.matched.get(source)
+        if match is None:
+            return own
+        theirs = self.kept[match[0]][match[1]]
+        if theirs.shape != own.shape:
+            return own
+        if theirs.dtype == own.dtype or own.dtype.kind == "O":
+            return theirs
+        return theirs.astype(own.dtype)
+
+    def fail_alone(self, outputs: list[Pair], problem: ExecutionError) -> None:
+        self.comparison.pairs += [
+            pair._replace(reason=pair.reason or f"B's layer does not take A's inputs: {problem}")
+            for pair in outputs
+        ]
+
+    def compare_alone(
+        self,
+        computed: ComputedLayer,
+        outputs: list[Pair],
+        inputs: tuple[Array, ...],
+        alone: tuple[Array, ...],
+    ) -> None:
+        pairs = []
+        for pair in outputs:
+            reference, own = self.kept[pair.first.id][pair.first_port], alone[pair.second_port]
+            same = self.difference(reference, own)[1]
+            pairs.append(
+                pair._replace(
+                    own_verdict="equal" if same else "differs", own_errors=_errors(reference, own)
+                )
+            )
+        if any(pair.own_verdict == "differs" for pair in pairs):
+            causes = tuple(self.causes(computed.position, computed.layer, pairs[0].first))
+            pairs = [pair._replace(causes=causes) for pair in pairs]
+        self.comparison.pairs += pairs
+
+    # what is not the same about a layer
+
+    def causes(self, position: int, layer: Layer, counterpart: Layer) -> list[str]:
+        """Its type, attributes, constants, and the constants in its bodies."""
+        causes: list[str] = []
+        if (layer.type, layer.version) != (counterpart.type, counterpart.version):
+            causes.append(
+                f"A has {counterpart.type} of {counterpart.version}, "
+                f"B {layer.type} of {layer.version}"
+            )
+        else:
+            mine, theirs = layer.attributes, counterpart.attributes
+            for name in dict.fromkeys((*theirs, *mine)):
+                if mine.get(name) != theirs.get(name):
+                    causes.append(
+                        f"`{name}` is {theirs.get(name, '(absent)')!r} in A, "
+                        f"{mine.get(name, '(absent)')!r} in B"
+                    )
+        causes += self.altered_constants(position)
+        for inner in (inner for body in (layer.bodies or {}).values() for inner in body.walk()):
+            other = self.constants_in_bodies.get((inner.path[1:], inner.name))
+            if inner.is_constant and other is not None and self.altered(other, inner):
+                causes.append(
+                    f"the constant '{inner.name}' (id {inner.id}) in its {inner.path[1]} differs"
+                )
+        return causes
+
+    def altered_constants(self, position: int) -> list[str]:
+        """The constants that a layer is computed from and that are not those of the first model."""
+        altered: list[str] = []
+        waiting = [source for source in self.fed_by(position) if source in self.constant]
+        seen: set[int] = set()
+        while waiting:
+            at = waiting.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            inner = self.fed_by(at)
+            waiting += inner
+            if self.verdicts.get((at, 0)) != "differs" or any(
+                self.verdicts.get((source, 0)) == "differs" for source in inner
+            ):
+                continue
+            constant = self.layers[at]
+            id, port = self.matched[at, 0]
+            apart = Errors()
+            if not inner:
+                apart = errors(self.kept[id][port], self.session.constant(constant))
+            much = "" if apart.max_abs is None else f", by up to {apart.max_abs:.4g}"
+            much += f" at {list(apart.place)}" if apart.place else ""
+            altered.append(f"its constant '{constant.name}' (id {constant.id}) differs{much}")
+        return altered
+
+    def fed_by(self, position: int) -> list[int]:
+        """The positions of the layers that feed one."""
+        return [source[0] for source in self.wiring.sources[position] if source is not None]
+
+    def altered(self, first: Layer, second: Layer) -> bool:
+        """Whether two constants differ beyond rounding."""
+        try:
+            one = array(self.comparison.first.constant(first))
+            other = array(self.comparison.second.constant(second))
+        except ValueError:
+            return False
+        return one is not None and other is not None and not self.difference(one, other)[1]
+
+    def finish(self) -> None:
+        """Fills in what is known once all layers have run."""
+        comparison = self.comparison
+        comparison.altered = [
+            pair.second.name
+            for pair in comparison.pairs
+            if pair.constant and pair.verdict == "differs" and pair.second.is_constant
+            # of other types the numbers mean something else
+            if pair.first.attribute("element_type") == pair.second.attribute("element_type")
+        ]
+        first = {pair.first.id for pair in comparison.pairs}
+        second = {pair.second.id for pair in comparison.pairs}
+        constant = {self.layers[position] for position in self.constant}
+        comparison.unmatched = (
+            [
+                layer.name
+                for layer in comparison.first.net.layers
+                if layer.id not in first and layer.folded_type not in _NEVER_UNMATCHED
+            ],
+            [
+                layer.name
+                for layer in self.layers
+                if layer.id not in second
+                and layer.folded_type not in _NEVER_UNMATCHED
+                and layer not in constant
+            ],
+        )
+
+
+def _errors(reference: Array, other: Array) -> Errors | None:
+    """The errors of an array; None where it has another shape."""
+    return errors(reference, other) if reference.shape == other.shape else None
+
+
+def _outputs(
+    model: Model,
+) -> tuple[dict[str, tuple[str, int]], dict[tuple[str, int], tuple[str, int]]]:
+    """The outputs of the net by tensor name, and by layer name and port."""
+    tensors: dict[str, tuple[str, int]] = {}
+    names: dict[tuple[str, int], tuple[str, int]] = {}
+    for layer in model.net.layers:
+        for index, port in enumerate(layer.outputs):
+            names.setdefault((layer.name, index), (layer.id, index))
+            for name in port.tensor_names:
+                tensors.setdefault(name, (layer.id, index))
+    return tensors, names

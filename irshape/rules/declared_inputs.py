@@ -1,0 +1,249 @@
+"""IR2xx: what input ports declare, held against what feeds them and against given values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..inference.literals import parse_value
+from ..inference.ports import declared
+from ..inference.result import Mismatch
+from ..model.graph import Finding, Layer, Port
+from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH, VALUE_MISMATCH
+from ..types import PartialShape
+from .base import Rule
+from .context import Context
+from .cures import PortRule
+
+
+class InputDifference(NamedTuple):
+    """An input port that declares something other than the output port that feeds it."""
+
+    layer: Layer
+    port: Port
+    producer: Layer
+    feeding: Port
+
+    @property
+    def where(self) -> tuple[str, str]:
+        return ("input", self.port.id)
+
+
+def input_differences(context: Context) -> list[InputDifference]:
+    """Input ports that differ from what feeds them, unless the cause is reported elsewhere."""
+    differences: list[InputDifference] = []
+    if context.model.kind == "layers":
+        return differences
+    reported = {(layer, mismatch.position) for layer, mismatch in context.observed(Mismatch)}
+    for body in context.bodies:
+        sources, _, cyclic = context.wiring(body)
+        layers = body.layers
+        for position, row in enumerate(sources):
+            layer = layers[position]
+            for port, source in zip(layer.inputs, row, strict=True):
+                if source is None:
+                    continue
+                producer = layers[source[0]]
+                feeding = producer.outputs[source[1]]
+                if port.dims == feeding.dims and (
+                    port.precision == feeding.precision or port.precision is None
+                ):
+                    continue
+                if port.dims == () and port.precision is None:
+                    continue  # it declares nothing
+                if (producer, source[1]) in reported:
+                    continue  # the producer is wrong
+                if cyclic and position in cyclic and source[0] in cyclic:
+                    continue  # the edge between the two may be wrong
+                differences.append(InputDifference(layer, port, producer, feeding))
+    return differences
+
+
+class InputMismatch(PortRule):
+    """An input port declares something other than the port that feeds it.
+
+    ## What it does
+    Compares the `<dim>`s of every input port with those of the output port at the other end of its
+    edge. If that output port is itself wrong, only that is reported.
+
+    ## Why it matters
+    The file says two things about one tensor. Often an edge comes from the wrong layer.
+
+    ## What OpenVINO does
+    Silently ignores what input ports declare.
+
+    ## Example
+    ```xml
+    <!-- fed by a port of [2,3] -->
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>4</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+
+    ## How to fix it
+    Declare the shape of the output port. If the declared shape is the intended one, connect the
+    layer that has it.
+
+    ## Use instead
+    ```xml
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+    """
+
+    id = INPUT_MISMATCH
+    stops_runs = True
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for difference in context.shared(input_differences):
+            layer, port, producer, feeding = difference
+            if port.dims == feeding.dims or port.dims is None or feeding.dims is None:
+                continue
+            here, there = declared(port).shape, declared(feeding).shape
+            # without <dim>, a port is a scalar or of dynamic rank: there is nothing to compare
+            if bool(port.dims) != bool(feeding.dims):
+                shown = here if port.dims else "no dimensions"
+                told = f"but {producer.label} declares {there if feeding.dims else 'none'}"
+            elif not here.compatible(there):
+                shown, told = here, f"but {producer.label} feeds it {there}"
+            else:
+                shown, told = here, f"although {producer.label} declares {there}"
+            yield cls.finding(
+                f"input port {port.id} declares {shown}, {told}",
+                port.offset,
+                layer,
+                port=difference.where,
+                expected=str(there) if feeding.dims else "no dimensions",
+                actual=str(here) if port.dims else "no dimensions",
+                help="declare the shape of the connected output port, or connect another layer",
+            )
+
+
+class InputTypeMismatch(PortRule):
+    """An input port declares another precision than the port that feeds it.
+
+    ## What it does
+    Compares the `precision` of every input port, if it has one, with that of the output port at the
+    other end of its edge.
+
+    ## Why it matters
+    The file says two things about one tensor. Often an edge comes from the wrong layer, or a
+    Convert was removed.
+
+    ## What OpenVINO does
+    Silently ignores what input ports declare.
+
+    ## Example
+    ```xml
+    <!-- fed by a port of FP32 -->
+    <input>
+        <port id="0" precision="FP16"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+
+    ## How to fix it
+    Declare the precision of the output port. If the declared type is the intended one, insert a
+    Convert.
+
+    ## Use instead
+    ```xml
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+    """
+
+    id = INPUT_TYPE_MISMATCH
+    stops_runs = True
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for difference in context.shared(input_differences):
+            layer, port, producer, feeding = difference
+            here, there = declared(port).element_type, declared(feeding).element_type
+            if here.is_dynamic or there.is_dynamic or here is there:
+                continue
+            yield cls.finding(
+                f"input port {port.id} declares precision {here.precision}, but {producer.label} "
+                f"feeds it {there.precision}",
+                context.model.source.attribute(port.offset, "precision"),
+                layer,
+                port=difference.where,
+                expected=there.precision,
+                actual=here.precision,
+                help="declare the precision of the connected output port, or connect another layer",
+            )
+
+
+class ValueMismatch(Rule):
+    """The value given for an input of a layer on its own does not fit its port.
+
+    ## What it does
+    In a file of layers on their own, a comment beside a port can give its value. Compares the
+    number of its elements with the dimensions of the port.
+
+    ## Why it matters
+    One of the two is wrong, and so is what is inferred from them.
+
+    ## What OpenVINO does
+    Does not read layers on their own.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+        <input>
+            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+            <port id="1" precision="I64"><dim>1</dim></port>   <!-- value is [0, 1] -->
+        </input>
+        <output><port id="2" precision="FP32"><dim>1</dim><dim>1</dim></port></output>
+    </layer>
+    ```
+
+    ## How to fix it
+    Correct the port or the value.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+        <input>
+            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+            <port id="1" precision="I64"><dim>2</dim></port>   <!-- value is [0, 1] -->
+        </input>
+        <output><port id="2" precision="FP32"><dim>1</dim><dim>1</dim></port></output>
+    </layer>
+    ```
+    """
+
+    id = VALUE_MISMATCH
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        if context.model.kind != "layers":
+            return
+        for layer in context.model.layers:
+            for port in layer.inputs:
+                numbers = parse_value(port.value) if port.value is not None else None
+                if numbers is None or not port.dims:
+                    continue
+                shape = PartialShape(port.dims)
+                if not shape.is_static or shape.size == len(numbers):
+                    continue
+                count = f"{len(numbers)} element{'' if len(numbers) == 1 else 's'}"
+                yield cls.finding(
+                    f"input port {port.id} declares {shape}, but its value, "
+                    f"{port.value}, has {count}",
+                    port.offset,
+                    layer,
+                    port=("input", port.id),
+                    expected=str(shape),
+                    actual=str(len(numbers)),
+                    help="correct the port or the value",
+                )

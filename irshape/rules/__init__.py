@@ -37,6 +37,7 @@ __all__ = [
 FAMILIES = (
     "file",
     "structure",
+    "precisions",
     "edges",
     "names",
     "declared_outputs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 
 from ..inference import result
-from ..model.graph import Finding, Layer, Port
+from ..model.graph import Finding, Layer
 from ..model.ids import lenient_id
 from ..ops.registry import versions
 from ..rule_ids import (
@@ -15,14 +15,11 @@ from ..rule_ids import (
     MALFORMED_ID,
     MISSING_BODY,
     MISSING_LAYER_ATTRIBUTE,
-    MISSING_PRECISION,
     MISSPELT_ELEMENT,
     OUTPUT_COUNT,
     UNKNOWN_LAYER_ATTRIBUTE,
     UNKNOWN_PORT_ATTRIBUTE,
-    UNKNOWN_PRECISION,
 )
-from ..types import ElementType
 from .base import Rule
 from .context import Context
 from .cures import AttributeNameRule, IdRule, PortRule
@@ -411,156 +408,6 @@ class UndeclaredOutputs(Rule):
                     help="add its <output>",
                     severity=None if used else "warning",
                 )
-
-
-class MissingPrecision(PortRule):
-    """An output port has no precision.
-
-    ## What it does
-    Reports an output port without `precision`. Input ports do not need one; IRs of version 10 never
-    write one there.
-
-    ## Why it matters
-    The file does not say what the layer produces, and no reader accepts it.
-
-    ## What OpenVINO does
-    Rejects it with a byte offset: "node <port> is missing mandatory attribute: precision at offset
-    812".
-
-    ## Example
-    ```xml
-    <output>
-        <port id="2"><dim>2</dim><dim>1</dim></port>
-    </output>
-    ```
-
-    ## How to fix it
-    Add the precision; `irshape infer` shows it.
-
-    ## Use instead
-    ```xml
-    <output>
-        <port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port>
-    </output>
-    ```
-    """
-
-    id = MISSING_PRECISION
-    stops_runs = True
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or None not in context.precisions:
-            return
-        for layer in context.every_layer:
-            for port in layer.outputs:
-                if port.precision is None:
-                    yield cls.finding(
-                        f"output port {port.id} has no precision",
-                        port.offset,
-                        layer,
-                        port=("output", port.id),
-                        expected="precision",
-                        help='add precision="…", such as FP32',
-                    )
-
-
-class UnknownPrecision(PortRule):
-    """The precision of a port is not the name of an element type.
-
-    ## What it does
-    Reports a `precision` that is not `FP32`, `I64`, `BOOL` or another of OpenVINO's names. On an
-    input port it is a warning.
-
-    ## Why it matters
-    An unknown precision says nothing. Usually it is the name that another framework uses for the
-    type.
-
-    ## What OpenVINO does
-    Rejects it on an output port, without naming the layer: "Unsupported element type: float32".
-    Ignores it on an input port.
-
-    ## Example
-    ```xml
-    <output>
-        <port id="2" precision="float32"><dim>2</dim><dim>1</dim></port>
-    </output>
-    ```
-
-    ## How to fix it
-    Write OpenVINO's name of the type: FP64 FP32 FP16 BF16, I64 I32 I16 I8 I4, U64 U32 U16 U8 U4
-    BIN, BOOL, STRING …
-
-    ## Use instead
-    ```xml
-    <output>
-        <port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port>
-    </output>
-    ```
-    """
-
-    id = UNKNOWN_PRECISION
-    stops_runs = True
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        unknown = {
-            precision
-            for precision in context.precisions
-            if precision is not None and ElementType.of_precision(precision) is None
-        }
-        if not unknown:
-            return
-        for layer in context.every_layer:
-            for port in layer.outputs:
-                if port.precision in unknown:
-                    yield cls._at_port(context, layer, port, port.precision, "output")
-            for port in layer.inputs:
-                if port.precision in unknown:
-                    yield cls._at_port(context, layer, port, port.precision, "input")
-
-    @classmethod
-    def _at_port(
-        cls, context: Context, layer: Layer, port: Port, precision: str, direction: str
-    ) -> Finding:
-        ignored = direction == "input"
-        close = _close_precision(precision)
-        return cls.finding(
-            f"'{precision}' is not the precision of any element type"
-            f"{'; OpenVINO ignores it on an input' if ignored else ''}",
-            context.model.source.attribute(port.offset, "precision"),
-            layer,
-            port=(direction, port.id),
-            expected=close or "FP32, FP16, I64, I32, U8, BOOL …",
-            actual=precision,
-            help=f'write precision="{close}"'
-            if close
-            else "use OpenVINO's name for the element type",
-            severity="warning" if ignored else None,
-        )
-
-
-_OTHER_NAMES = {
-    "float32": "FP32",
-    "float": "FP32",
-    "float16": "FP16",
-    "half": "FP16",
-    "double": "FP64",
-    "int64": "I64",
-    "int32": "I32",
-    "bool": "BOOL",
-}
-"""Names of element types in other frameworks, with the precision of each."""
-
-
-def _close_precision(text: str) -> str | None:
-    """The precision that was probably meant."""
-    try:
-        return ElementType.of(text).precision
-    except ValueError:
-        pass
-    upper = ElementType.of_precision(text.upper())
-    return upper.precision if upper else _OTHER_NAMES.get(text.lower())
 
 
 class MissingBody(Rule):

@@ -372,6 +372,7 @@ def code_of(rule: type[Rule], heading: str) -> str:
 FAMILIES = (
     "file",
     "structure",
+    "precisions",
     "edges",
     "names",
     "declared_outputs",

@@ -16,7 +16,7 @@ from ..model.source import Source
 from ..settings.selection import Filter, settings
 
 if TYPE_CHECKING:
-    from ..rules.exports import Export, Member
+    from ..rules.export_folders import Export, Member
     from .request import Request
 
 MARKS = ("openvino_tokenizer.xml", "openvino_detokenizer.xml", "openvino_language_model.xml")
@@ -80,7 +80,7 @@ def _read(folder: str, paths: Sequence[str], request: Request) -> Export | None:
     """The models and configurations of a folder; None if no model of it can be read."""
     from ..formats.loading import open_model, read_source
     from ..inference.engine import infer
-    from ..rules.exports import Export, Member
+    from ..rules.export_folders import Export, Member
 
     members: dict[str, Member] = {}
     for path in paths:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
-from ..inference.result import Inference
-from ..model.graph import Finding, Layer, Model
-from ..model.wiring import wire
-from ..ops.tensors import Tensor
+from ..model.graph import Finding
 from ..rule_ids import (
     EXPORT_CACHE,
     EXPORT_CONFIGURATION,
@@ -18,92 +14,22 @@ from ..rule_ids import (
     EXPORT_VOCABULARY,
 )
 from .base import Rule
-
-TOKENIZER = "openvino_tokenizer.xml"
-DETOKENIZER = "openvino_detokenizer.xml"
-LANGUAGE_MODELS = (
-    "openvino_language_model.xml",
-    "openvino_model.xml",
-    "openvino_decoder_model.xml",
+from .export_folders import (
+    CONFIGURATIONS,
+    DETOKENIZER,
+    LANGUAGE_MODELS,
+    TEXT_EMBEDDINGS,
+    TOKENIZER,
+    VISION_EMBEDDINGS,
+    Export,
+    Member,
+    channels,
+    embedding_rows,
+    last_size,
+    models_of,
 )
-TEXT_EMBEDDINGS = "openvino_text_embeddings_model.xml"
-VISION_EMBEDDINGS = "openvino_vision_embeddings_model.xml"
-CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
+
 SPECIAL_TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
-
-
-class Member(NamedTuple):
-    """A model of a folder, with what is inferred for it. name: relative to the folder."""
-
-    name: str
-    model: Model
-    inference: Inference
-
-    def inputs(self) -> dict[str, Tensor]:
-        """The inputs by all their names."""
-        named: dict[str, Tensor] = {}
-        for layer in self.model.parameters:
-            (tensor,) = self.inference.outputs(layer)
-            for name in layer.outputs[0].tensor_names or [layer.name]:
-                named[name] = tensor
-        return named
-
-    def outputs(self) -> dict[str, Tensor]:
-        """The outputs by all their names."""
-        named: dict[str, Tensor] = {}
-        layers = self.model.layers
-        for position, sources in enumerate(wire(self.model.net).sources):
-            if not layers[position].is_result or not sources or sources[0] is None:
-                continue
-            producer, port = layers[sources[0][0]], sources[0][1]
-            tensor = self.inference.outputs(producer)[port]
-            for name in producer.outputs[port].tensor_names or [producer.name]:
-                named[name] = tensor
-        return named
-
-    def inputs_of(self, type_name: str) -> list[tuple[Layer, list[Tensor | None]]]:
-        """The layers of a type, with the tensors that they are given."""
-        layers, taken = self.model.layers, []
-        sources_of = wire(self.model.net).sources
-        for position, layer in enumerate(layers):
-            if layer.type == type_name:
-                tensors = [
-                    None if source is None else self.inference.outputs(layers[source[0]])[source[1]]
-                    for source in sources_of[position]
-                ]
-                taken.append((layer, tensors))
-        return taken
-
-
-class Export(NamedTuple):
-    """A folder of models that belong together.
-
-    members: by name. configurations: the JSON objects by name of the file; faults: what is wrong
-    with a file that holds none.
-    """
-
-    members: Mapping[str, Member]
-    configurations: Mapping[str, Mapping[str, Any]]
-    faults: Mapping[str, str]
-
-    @property
-    def language(self) -> Member | None:
-        """The model that takes or makes tokens."""
-        return next((self.members[name] for name in LANGUAGE_MODELS if name in self.members), None)
-
-    @property
-    def main(self) -> Member:
-        """The model at which findings on the folder are reported."""
-        return self.language or next(iter(self.members.values()))
-
-    def number(self, name: str) -> int | None:
-        """A whole number of config.json, also of the part of it for text."""
-        config = self.configurations.get("config.json", {})
-        for part in (config, config.get("text_config")):
-            value = part.get(name) if isinstance(part, Mapping) else None
-            if isinstance(value, int) and not isinstance(value, bool):
-                return value
-        return None
 
 
 def check_export(export: Export) -> Iterator[tuple[Member, Finding]]:
@@ -127,20 +53,6 @@ class _ExportRule(Rule):
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
         return iter(())
-
-
-def _last(tensor: Tensor | None) -> int | None:
-    """The size of the last axis, where it is known."""
-    if tensor is None or not tensor.shape.dims or tensor.shape[-1].is_dynamic:
-        return None
-    return tensor.shape[-1].low
-
-
-def _channels(tensor: Tensor | None) -> int | None:
-    """The channels of an image, or of a list of tokens, where they are known."""
-    if tensor is None or len(tensor.shape.dims or ()) != 4:
-        return _last(tensor)
-    return tensor.shape[1].low if tensor.shape[1].is_static else None
 
 
 def _start(member: Member) -> int:
@@ -214,10 +126,10 @@ class ExportMismatch(_ExportRule):
             if (member := export.members.get(f"{name}/openvino_model.xml")) is not None
         ]
         denoiser = export.members.get(_DENOISER)
-        sizes = [_last(member.outputs().get("last_hidden_state")) for member in encoders]
+        sizes = [last_size(member.outputs().get("last_hidden_state")) for member in encoders]
         taken = None if denoiser is None else denoiser.inputs().get("encoder_hidden_states")
         given = sum(size or 0 for size in sizes)
-        wanted = _last(taken)
+        wanted = last_size(taken)
         if denoiser is None or not sizes or None in sizes or wanted in (None, given):
             return
         names = " and ".join(member.name for member in encoders)
@@ -235,9 +147,9 @@ class ExportMismatch(_ExportRule):
         encoder = export.members.get("vae_encoder/openvino_model.xml")
         if decoder is None or encoder is None:
             return
-        taken = _channels(decoder.inputs().get(_DECODER[1]))
+        taken = channels(decoder.inputs().get(_DECODER[1]))
         for name, tensor in encoder.outputs().items():
-            given = _channels(tensor)
+            given = channels(tensor)
             if name.startswith("latent") and given and taken and given not in (taken, 2 * taken):
                 message = (
                     f"`{_DECODER[1]}` has {taken} channels here, but {encoder.name} gives "
@@ -257,7 +169,7 @@ class ExportMismatch(_ExportRule):
                 continue
             side, _, label = entry.partition(" ")
             tensor = (member.inputs() if side == "input" else member.outputs()).get(label)
-            seen = _channels(tensor) if key.endswith("channels") else _last(tensor)
+            seen = channels(tensor) if key.endswith("channels") else last_size(tensor)
             if seen is not None and seen != stated:
                 message = (
                     f"`{key}` of {folder}/config.json is {stated}, but `{label}` has {seen} here"
@@ -345,7 +257,9 @@ class ExportVocabulary(_ExportRule):
             return
         for name in (TOKENIZER, DETOKENIZER):
             yield from cls._entries(export, name, language, rows)
-        logits = None if export.language is None else _last(export.language.outputs().get("logits"))
+        logits = (
+            None if export.language is None else last_size(export.language.outputs().get("logits"))
+        )
         stated = export.number("vocab_size")
         for what, size in (("`logits` has", logits), ("`vocab_size` of config.json is", stated)):
             if size is not None and size != rows:
@@ -363,7 +277,7 @@ class ExportVocabulary(_ExportRule):
             return
         for type_name, position in VOCABULARIES.items():
             for layer, tensors in member.inputs_of(type_name):
-                entries = _last(tensors[position]) if len(tensors) > position else None
+                entries = last_size(tensors[position]) if len(tensors) > position else None
                 if entries is not None and entries > rows:
                     message = (
                         f"the vocabulary has {entries:,} entries, but the embedding table of "
@@ -385,26 +299,6 @@ VOCABULARIES = {
     "VocabDecoder": 1,
 }
 """The operations with a vocabulary, and the input at which it begins."""
-
-
-def embedding_rows(member: Member) -> int | None:
-    """The rows of the table that `input_ids` looks up."""
-    layers = member.model.layers
-    sources_of = wire(member.model.net).sources
-    carried: set[int] = set()
-    for position, layer in enumerate(layers):
-        if layer.is_parameter and "input_ids" in (*layer.outputs[0].tensor_names, layer.name):
-            carried.add(position)
-    for position in wire(member.model.net).order:
-        layer, sources = layers[position], sources_of[position]
-        fed = [source is not None and source[0] in carried for source in sources]
-        if layer.type == "Gather" and len(fed) > 1 and fed[1] and sources[0] is not None:
-            table = member.inference.outputs(layers[sources[0][0]])[sources[0][1]]
-            if table.rank == 2 and table.shape[0].is_static:
-                return table.shape[0].low
-        elif any(fed[:1]) and layer.type in ("Convert", "Reshape", "Unsqueeze", "Squeeze"):
-            carried.add(position)
-    return None
 
 
 class ExportSpecialToken(_ExportRule):
@@ -592,14 +486,3 @@ class ExportIncomplete(_ExportRule):
         if lacking:
             message = f"the folder lacks {', '.join(lacking)}"
             yield export.main, cls.finding(message, 0)
-
-
-def models_of(part: str) -> tuple[str, ...]:
-    """The files that an entry of model_index.json stands for, as far as they are models."""
-    kind = part.rstrip("_0123456789")
-    if kind == "vae":
-        return "vae_encoder/openvino_model.xml", "vae_decoder/openvino_model.xml"
-    if kind == "tokenizer":
-        return (f"{part}/{TOKENIZER}",)
-    models = ("unet", "transformer", "text_encoder", "vae_encoder", "vae_decoder")
-    return (f"{part}/openvino_model.xml",) if kind in models else ()

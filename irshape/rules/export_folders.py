@@ -1,0 +1,141 @@
+"""Folders that optimum-intel exports: their models and configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..inference.result import Inference
+from ..model.graph import Layer, Model
+from ..model.wiring import wire
+from ..ops.tensors import Tensor
+
+TOKENIZER = "openvino_tokenizer.xml"
+DETOKENIZER = "openvino_detokenizer.xml"
+LANGUAGE_MODELS = (
+    "openvino_language_model.xml",
+    "openvino_model.xml",
+    "openvino_decoder_model.xml",
+)
+TEXT_EMBEDDINGS = "openvino_text_embeddings_model.xml"
+VISION_EMBEDDINGS = "openvino_vision_embeddings_model.xml"
+CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
+
+
+class Member(NamedTuple):
+    """A model of a folder, with what is inferred for it. name: relative to the folder."""
+
+    name: str
+    model: Model
+    inference: Inference
+
+    def inputs(self) -> dict[str, Tensor]:
+        """The inputs by all their names."""
+        named: dict[str, Tensor] = {}
+        for layer in self.model.parameters:
+            (tensor,) = self.inference.outputs(layer)
+            for name in layer.outputs[0].tensor_names or [layer.name]:
+                named[name] = tensor
+        return named
+
+    def outputs(self) -> dict[str, Tensor]:
+        """The outputs by all their names."""
+        named: dict[str, Tensor] = {}
+        layers = self.model.layers
+        for position, sources in enumerate(wire(self.model.net).sources):
+            if not layers[position].is_result or not sources or sources[0] is None:
+                continue
+            producer, port = layers[sources[0][0]], sources[0][1]
+            tensor = self.inference.outputs(producer)[port]
+            for name in producer.outputs[port].tensor_names or [producer.name]:
+                named[name] = tensor
+        return named
+
+    def inputs_of(self, type_name: str) -> list[tuple[Layer, list[Tensor | None]]]:
+        """The layers of a type, with the tensors that they are given."""
+        layers, taken = self.model.layers, []
+        sources_of = wire(self.model.net).sources
+        for position, layer in enumerate(layers):
+            if layer.type == type_name:
+                tensors = [
+                    None if source is None else self.inference.outputs(layers[source[0]])[source[1]]
+                    for source in sources_of[position]
+                ]
+                taken.append((layer, tensors))
+        return taken
+
+
+class Export(NamedTuple):
+    """A folder of models that belong together.
+
+    members: by name. configurations: the JSON objects by name of the file; faults: what is wrong
+    with a file that holds none.
+    """
+
+    members: Mapping[str, Member]
+    configurations: Mapping[str, Mapping[str, Any]]
+    faults: Mapping[str, str]
+
+    @property
+    def language(self) -> Member | None:
+        """The model that takes or makes tokens."""
+        return next((self.members[name] for name in LANGUAGE_MODELS if name in self.members), None)
+
+    @property
+    def main(self) -> Member:
+        """The model at which findings on the folder are reported."""
+        return self.language or next(iter(self.members.values()))
+
+    def number(self, name: str) -> int | None:
+        """A whole number of config.json, also of the part of it for text."""
+        config = self.configurations.get("config.json", {})
+        for part in (config, config.get("text_config")):
+            value = part.get(name) if isinstance(part, Mapping) else None
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+        return None
+
+
+def last_size(tensor: Tensor | None) -> int | None:
+    """The size of the last axis, where it is known."""
+    if tensor is None or not tensor.shape.dims or tensor.shape[-1].is_dynamic:
+        return None
+    return tensor.shape[-1].low
+
+
+def channels(tensor: Tensor | None) -> int | None:
+    """The channels of an image, or of a list of tokens, where they are known."""
+    if tensor is None or len(tensor.shape.dims or ()) != 4:
+        return last_size(tensor)
+    return tensor.shape[1].low if tensor.shape[1].is_static else None
+
+
+def embedding_rows(member: Member) -> int | None:
+    """The rows of the table that `input_ids` looks up."""
+    layers = member.model.layers
+    sources_of = wire(member.model.net).sources
+    carried: set[int] = set()
+    for position, layer in enumerate(layers):
+        if layer.is_parameter and "input_ids" in (*layer.outputs[0].tensor_names, layer.name):
+            carried.add(position)
+    for position in wire(member.model.net).order:
+        layer, sources = layers[position], sources_of[position]
+        fed = [source is not None and source[0] in carried for source in sources]
+        if layer.type == "Gather" and len(fed) > 1 and fed[1] and sources[0] is not None:
+            table = member.inference.outputs(layers[sources[0][0]])[sources[0][1]]
+            if table.rank == 2 and table.shape[0].is_static:
+                return table.shape[0].low
+        elif any(fed[:1]) and layer.type in ("Convert", "Reshape", "Unsqueeze", "Squeeze"):
+            carried.add(position)
+    return None
+
+
+def models_of(part: str) -> tuple[str, ...]:
+    """The files that an entry of model_index.json stands for, as far as they are models."""
+    kind = part.rstrip("_0123456789")
+    if kind == "vae":
+        return "vae_encoder/openvino_model.xml", "vae_decoder/openvino_model.xml"
+    if kind == "tokenizer":
+        return (f"{part}/{TOKENIZER}",)
+    models = ("unet", "transformer", "text_encoder", "vae_encoder", "vae_decoder")
+    return (f"{part}/openvino_model.xml",) if kind in models else ()

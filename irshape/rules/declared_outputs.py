@@ -17,6 +17,7 @@ from ..rule_ids import (
     OUTPUT_TYPE_MISMATCH,
     UNPROVEN_DIMENSION,
     RuleId,
+    Severity,
 )
 from ..types import PartialShape
 from .base import Rule
@@ -143,6 +144,27 @@ def _advice(context: Context, shape: PartialShape) -> str:
     return "declare " + "".join(f"<dim>{size}</dim>" for size in sizes) + more
 
 
+def _shape_finding(
+    rule: type[Rule],
+    difference: OutputDifference,
+    message: str,
+    *,
+    help: str,
+    severity: Severity | None = None,
+) -> Finding:
+    """What a rule says of a declared shape, at the port."""
+    return rule.finding(
+        message,
+        difference.port.offset,
+        difference.layer,
+        port=difference.where,
+        expected=str(difference.inferred.shape),
+        actual=str(difference.declared.shape),
+        help=help,
+        severity=severity,
+    )
+
+
 class OutputShapeMismatch(PortRule):
     """An output port declares a shape that the layer cannot have.
 
@@ -200,13 +222,10 @@ class OutputShapeMismatch(PortRule):
                 reason += _decided_by(context, difference.layer)
             if difference.unknown:
                 reason = f": no value of {difference.unknown} gives the declared shape"
-            yield cls.finding(
+            yield _shape_finding(
+                cls,
+                difference,
                 f"declared {given}, inferred {inferred}{reason}",
-                difference.port.offset,
-                difference.layer,
-                port=difference.where,
-                expected=str(inferred),
-                actual=str(given),
                 help=f"{_advice(context, inferred)}, or correct the inputs or attributes of the "
                 "layer",
             )
@@ -369,26 +388,20 @@ class UnprovenDimension(Rule):
         for difference in context.shared(output_differences).get(cls.id, ()):
             given, inferred = difference.declared.shape, difference.inferred.shape
             if difference.unknown:
-                yield cls.finding(
+                yield _shape_finding(
+                    cls,
+                    difference,
                     f"declared {given}, which is not proven: the value of {difference.unknown} is "
                     f"not known, and without it only {inferred} can be inferred",
-                    difference.port.offset,
-                    difference.layer,
-                    port=difference.where,
-                    expected=str(inferred),
-                    actual=str(given),
                     help="give the value with --value, or as a comment beside the port",
                     severity="info",
                 )
                 continue
-            yield cls.finding(
+            yield _shape_finding(
+                cls,
+                difference,
                 f"declared {given}, but only {inferred} can be inferred: nothing in the file makes "
                 "the dimension static",
-                difference.port.offset,
-                difference.layer,
-                port=difference.where,
-                expected=str(inferred),
-                actual=str(given),
                 help=_advice(context, inferred),
                 # in other formats a declared shape is a promise of the exporter
                 severity=None if context.model.format.ports_as_written else "info",
@@ -434,12 +447,9 @@ class LooserDeclaration(PortRule):
     def check(cls, context: Context) -> Iterator[Finding]:
         for difference in context.shared(output_differences).get(cls.id, ()):
             given, inferred = difference.declared.shape, difference.inferred.shape
-            yield cls.finding(
+            yield _shape_finding(
+                cls,
+                difference,
                 f"declared {given}, although {inferred} is certain",
-                difference.port.offset,
-                difference.layer,
-                port=difference.where,
-                expected=str(inferred),
-                actual=str(given),
                 help=_advice(context, inferred),
             )

@@ -11,6 +11,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "configuration": ("irshape.toml",),
     "baseline": ("baseline.json",),
     "recording": ("recording.npz",),
+    "result": ("result.json",),
     "array": ("x.npy",),
     "export": ("export/config.json",),
     "argument": ("option", "value"),

@@ -24,6 +24,7 @@ FORMATS = (
 )
 
 OUT = ("-o", "out.xml")
+PAGE = ("-o", "page.html")
 
 MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
     "validate": tuple((*CHECK, "--format", form) for form in FORMATS),
@@ -86,6 +87,16 @@ MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
         ("merge", "right.xml", "{}", *OUT),
     ),
     "split": (("split", "{}", "--at", "1", "-o", "part.xml"),),
+    "view": (
+        ("view", "{}", *PAGE),
+        ("view", "{}", "--histograms", "--target", "2024.1", *PAGE),
+        ("view", "{}", "--beside", "right.xml", *PAGE),
+        ("view", "right.xml", "--beside", "{}", "--no-symbols", *PAGE),
+    ),
+    "batch": (
+        ("validate", "right.xml", "{}", "wrong.xml", *CHECK[2:], "--format", "jsonl"),
+        ("validate", "{}", "export", *CHECK[2:], "--jobs", "1", "--statistics"),
+    ),
     "graph": (("{}",),),
     "query": (("{}",),),
     "again": (("{}",),),
@@ -115,6 +126,13 @@ OTHERS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
         "crosscheck": (
             ("crosscheck", "right.xml", "--replay", "{}", *LIMITS[:2]),
             ("crosscheck", "right.xml", "--replay", "{}", "--format", "json", *LIMITS[:2]),
+        ),
+    },
+    "result": {
+        "view --crosscheck": (("view", "right.xml", "--crosscheck", "{}", *PAGE),),
+        "view --stats": (("view", "right.xml", "--stats", "{}", *PAGE),),
+        "view --compare": (
+            ("view", "right.xml", "--beside", "wide.xml", "--compare", "{}", *PAGE),
         ),
     },
     "array": {"run": (("run", "right.xml", "--input", "{}", *LIMITS), ("run", "{}", "--random"))},

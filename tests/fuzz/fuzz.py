@@ -55,12 +55,13 @@ ROUND = 30_000
 FOREVER = 1e9
 
 SHARES = {
-    "ir": 69,
+    "ir": 67,
     "onnx": 9,
     "onednn": 8,
     "configuration": 4,
     "baseline": 2,
     "recording": 3,
+    "result": 2,
     "array": 1,
     "export": 1,
     "argument": 3,

@@ -457,6 +457,7 @@ BY_KIND: dict[str, tuple[Mutator, ...]] = {
     "configuration": (lines, lines, text),
     "baseline": (values, values, text),
     "recording": (archive, archive, archive, text),
+    "result": (values, values, values, text),
     "array": (text,),
     "export": (values, values, text),
     "argument": (value, value, option),

@@ -99,6 +99,27 @@ EXPORT = json.dumps(
         "text_config": {"hidden_size": 2},
     }
 ).encode()
+RESULTS = tuple(
+    text.replace(b"MEAN", b'"id":"2","name":"reducemean2","type":"ReduceMean","port":0').replace(
+        b"ERRORS",
+        b'{"max_abs":0.25,"mean_abs":0.1,"max_rel":0.5,"mean_rel":0.2,"ulp":7,"cosine":0.99,'
+        b'"nan":[0,1],"inf":[0,0],"place":[0,0,1],"reference":4.0,"other":4.25,"scale":19.0}',
+    )
+    for text in (
+        b"""{"version":1,"model":"right.xml","outputs":[{"layer":{MEAN,"opset":"opset1","path":[]},
+"port":0,"inferred":"f32 [2,1,4]","runtime":"f32 [2,1,4]","shape_verdict":"equal",
+"value_verdict":"differs","error":0.25,"allowed":0.0006,"reason":null,"ranges":{},"errors":ERRORS,
+"own_verdict":"differs","own_errors":ERRORS,"own_reason":null}]}""",
+        b"""{"version":1,"model":"right.xml","outputs":[{"layer":{MEAN,"opset":"opset1","path":[]},
+"port":0,"element_type":"f32","shape":[2,1,4],"elements":8,"lowest":-0.5,"highest":70000.0,
+"mean":0.1,"nan":1,"inf":0,"zeros":0,"subnormals":0,"beyond_f16":1,"lost_in_f16":0,"runs":1,
+"leaves_f16":true,"note":null}]}""",
+        b"""{"version":1,"a":"right.xml","b":"wide.xml","tensors":[{"tensor":"x","a":{MEAN},
+"b":{MEAN},"constant":false,"verdict":"differs","errors":ERRORS,"own_verdict":"differs",
+"own_errors":ERRORS,"reason":null}]}""",
+    )
+)
+"""What `crosscheck`, `run --stats` and `compare` print as JSON, of one layer."""
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "infer --shape": ("p0=[1,3,?,?]", "p0=[1..10,3,..5]", "0=[...]"),
     "infer --value": ("axes=[0,2]", "1=[[1,2],[3,4]]", "1=1"),
@@ -283,6 +304,7 @@ def narrow() -> list[Case]:
         *(Case("configuration", (text,)) for text in CONFIGURATIONS),
         Case("baseline", (BASELINE,)),
         Case("recording", (recording(),)),
+        *(Case("result", (result,)) for result in RESULTS),
         Case("array", (array(),)),
         Case("export", (EXPORT,)),
         *(

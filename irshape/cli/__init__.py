@@ -110,11 +110,18 @@ def main(arguments: list[str] | None = None) -> Any:
         if os.environ.get("IRSHAPE_DEBUG"):
             raise
         click.echo(f"irshape: internal error: {type(problem).__name__}: {problem}", err=True)
-        click.echo("This is a bug in irshape; IRSHAPE_DEBUG=1 shows where.", err=True)
+        click.echo(f"This is a bug in {_blamed()}; IRSHAPE_DEBUG=1 shows where.", err=True)
         status = 2
     if arguments is not None:
         sys.exit(status or 0)
     _leave(status or 0)
+
+
+def _blamed() -> str:
+    """Who may be responsible for an internal error."""
+    from ..rules.plugins import entry_point_files
+
+    return "irshape, or in a plugin of it" if entry_point_files() else "irshape"
 
 
 def _leave(status: int) -> NoReturn:

@@ -12,6 +12,7 @@ from ..model.weights import Constant, small_values
 from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
+from ..types import ElementType, PartialShape
 from .folding import fold
 from .result import LayerResult
 
@@ -83,6 +84,8 @@ def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: b
     operands = check_inputs(operation, inputs)
     inferred = operation.infer(*operands)
     outputs = inferred if isinstance(inferred, tuple) else (inferred,)
+    if plugin_of(type(operation)):
+        _check_returned(outputs)
     if with_values and not operation.reads_weights:
         outputs = _with_values(operation, operands, outputs)
     faults = (*check_specified(operation, operands), *operation.check(*operands))
@@ -119,6 +122,23 @@ def _fits(value: Value, output: Tensor) -> bool:
     return shape is not None and len(value) == prod(shape)
 
 
+def plugin_of(operation: type[Operation]) -> str | None:
+    """The module and class of an operation that another package declares."""
+    package, _, _ = operation.__module__.partition(".")
+    return None if package == "irshape" else f"{operation.__module__}:{operation.__name__}"
+
+
+def _check_returned(outputs: tuple[object, ...]) -> None:
+    """Raises `TypeError` unless the `infer` of a plugin has returned tensors."""
+    for output in outputs:
+        if not (
+            isinstance(output, Tensor)
+            and isinstance(output.element_type, ElementType)
+            and isinstance(output.shape, PartialShape)
+        ):
+            raise TypeError(f"infer returns a Tensor, or a tuple of them, not {output!r}")
+
+
 def internal_error(operation: Operation, error: Exception) -> Fault:
     """A bug in the declaration of an operation, as a fault of the layer that reveals it.
 
@@ -127,13 +147,15 @@ def internal_error(operation: Operation, error: Exception) -> Fault:
     if os.environ.get("IRSHAPE_DEBUG"):
         raise error
     kind = type(operation)
+    plugin = plugin_of(kind)
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if plugin is None:
+        blamed = f"irshape's {kind.type_name()} of {kind.version_name()}: please report it"
+    else:
+        blamed = f"the plugin {plugin}: please report it to its authors"
     return fault(
-        f"irshape failed on this layer ({text}); the declared types and shapes of its ports are "
-        "used",
+        f"{'irshape' if plugin is None else f'the plugin {plugin}'} failed on this layer ({text}); "
+        "the declared types and shapes of its ports are used",
         rule=INTERNAL_ERROR,
-        help=(
-            f"a bug in irshape's {kind.type_name()} of {kind.version_name()}: please report it "
-            "with this layer; IRSHAPE_DEBUG=1 shows where it happens"
-        ),
+        help=f"a bug in {blamed} with this layer; IRSHAPE_DEBUG=1 shows where it happens",
     )

@@ -7,13 +7,14 @@ yield, `RuleId` to report under from an operation.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import import_module
 
-from ..faults import Fault
+from ..faults import Fault, fault
 from ..model.graph import Finding
-from ..rule_ids import RuleId, Severity
+from ..rule_ids import INTERNAL_ERROR, RuleId, Severity
 from .base import HEADINGS, PHASES, Cure, Phase, Rule
 from .context import Context
 
@@ -102,7 +103,41 @@ def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     for rule in all_rules():
         if rule.default or rule.name in also or rule.code in also:
             asked.add(rule.id)
-            yield from rule.findings(context)
+            is_own = rule.__module__.startswith(f"{__name__}.")
+            yield from rule.findings(context) if is_own else _of_plugin(rule, context)
     for rule_id, reported in context.reported.items():
         if rule_id not in asked:
             yield from reported
+
+
+def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
+    """The findings of a rule of a plugin; one that says so if the rule fails.
+
+    With IRSHAPE_DEBUG set, what it raises is raised.
+    """
+    reported: list[Finding] = []
+    try:
+        for finding in rule.findings(context):
+            _check_finding(finding)
+            reported.append(finding)
+    except Exception as error:
+        if os.environ.get("IRSHAPE_DEBUG"):
+            raise
+        plugin = f"{rule.__module__}:{rule.__name__}"
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        help = f"a bug in the plugin {plugin}: please report it to its authors"
+        failed = fault(
+            f"the rule {rule.name} of the plugin {plugin} failed ({text})",
+            rule=INTERNAL_ERROR,
+            help=f"{help}; IRSHAPE_DEBUG=1 shows where it happens",
+        )
+        reported.append(Finding(failed, 0))
+    return reported
+
+
+def _check_finding(finding: object) -> None:
+    """Raises `TypeError` for what a plugin yields that is no finding."""
+    if not isinstance(finding, Finding):
+        raise TypeError(f"check yields findings, not {finding!r}")
+    if not isinstance(finding.message, str) or not isinstance(finding.offset, int):
+        raise TypeError("a finding has a message, a string, and an offset, an integer")

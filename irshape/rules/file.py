@@ -342,7 +342,9 @@ class InternalError(Rule):
     is checked.
 
     ## Why it matters
-    The layer has not been checked. This is a bug in irshape, not in the file.
+    The layer has not been checked. This is a bug in irshape or, where the message names one, in a
+    plugin; it is not one in the file. A rule of a plugin that fails is reported at the beginning of
+    the file.
 
     ## What OpenVINO does
     Is not involved.

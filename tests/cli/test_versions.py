@@ -710,3 +710,93 @@ def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
     (tmp_path / "broken.xml").write_text("<net")
     status, output, _ = call("requires", "--format", "json", str(tmp_path))
     assert (status, json.loads(output)["complete"]) == (1, False)
+
+
+FAILING_OPERATION = '''
+from irshape.ops import ANY, Operation, Tensor, operand
+
+class Odd(Operation):
+    """An operation that fails."""
+    since = 1
+    custom_version = "custom_opset"
+    data = operand(ANY)
+
+    def infer(self, data):
+        return Tensor(data.element_type, data.shape)
+
+    def {method}(self, data):
+        {statement}
+'''
+FAILING_RULE = '''
+from irshape.rules import Rule
+
+class Odd(Rule):
+    """A rule that fails."""
+    code, name, severity = "IR950", "odd", "warning"
+
+    @classmethod
+    def check(cls, context):
+        {statement}
+'''
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "others"),
+    [
+        (
+            FAILING_OPERATION.format(method="infer", statement='raise RuntimeError("no")'),
+            "on this layer (RuntimeError: no); ",
+            ["IR604"],
+        ),
+        (
+            FAILING_OPERATION.format(method="infer", statement="return None"),
+            "on this layer (TypeError: infer returns a Tensor, or a tuple of them, not None); ",
+            ["IR604"],
+        ),
+        (
+            FAILING_OPERATION.format(method="check", statement="return 3"),
+            "on this layer (TypeError: ",
+            ["IR604"],
+        ),
+        (FAILING_RULE.format(statement='raise KeyError("no")'), "(KeyError: 'no')", []),
+        (
+            FAILING_RULE.format(statement="yield cls.finding('a', 0); raise MemoryError"),
+            "(MemoryError)",
+            ["IR950"],
+        ),
+        (
+            FAILING_RULE.format(statement="yield 3"),
+            "(TypeError: check yields findings, not 3)",
+            [],
+        ),
+        (
+            FAILING_RULE.format(statement="yield cls.finding(None, 0)"),
+            "(TypeError: a finding has a message, a string, and an offset, an integer)",
+            [],
+        ),
+    ],
+    ids=[
+        *("infer-raises", "infer-returns-none", "check-returns-a-number"),
+        *("rule-raises", "rule-raises-late", "rule-yields-a-number", "rule-without-a-message"),
+    ],
+)
+def test_a_plugin_that_fails_is_blamed_by_name(
+    tmp_path: Path,
+    plugin: object,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    message: str,
+    others: list[str],
+) -> None:
+    assert callable(plugin)
+    monkeypatch.delenv("IRSHAPE_DEBUG", raising=False)
+    group = "operations" if "Operation" in text else "rules"
+    plugin("odd_plugin", text, f"[irshape.{group}]\nodd = odd_plugin:Odd\n")
+    path = network(*(("Odd", "custom_opset") if group == "operations" else ())).save(tmp_path)
+    diagnostics = irshape.validate(path).diagnostics
+    (failed,) = [found for found in diagnostics if found.code == "IR011"]
+    assert "the plugin odd_plugin:Odd failed " in failed.message
+    assert message in failed.message
+    assert failed.help is not None
+    assert failed.help.startswith("a bug in the plugin odd_plugin:Odd: please report it to its ")
+    assert [found.code for found in diagnostics if found is not failed] == others

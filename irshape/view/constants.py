@@ -1,38 +1,25 @@
-"""What the page shows of a constant: its type and shape, and how its elements are spread."""
+"""What the page shows of a constant: its type and shape, its values, and how they are spread."""
 
 from __future__ import annotations
 
+import base64
+from itertools import groupby
 from typing import Any
 
 from ..model.graph import Layer, Model
-from ..model.weights import Constant, small_values
+from ..model.weights import Constant, raw_bytes
 
 MOST_VALUES = 16
-"""Constants with at most as many elements are written out."""
+"""The page holds the bytes of constants with at most as many elements."""
+LONGEST = 1 << 14
+"""How many bytes of a constant the page holds at most, where the .bin is read."""
+MOST_BYTES = 1 << 20
+"""How many bytes of such constants together the page holds at most."""
 BEGINNING = 64
 """How many elements of larger constants are written out, where the .bin is read."""
 SAMPLE = 1 << 16
 """How many elements of a constant a histogram counts at most, taken at even distances."""
 BINS = 24
-_WITHOUT_NUMPY = frozenset(
-    (
-        "i64",
-        "u64",
-        "i32",
-        "u32",
-        "i16",
-        "u16",
-        "i8",
-        "u8",
-        "boolean",
-        "f32",
-        "f64",
-        "f16",
-        "bf16",
-        "u4",
-        "i4",
-    )
-)
 
 
 class Constants:
@@ -41,9 +28,31 @@ class Constants:
     def __init__(self, model: Model, histograms: bool) -> None:
         self.model = model
         self.histograms = histograms
+        self._longest = self._longest_held() if histograms else 0
+        self._in_bin = model.format.xml and model.kind == "net"
+
+    def _longest_held(self) -> int:
+        """How many bytes a constant has at most for the page to hold it: all of that size fit."""
+        sizes = []
+        for layer in self.model.walk():
+            if layer.is_constant:
+                try:
+                    sizes.append(self.model.constant(layer).size)
+                except ValueError:
+                    continue
+        longest, total = 0, 0
+        for size, equal in groupby(sorted(size for size in sizes if 0 <= size <= LONGEST)):
+            total += size * len(list(equal))
+            if total > MOST_BYTES:
+                break
+            longest = size
+        return longest
 
     def of(self, layer: Layer) -> dict[str, Any] | None:
-        """The constant of a layer; None where its attributes describe none."""
+        """The constant of a layer; None where its attributes describe none.
+
+        `data` has its bytes as they are in the .bin, in Base64; `offset` says where they are there.
+        """
         try:
             constant = self.model.constant(layer)
             elements = constant.elements
@@ -54,23 +63,25 @@ class Constants:
             "elements": elements,
             "bytes": constant.size,
         }
-        if 0 <= elements <= MOST_VALUES and constant.element_type.name in _WITHOUT_NUMPY:
-            numbers = _small(constant)
-            if numbers is not None:
-                document["values"] = numbers
+        if constant.element_type.name != "string":
+            if 0 <= elements <= MOST_VALUES or 0 <= constant.size <= self._longest:
+                document |= _data(constant)
+            if "data" not in document and self._in_bin:
+                document["offset"] = constant.offset
         if self.histograms:
             document |= _spread(constant)
-            if "values" in document:
+            if "data" in document:
                 document.pop("begin", None)
         return document
 
 
-def _small(constant: Constant) -> list[str] | None:
+def _data(constant: Constant) -> dict[str, str]:
+    """The bytes of a constant; nothing if the .bin does not have them."""
     try:
-        numbers = small_values(constant)
+        data = raw_bytes(constant)
     except ValueError:
-        return None
-    return None if numbers is None else [f"{number:.6g}" for number in numbers]
+        return {}
+    return {} if data is None else {"data": base64.b64encode(data).decode()}
 
 
 def _spread(constant: Constant) -> dict[str, Any]:

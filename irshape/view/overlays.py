@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..byte_sizes import written_size
+from ..inference.engine import infer
 from ..inference.explaining import Place, Reasons
 from ..inference.overview import dynamic_places
 from ..inference.reasons import spaced
@@ -69,7 +70,8 @@ def static_overlays(
 
 
 def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
-    costs = costs_of(inference)
+    least, sizes = _at_least_sizes(inference)
+    costs = costs_of(least)
 
     def column(value: Callable[[LayerCost], Dimension], write: Callable[[int], str]) -> list[Any]:
         return [
@@ -86,13 +88,14 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
         Overlay(
             "multiply-adds",
             "Multiply-adds",
-            "How many multiply-adds one evaluation takes; those of bodies count for every run.",
+            "How many multiply-adds one evaluation takes; those of bodies count for every run."
+            + sizes,
             column(lambda cost: cost.multiply_adds, "{:,} multiply-adds".format),
         ),
         Overlay(
             "activations",
             "Bytes of outputs",
-            "How many bytes the outputs take in one evaluation.",
+            "How many bytes the outputs take in one evaluation." + sizes,
             column(lambda cost: cost.bytes, written_size),
             unit="bytes",
         ),
@@ -104,6 +107,27 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
             unit="bytes",
         ),
     ]
+
+
+def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
+    """The inference where each dynamic size of an input is the least that it can be, at least 1,
+    and a sentence that says so: what sizes without a bound cost is not known otherwise."""
+    model = inference.model
+    shapes: dict[str, list[int]] = {}
+    if model.kind == "net":
+        for layer, outputs in zip(model.net.layers, inference.result.outputs, strict=True):
+            sizes = outputs[0].shape.dims if layer.is_parameter and outputs else None
+            if sizes is not None and not all(size.is_static for size in sizes):
+                names = layer.outputs[0].tensor_names
+                shapes[names[0] if names else layer.id] = [max(1, size.low) for size in sizes]
+    if not shapes:
+        return inference, ""
+    written_sizes = ", ".join(
+        f"{name} [{','.join(map(str, sizes))}]" for name, sizes in list(shapes.items())[:4]
+    )
+    more = ", …" if len(shapes) > 4 else ""
+    told = f" Dynamic sizes of inputs count as the least that they can be: {written_sizes}{more}."
+    return infer(model, shapes), told
 
 
 def _span(size: Dimension, write: Callable[[int], str]) -> str:

@@ -16,7 +16,20 @@ from typing import Any
 
 from ..version import __version__
 
-SCRIPTS = ("texts.js", "model.js", "layout.js", "canvas.js", "panel.js", "main.js")
+SCRIPTS = (
+    "texts.js",
+    "values.js",
+    "saving.js",
+    "model.js",
+    "layout.js",
+    "canvas.js",
+    "panel.js",
+    "search.js",
+    "overlays.js",
+    "beside.js",
+    "links.js",
+    "main.js",
+)
 """In the order in which they run."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from ir import Net
 from view.browser import MISSING, Browser, call, view
 
+import irshape
 from irshape.comparison import runtime
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,6 +113,89 @@ def test_a_layer_is_found_read_and_left_for_another(browser: Browser, encoder: P
     assert browser.texts("#panel .way .link")[0] == "Parameter input_ids"
     assert "MVN" in browser.texts("#panel .way .link")[-1]
     assert browser.all(".card.on-path")
+
+
+BITS = {
+    "f64": 64, "f32": 32, "f16": 16, "bf16": 16, "f8e4m3": 8, "f8e5m2": 8, "f8e8m0": 8, "f4e2m1": 4,
+    "nf4": 4, "i64": 64, "i32": 32, "i16": 16, "i8": 8, "i4": 4, "u64": 64, "u32": 32, "u16": 16,
+    "u8": 8, "u4": 4, "u2": 2, "u1": 1, "boolean": 8,
+}  # fmt: skip
+
+SAVE_ALL = """
+const [ids] = arguments;
+const blobs = [];
+const make = URL.createObjectURL;
+URL.createObjectURL = blob => { blobs.push(blob); return make.call(URL, blob) };
+HTMLAnchorElement.prototype.click = () => {};
+const until = done => new Promise(go => {
+  const ask = () => done() ? go() : setTimeout(ask, 2); ask();
+});
+return (async () => {
+  const saved = [];
+  for (const id of ids) {
+    location.hash = "#" + id;
+    await until(() => document.querySelector("#panel .name").textContent === "c" + id);
+    document.querySelector("#panel .save-npy").click();
+    await until(() => blobs.length > saved.length);
+    const bytes = new Uint8Array(await blobs[saved.length].arrayBuffer());
+    saved.push(btoa(String.fromCharCode(...bytes)));
+  }
+  return saved;
+})();
+"""
+
+
+def test_values_of_a_bin_that_is_opened_are_listed_and_saved(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Every element type that the page reads; the .npy holds what irshape reads."""
+    net = Net()
+    random = np.random.default_rng(0)
+    for number, (element_type, bits) in enumerate(BITS.items()):
+        low_bytes = 2 if element_type == "boolean" else 256
+        raw = random.integers(0, low_bytes, 24 * bits // 8, np.uint8).tobytes()
+        net.layers.append(
+            f'<layer id="{number}" name="c{number}" type="Const" version="opset1"><data '
+            f'element_type="{element_type}" shape="4,6" offset="{len(net.weights)}" '
+            f'size="{len(raw)}"/><output><port id="0"><dim>4</dim><dim>6</dim></port></output>'
+            "</layer>"
+        )
+        net.weights += raw
+    path = net.save(tmp_path)
+    browser.open(view(path, "-o", tmp_path / "page.html"), "#1")
+    browser.one("#panel .bin").send_keys(str(path.with_suffix(".bin")))
+    (listing,) = (each for each in browser.all("#panel button") if each.text == "All values")
+    listing.click()
+    assert len(browser.one("#panel .values").text.splitlines()) == 4
+    model = irshape.load(path)
+    saved = browser.js(SAVE_ALL, [str(number) for number in range(len(BITS))])
+    for number, (element_type, text) in enumerate(zip(BITS, saved, strict=True)):
+        array = np.load(io.BytesIO(base64.b64decode(text)))
+        expected = model.constant(model.net.layers[number]).array().astype(array.dtype)
+        np.testing.assert_array_equal(array, expected, element_type)
+
+
+def test_an_edge_tells_its_tensors_and_searches_colour_layers(
+    browser: Browser, encoder: Path
+) -> None:
+    browser.open(encoder, "#21")
+    browser.js(
+        "const edge = [...document.querySelectorAll('.edge')].find(each => each.edge &&"
+        " each.edge.to.layer && each.edge.to.layer.id === '21');"
+        "edge.querySelector('.wide').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    )
+    assert browser.one("#panel h2").text == "1 tensor"
+    assert "f32 [1..8,?,32]" in browser.panel
+    for words in ("type:MatMul", "type:Add"):
+        field = browser.one("#search")
+        browser.js("arguments[0].value = arguments[1]", field, words[:-1])
+        field.send_keys(words[-1])
+        browser.all("#results .link")[1].click()
+    keys = browser.texts(".legend .key > span")
+    assert [key.split(": ")[0] for key in keys] == ["type:MatMul", "type:Add"]
+    assert browser.all(".card.toned")
+    browser.all(".legend .remove")[0].click()
+    assert browser.texts(".legend .key > span") == keys[1:]
 
 
 def test_keys_and_links(browser: Browser, encoder: Path) -> None:

@@ -157,7 +157,7 @@ class Canvas {
     const shown = card(this.net, node);
     const layer = node.layer;
     const isGroup = node.children.length > 0;
-    const tone = this.page.tone(this.net, node);
+    const tone = this.page.overlays.tone(this.net, node);
     const classes = ["card", isGroup ? "group" : "layer", node.kind];
     if (layer && layer.kind.page) classes.push("family-" + (FAMILIES[layer.kind.page.category] || "other"));
     if (layer && !layer.kind.page) classes.push("family-unknown");
@@ -165,7 +165,7 @@ class Canvas {
     if (this.path) classes.push(this.path.has(node) ? "on-path" : "off-path");
     const worst = SEVERITIES.find(function (severity) { return node.findings[severity]; });
     if (worst) classes.push("has-" + worst);
-    const mark = this.page.mark(this.net, node);
+    const mark = this.page.beside.mark(this.net, node);
     if (mark) classes.push("mark-" + mark.kind);
     const body = drawn("rect", { class: "body", width: item.w, height: item.h, rx: 7 });
     if (tone) body.style.setProperty("fill", tone.fill);
@@ -204,9 +204,9 @@ class Canvas {
     } else parts.push((node.kind === "repeat" ? "repeated " : "") + "group " + node.name, this.summary(node));
     for (const severity of SEVERITIES)
       if (node.findings[severity]) parts.push(counted(node.findings[severity], severity));
-    const tone = this.page.tone(this.net, node);
+    const tone = this.page.overlays.tone(this.net, node);
     if (tone && tone.text) parts.push(tone.text);
-    const mark = this.page.mark(this.net, node);
+    const mark = this.page.beside.mark(this.net, node);
     if (mark) parts.push(mark.text);
     return parts.join("; ");
   }
@@ -226,7 +226,13 @@ class Canvas {
       parts.push(drawn("rect", { x: item.place[0] - width / 2, y: item.place[1] - 9, width, height: 17, rx: 4 }));
       parts.push(drawn("text", { x: item.place[0], y: item.place[1] + 4, "text-anchor": "middle", text: label.text }));
     }
-    return drawn("g", { class: classes.join(" ") }, parts);
+    const group = drawn("g", { class: classes.join(" ") }, parts);
+    if (edge.tensors) {
+      parts[0].before(drawn("path", { class: "wide", d: curve(points) }));
+      if (this.page.selected && this.page.selected.edge === edge) group.classList.add("selected");
+      group.edge = edge;
+    }
+    return group;
   }
 
   pill(item) {
@@ -322,7 +328,11 @@ class Canvas {
     const { x, y, k } = this.view;
     const left = item.x * k + x;
     const top = item.y * k + y;
-    return left > 0 && top > 0 && left + Math.min(item.w * k, 200) < this.svg.clientWidth && top + Math.min(item.h * k, 100) < this.svg.clientHeight;
+    const right = left + Math.min(item.w * k, 200);
+    const bottom = top + Math.min(item.h * k, 100);
+    const [width, height] = [this.svg.clientWidth, this.svg.clientHeight];
+    const underMap = right > width - this.map.width - 16 && bottom > height - this.map.height - 16;
+    return left > 0 && top > 0 && right < width && bottom < height && !underMap;
   }
 
   /** Shows everything, as far as it stays legible. */
@@ -376,7 +386,7 @@ class Canvas {
     const plain = colours.getPropertyValue("--line");
     const error = colours.getPropertyValue("--error");
     for (const item of cards) {
-      const tone = this.page.tone(this.net, item.node);
+      const tone = this.page.overlays.tone(this.net, item.node);
       pencil.fillStyle = item.node.findings.error ? error : tone ? tone.fill : plain;
       pencil.fillRect(item.x * scale, item.y * scale, Math.max(1, item.w * scale), Math.max(1, item.h * scale));
     }
@@ -435,8 +445,10 @@ class Canvas {
       if (moved > 4) return;
       const pill = event.target.closest("[data-layer]");
       const shown = event.target.closest("[data-node]");
+      const line = event.target.closest(".edge");
       if (pill) this.page.select(this.net, this.net.layers[Number(pill.dataset.layer)].node, true);
       else if (shown) this.chosen(Number(shown.dataset.node), event.target.closest(".sign") !== null);
+      else if (line && line.edge) this.page.selectEdge(this.net, line.edge);
       else this.page.clear();
     });
     this.map.addEventListener("pointerdown", (event) => {

@@ -11,14 +11,15 @@ const MOST_STEPS = 1600;
 
 /** What a node shows while it is closed, with its size. */
 function card(net, node) {
-  const shape = (net.showConstants ? "c" : "") + (net.showAttributes ? "a" : "");
+  const shape = (net.showConstants ? "c" : "") + (net.showAttributes ? "a" : "") + (net.showNames ? "n" : "");
   if (node.card && node.card.shape === shape) return node.card;
   const layer = node.kind === "layer" ? node.layer : null;
   const lines = [];
   let title;
   if (layer) {
     title = fitted(layer.type || "no type", TITLE, MOST_WIDTH - 44);
-    if (layer.name) lines.push({ style: "name", text: fitted(shortName(layer.name), SMALL, MOST_WIDTH - 28) });
+    const name = net.showNames ? "id " + layer.key + "  " + layer.name : shortName(layer);
+    if (name) lines.push({ style: "name", text: fitted(name, SMALL, (net.showNames ? 2 : 1) * MOST_WIDTH - 28) });
     const rows = net.foldedInputs(layer);
     for (const row of rows.slice(0, MOST_ROWS))
       lines.push({ style: "row", text: fitted(row.label + "  " + row.text, CODE, MOST_WIDTH - 28) });
@@ -47,9 +48,16 @@ function card(net, node) {
   return node.card;
 }
 
-function shortName(name) {
-  const last = name.slice(name.lastIndexOf("/") + 1);
-  return last || name;
+/** What tells a layer from others of its group: its name without the scope that the group shows, and without a last part
+ *  that only repeats the type. */
+function shortName(layer) {
+  const parts = layer.name.split("/").filter(Boolean);
+  if (parts.length > 1 && parts[parts.length - 1] === layer.type) parts.pop();
+  const last = parts.pop() || "";
+  if (!last.startsWith("aten::") || !parts.length) return last;
+  const module = parts.pop().split(".").pop();
+  const group = layer.node && layer.node.parent ? layer.node.parent.name.split(/[./]/).pop() : "";
+  return module === group || !module ? last : module + "/" + last;
 }
 
 function commonTypes(layers) {
@@ -220,7 +228,7 @@ function addPills(net, graph, plan, links, node) {
 }
 
 function tensorName(layer) {
-  return shortName(layer.name) || layer.type;
+  return shortName(layer) || layer.type;
 }
 
 function readPlan(graph, plan, boxes, laid, loose, node) {
@@ -271,6 +279,6 @@ function frameWidth(node) {
 }
 
 function frameTitle(node) {
-  const name = node.kind === "layer" ? node.layer.type + " " + shortName(node.layer.name) : node.name;
+  const name = node.kind === "layer" ? node.layer.type + " " + shortName(node.layer) : node.name;
   return fitted(name || node.kind, TITLE, 300);
 }

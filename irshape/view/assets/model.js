@@ -12,6 +12,7 @@ class Net {
     this.side = side;
     this.showConstants = false;
     this.showAttributes = false;
+    this.showNames = false;
     this.direction = "TB";
     const strings = data.strings;
     const said = function (number) { return number < 0 ? null : strings[number]; };
@@ -47,7 +48,8 @@ class Net {
     this.findings = data.findings.map((finding, number) => {
       const layer = finding.layer < 0 ? null : this.layers[finding.layer];
       const one = Object.assign({}, finding, { layer, number });
-      if (layer) layer.findings = layer.findings.concat([one]);
+      if (layer && layer.findings === NONE) layer.findings = [];
+      if (layer) layer.findings.push(one);
       return one;
     });
     this.nameLayers();
@@ -249,7 +251,7 @@ class Net {
       if (!source || !source.folded) return;
       const output = source.outputs[input.output];
       const operand = page && page.inputs[Math.min(index, page.inputs.length - 1)];
-      const value = output.value || (source.extra.constant && constantValue(source.extra.constant));
+      const value = (source.extra.constant && constantValue(source.extra.constant)) || output.value;
       rows.push({
         label: operand ? operand[0] : "input " + index,
         text: value || this.tensorText(output),
@@ -299,10 +301,4 @@ class Net {
     for (let at = to.at; at >= 0; at = before.get(at)) way.unshift(this.layers[at]);
     return way;
   }
-}
-
-function constantValue(constant) {
-  if (!constant.values) return null;
-  const text = constant.values.join(", ");
-  return /\[\]$/.test(constant.tensor) ? text : "[" + text + "]";
 }

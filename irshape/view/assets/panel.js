@@ -6,11 +6,6 @@ function section(title, children, closed) {
   return element("details", { class: "section", open: !closed }, [element("summary", { text: title }), ...kept]);
 }
 
-/** A table of the first rows. */
-function listed(rows) {
-  return [table(rows.slice(0, 100)), rows.length > 100 ? element("p", { class: "soft", text: "and " + (rows.length - 100).toLocaleString("en") + " more" }) : null];
-}
-
 function table(rows, head) {
   if (!rows.length) return null;
   const cells = function (row, tag) {
@@ -20,7 +15,7 @@ function table(rows, head) {
   };
   return element("div", { class: "scroll" }, [element("table", {}, [
     head ? element("thead", {}, [cells(head, "th")]) : null,
-    element("tbody", {}, rows.map(function (row) { return cells(row, "td"); })),
+    element("tbody", {}, some(rows, function (row) { return cells(row, "td"); })),
   ])]);
 }
 
@@ -39,16 +34,16 @@ class Panel {
         element("p", { class: "soft", text: ["id " + layer.key, layer.kind.opset, layer.line ? "line " + layer.line : ""].filter(Boolean).join(" · ") }),
         element("div", { class: "row" }, [
           button("Show", function () { page.selectLayer(net, layer, true); }, { title: "Show it in the graph" }),
-          button("Link", function () { page.copyLink(net, layer); }, { title: "Copy a link to this layer" }),
+          button("Link", function () { page.links.copy(page.links.to(net, layer)); }, { title: "Copy a link to this layer" }),
           button("Above", function () { page.trace(net, layer, true); }, { title: "Highlight all layers that lead here" }),
           button("Below", function () { page.trace(net, layer, false); }, { title: "Highlight all layers that this leads to" }),
           button("Path to …", function () { page.beginPath(net, layer); }, { title: "Show the way from here to another layer" }),
         ]),
       ]),
-      layer.findings.length ? element("div", { class: "list" }, layer.findings.map((finding) => this.finding(net, finding, false))) : null,
+      layer.findings.length ? element("div", { class: "list" }, some(layer.findings, (finding) => this.finding(net, finding, false))) : null,
       this.changes(net, layer),
       this.overlays(net, layer),
-      constants ? section("Constant", [this.constant(constants)]) : null,
+      constants ? section("Constant", [this.constant(net, layer)]) : null,
       section("Inputs", this.inputs(net, layer)),
       section("Outputs", this.outputs(net, layer)),
       section("Attributes", [table(net.attributesOf(layer))]),
@@ -60,7 +55,7 @@ class Panel {
   }
 
   link(net, layer, text) {
-    return button(text || layer.type + " " + shortName(layer.name), () => this.page.selectLayer(net, layer, true), { class: "link", title: visible(layer.name) });
+    return button(text || nodeName(layer.node), () => this.page.selectLayer(net, layer, true), { class: "link", title: visible(layer.name) });
   }
 
   inputs(net, layer) {
@@ -72,10 +67,10 @@ class Panel {
       return element("div", { class: "port" }, [
         element("b", { text: operand ? operand[0] : "input " + index }),
         element("small", { text: "port " + input.port }),
-        output ? this.tensor(net, output) : null,
+        output ? this.tensor(net, output, Boolean(source.extra.constant)) : null,
         input.declared ? element("p", { class: output ? "code clash" : "code", text: (output ? "this port declares " : "") + input.declared }) : null,
         source ? element("p", { class: "soft" }, ["from ", this.link(net, source)]) : element("p", { class: "soft", text: "nothing feeds it" }),
-        source && source.extra.constant ? this.constant(source.extra.constant) : null,
+        source && source.extra.constant ? this.constant(net, source) : null,
       ]);
     });
   }
@@ -91,7 +86,7 @@ class Panel {
     ]));
   }
 
-  tensor(net, output) {
+  tensor(net, output, isConstant) {
     const rows = [];
     if (output.clash) {
       rows.push(element("p", { class: "code clash" }, [element("span", { text: "declared " + output.declared })]));
@@ -105,24 +100,76 @@ class Panel {
       rows.push(element("p", { class: "soft", text: "declared; nothing more is inferred" }));
     }
     if (output.symbols) rows.push(element("p", { class: "code symbols", text: "= " + output.symbols }));
-    if (output.value) rows.push(element("p", { class: "code soft", text: "value " + output.value }));
+    if (output.value && !isConstant) rows.push(element("p", { class: "code soft", text: "value " + output.value }));
     return element("div", { class: "tensor" }, rows);
   }
 
-  constant(constant) {
-    const range = constant.range;
+  constant(net, layer) {
+    const constant = layer.extra.constant;
     const about = [constant.tensor + ", " + counted(constant.elements, "element") + ", " + counted(constant.bytes, "byte")];
-    if (constant.values) about.push("values " + constantValue(constant));
-    if (constant.begin) about.push("begins " + constant.begin.join(", ") + ", …");
-    const parts = about.map(function (text) { return element("p", { class: "code", text }); });
-    if (range) {
-      const odd = [["nan", "NaN"], ["inf", "infinite"], ["beyond_f16", "beyond f16"], ["zeros", "zero"]]
-        .filter(function ([key]) { return range[key]; }).map(function ([key, word]) { return range[key] + " " + word; });
-      const text = short(range.lowest) + " to " + short(range.highest) + ", mean " + short(range.mean) + (odd.length ? ", " + odd.join(", ") : "");
-      parts.push(histogram(constant.histogram, range, text));
-      parts.push(element("p", { class: "soft", text: text + (constant.sampled ? "; of " + counted(constant.sampled, "element") + " at even distances" : "") }));
-    }
-    return element("div", { class: "constant" }, parts);
+    const value = constantValue(constant);
+    if (value) about.push("values " + value);
+    else if (constant.begin) about.push("begins " + constant.begin.join(", ") + ", …");
+    const box = element("div", { class: "constant" }, about.map(function (text) { return element("p", { class: "code", text }); }));
+    if (constant.range && constant.elements > 16) box.append(...spreadOf(constant.range, constant.histogram, constant.sampled));
+    const all = element("div", { class: "all-values" });
+    box.append(all);
+    this.offerValues(net, layer, all);
+    return box;
+  }
+
+  /** Offers to list and save all values of a constant, or to open the .bin that holds them. */
+  offerValues(net, layer, box) {
+    const constant = layer.extra.constant;
+    const act = async (use) => {
+      try {
+        use(await elementsOf(net, constant));
+      } catch (problem) {
+        box.append(element("p", { class: "clash", text: problem.message }));
+      }
+    };
+    const list = (held) => {
+      const parts = [element("pre", { class: "code values", tabindex: 0, "aria-label": "All values", text: "" })];
+      parts[0].textContent = listedElements(held, shapeOf(constant));
+      if (held.note) parts.unshift(element("p", { class: "soft", text: held.note }));
+      const told = constant.range ? null : spread(held.elements);
+      if (told && constant.elements > 16) parts.unshift(...spreadOf(told.range, told.histogram, 0));
+      box.replaceChildren(save, ...parts);
+    };
+    const save = button("Save as .npy", function () {
+      act(function (held) { download(npy(held, shapeOf(constant)), fileStem(layer.name || "constant") + ".npy"); });
+    }, { class: "save-npy", title: "An array that numpy.load reads" });
+    if (constant.data || net.bin) box.replaceChildren(element("div", { class: "row" }, [constant.elements > 16 ? button("All values", function () { act(list); }) : null, save]));
+    else if (constant.offset !== undefined) box.replaceChildren(this.binChooser(net, () => this.offerValues(net, layer, box)));
+  }
+
+  binChooser(net, then) {
+    const input = element("input", { type: "file", accept: ".bin", class: "bin", "aria-label": "Open the .bin to see all values", onchange: () => {
+      net.bin = input.files[0] || null;
+      if (net.bin) then();
+    } });
+    return element("label", { class: "chooser soft" }, ["The page does not hold these values. Open the .bin to see them; nothing leaves this page. ", input]);
+  }
+
+  /** The tensors of an edge: where they come from, what takes them. */
+  edge(net, edge) {
+    const tensors = Array.from(edge.tensors.values());
+    return [
+      element("header", { class: "what" }, [
+        element("h2", { text: counted(tensors.length, "tensor"), tabindex: -1 }),
+        element("p", { class: "soft", text: "from " + nodeName(edge.from) + " to " + nodeName(edge.to) }),
+      ]),
+      ...some(tensors, ({ source, output }) => {
+        const port = source.outputs[output];
+        const takers = port.users.filter(function ([user]) { return net.contains(edge.to, net.shownFor(net.layers[user]).node); });
+        return element("div", { class: "port" }, [
+          element("p", {}, ["from ", this.link(net, source)]),
+          this.tensor(net, port),
+          port.names ? element("p", { class: "soft" }, ["names ", element("code", { text: port.names })]) : null,
+          element("p", {}, ["to ", ...takers.slice(0, 40).flatMap(([user], at) => (at ? [", "] : []).concat([this.link(net, net.layers[user])])), takers.length > 40 ? ", …" : ""]),
+        ]);
+      }),
+    ];
   }
 
   finding(net, finding, linked) {
@@ -148,7 +195,7 @@ class Panel {
   }
 
   changes(net, layer) {
-    const change = this.page.changeOf(net, layer);
+    const change = this.page.beside.changeOf(net, layer);
     if (!change) return null;
     return element("div", { class: "finding change " + change.kind }, [
       element("b", { text: change.title }),
@@ -159,7 +206,7 @@ class Panel {
   }
 
   overlays(net, layer) {
-    const notes = this.page.overlayNotes(net, layer);
+    const notes = this.page.overlays.notes(net, layer);
     if (!notes.length) return null;
     return section("Measured", [table(notes)]);
   }
@@ -212,8 +259,7 @@ class Panel {
       if (nets.length > 1) parts.push(element("h3", { text: net.data.path }));
       if (!net.findings.length) parts.push(element("p", { class: "soft", text: "Nothing found." }));
       const chosen = net.findings.slice().sort(function (a, b) { return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || a.number - b.number; });
-      parts.push(element("div", { class: "list" }, chosen.slice(0, 1000).map((finding) => this.finding(net, finding, true))));
-      if (chosen.length > 1000) parts.push(element("p", { class: "soft", text: (chosen.length - 1000) + " more are not listed." }));
+      parts.push(element("div", { class: "list" }, some(chosen, (finding) => this.finding(net, finding, true))));
     }
     return parts;
   }
@@ -223,35 +269,38 @@ class Panel {
       const top = net.layers.filter(function (layer) { return layer.node.parent && !layer.key.includes("/"); });
       const named = (type) => top.filter(function (layer) { return layer.type.toLowerCase() === type; }).map((layer) => {
         const output = type === "parameter" ? layer.outputs[0] : layer.inputs[0] && layer.inputs[0].layer >= 0 ? net.layers[layer.inputs[0].layer].outputs[layer.inputs[0].output] : null;
-        return [this.link(net, layer, shortName(layer.name) || layer.id), element("code", { text: output ? net.tensorText(output) : "?" })];
+        return [this.link(net, layer, shortName(layer) || layer.id), element("code", { text: output ? net.tensorText(output) : "?" })];
       });
       return [
         element("header", { class: "what" }, [element("h2", { text: net.data.name || net.data.path, tabindex: -1 })]),
         table(net.data.facts),
-        section("Inputs", listed(named("parameter"))),
-        section("Outputs", listed(named("result"))),
+        section("Inputs", [table(named("parameter"))]),
+        section("Outputs", [table(named("result"))]),
         section("Symbols", [table(net.data.symbols.map(function ([name, tensor, axis, range]) { return [name, tensor + ", axis " + axis, range]; }))]),
         section("Conditions on symbols", [table(net.data.constraints.map(function ([text, assumed]) { return [text, assumed ? "assumed" : "required"]; }))], true),
         section("rt_info", [tree(net.data.rtInfo)], true),
       ];
     }).concat([section("Keys", [table([
       ["arrows", "next layer that way, along an edge where there is one"], ["Enter", "open or close a group; read a layer"],
-      ["/", "search"], ["n, N", "next and previous finding, change or value of the overlay"], ["+, -, 0", "zoom in, out, show all"],
-      ["shift and arrows", "move the view"], ["c", "show constants as layers"], ["Escape", "leave what is chosen"],
+      ["/", "search"], ["n, N", "next and previous finding, change or value of the overlay"], ["+, -, 0, 1", "zoom in, out, show all, full size"],
+      ["shift and arrows", "move the view"], ["c", "show constants as layers"], ["Ctrl and c", "copy the name of the layer"],
+      ["Escape", "leave what is chosen"],
+    ])], true), section("Search", [table([
+      ["relu block1", "all words occur: in the name, type, tensor names, shapes or findings"], ["type:MatMul", "in one field: name, type, opset, id, tensor, shape, value, finding"],
+      ["axis=1 axis>0", "an attribute, with =, !=, <, <=, > or >="], ["/conv_\\d+$/", "a regular expression, also name:/…/"], ["\"a b\"", "with a space"], ["-type:Const", "a minus excludes"],
     ])], true)]);
   }
 
   overlay(page) {
     const parts = [];
     for (const net of page.nets) {
-      const overlay = page.overlayFor(net);
+      const overlay = page.overlays.of(net);
       if (!overlay) continue;
       parts.push(element("header", { class: "what" }, [element("h2", { text: overlay.title, tabindex: -1 }), element("p", { class: "soft", text: overlay.about })]));
       if (overlay.focus && overlay.focus.length) parts.push(element("div", { class: "list" }, overlay.focus.map(([at, label]) => element("button", {
         type: "button", class: "finding error focus", onclick: () => page.selectLayer(net, net.layers[at], true),
       }, [element("b", { text: label }), element("p", { class: "code", text: net.layers[at].type + " " + net.layers[at].name })]))));
-      const rows = page.overlayRows(net).slice(0, 200);
-      parts.push(element("div", { class: "list" }, rows.map(([at, , note]) => element("button", {
+      parts.push(element("div", { class: "list" }, some(page.overlays.rows(net), ([at, , note]) => element("button", {
         type: "button", class: "finding plain", onclick: () => page.selectLayer(net, net.layers[at], true),
       }, [element("p", { class: "code", text: net.layers[at].type + " " + net.layers[at].name }), element("p", { class: "soft", text: note })]))));
     }
@@ -265,7 +314,7 @@ class Panel {
     for (const note of page.data.beside.notes) parts.push(element("p", { class: "soft", text: note }));
     for (const [what, old, now] of page.data.beside.model)
       parts.push(element("div", { class: "finding change changed" }, [changed("code", what, old, now)]));
-    parts.push(element("div", { class: "list" }, page.changesInOrder.slice(0, 1000).map(function (change, number) {
+    parts.push(element("div", { class: "list" }, some(page.beside.changes, function (change, number) {
       const net = page.nets[change.second >= 0 ? 1 : 0];
       const layer = net.layers[change.second >= 0 ? change.second : change.first];
       return element("button", {
@@ -287,18 +336,29 @@ class Panel {
         element("h2", { text: "Path of " + counted(way.length - 1, "edge"), tabindex: -1 }),
         element("div", { class: "row" }, [button("Open all on it", () => this.page.openPath()), button("Leave", () => this.page.clear())]),
       ]),
-      element("ol", { class: "way" }, way.slice(0, 500).map((layer) => element("li", {}, [
+      element("ol", { class: "way" }, some(way, (layer) => element("li", {}, [
         this.link(net, layer), element("p", { class: "code soft", text: layer.outputs.length ? net.tensorText(layer.outputs[0]) : "" }),
       ]))),
     ];
   }
 }
 
-/** What is drawn of the first of many, and how many more there are. */
-function some(items, draw) {
-  const parts = items.slice(0, 100).map(draw);
-  if (items.length > 100) parts.push(element("p", { class: "soft", text: "and " + numbers.format(items.length - 100) + " more" }));
-  return parts;
+/** What is drawn of the first of many, and a button that draws more of them. */
+function some(items, draw, step = 100) {
+  const parts = items.slice(0, step).map(draw);
+  if (items.length <= step) return parts;
+  let shown = step;
+  const more = button("", function () {
+    more.before(...items.slice(shown, shown + step).map(function (item, at) { return draw(item, shown + at); }));
+    shown += step;
+    label();
+  }, { class: "more" });
+  const label = function () {
+    more.textContent = "Show more: " + numbers.format(items.length - shown) + " are left";
+    more.hidden = shown >= items.length;
+  };
+  label();
+  return [...parts, more];
 }
 
 /** What a layer was and is; without `now`, what it takes or feeds. */
@@ -307,6 +367,21 @@ function changed(style, what, old, now) {
   if (now === undefined) said.append(element("span", { text: old }));
   else said.append(element("del", { text: old === null ? "none" : old }), " → ", element("ins", { text: now === null ? "none" : now }));
   return said;
+}
+
+function nodeName(node) {
+  return node.layer ? node.layer.type + " " + shortName(node.layer) : node.name || node.kind;
+}
+
+/** The range of values in words, and their histogram. */
+function spreadOf(range, counts, sampled) {
+  const odd = [["nan", "NaN"], ["inf", "infinite"], ["beyond_f16", "beyond f16"], ["zeros", "zero"]]
+    .filter(function ([key]) { return range[key]; }).map(function ([key, word]) { return numbers.format(range[key]) + " " + word; });
+  const text = short(range.lowest) + " to " + short(range.highest) + ", mean " + short(range.mean) + (range.std === undefined ? "" : ", deviation " + short(range.std)) + (odd.length ? ", " + odd.join(", ") : "");
+  return [
+    histogram(counts, range, text),
+    element("p", { class: "soft", text: text + (sampled ? "; of " + counted(sampled, "element") + " at even distances" : "") }),
+  ];
 }
 
 function tree(info) {

@@ -450,8 +450,8 @@ def reduce(
     max_tries, max_time: when to stop before nothing smaller is found; the time in seconds.
     progress: called with each smaller model.
 
-    Raises `ValueError` for a model that does not have the property once it is written anew, and
-    for layers on their own; for a path also what `load` raises.
+    Raises `ValueError` for a model that does not have the property, or breaks other rules, once it
+    is written anew, and for layers on their own; for a path also what `load` raises.
     """
     from .reduction.reducer import reduce as reduce_model
 

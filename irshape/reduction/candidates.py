@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,9 @@ _DRAWN = ("randomuniform", "multinomial", "readvalue")
 """Layers whose outputs do not follow from their inputs."""
 
 _Pin = tuple[str, str, str]
+
+WrittenPorts = Literal["doubtful as declared", "as inferred", "as declared"]
+"""How the ports of a model are written anew. Doubtful ones are those of layers with errors."""
 
 
 class Candidate:
@@ -147,7 +150,8 @@ class Workshop:
     """Makes candidates; all of them share one numbering of the bytes of constants.
 
     The rules that the original breaks are allowed to be broken by candidates too, and no others:
-    what comes of a sound model is sound.
+    what comes of a sound model is sound. To write an unsound model anew can break another rule, as
+    where a layer has no type; candidates may break that one until it is gone.
     """
 
     def __init__(self, original: Model) -> None:
@@ -167,24 +171,50 @@ class Workshop:
         self._refused: set[bytes] = set()
         self.original = original
 
-    def rewritten(self, *, as_declared: bool = False) -> Candidate:
-        """The whole model, written anew. as_declared: with the ports that the file declares.
+    def rewritten(self, ports: WrittenPorts) -> Candidate:
+        """The whole model, written anew.
 
-        What it breaks is allowed to be broken from now on. Raises `ValueError` where it cannot be
-        written.
+        What it breaks may be broken by candidates too, as long as one that breaks only what the
+        original does has not been settled for. Raises `ValueError` where it cannot be written.
         """
         self._rules = None
         original = self.original
-        pinned = {_pin(layer) for layer in original.walk()} if as_declared else set()
-        if not as_declared and original.format is FORMAT:
-            errors = [each for each in examine(original).findings if each.severity == "error"]
+        pinned: set[_Pin] = set()
+        if ports == "as declared":
+            pinned = {_pin(layer) for layer in original.walk()}
+        elif ports == "doubtful as declared":
+            errors = self._original_errors
             pinned = {_pin(finding.layer) for finding in errors if finding.layer is not None}
         text = self._text(original, Net.of(original.net), pinned)
         candidate = self._candidate(text)
         if candidate is None:
             raise ValueError("the model cannot be written as an IR")
-        self._rules = frozenset(candidate.broken_rules)
+        if original.format is not FORMAT and not self._broken:
+            self._broken = frozenset(candidate.broken_rules)
+        self._rules = self._broken | candidate.broken_rules
         return candidate
+
+    @cached_property
+    def _original_errors(self) -> list[Finding]:
+        if self.original.format is not FORMAT:
+            return []
+        return [each for each in examine(self.original).findings if each.severity == "error"]
+
+    @cached_property
+    def _broken(self) -> frozenset[str]:
+        """The rules that the original breaks; those that it breaks as an IR, if it is none."""
+        return frozenset(finding.rule.name for finding in self._original_errors)
+
+    def added_rules(self, candidate: Candidate) -> list[str]:
+        """The rules that a candidate breaks and the original does not."""
+        return sorted(candidate.broken_rules - self._broken)
+
+    def settle(self, candidate: Candidate) -> bool:
+        """Whether a candidate breaks only what the original does. No later one may break more."""
+        if self.added_rules(candidate):
+            return False
+        self._rules = self._broken
+        return True
 
     def build(self, base: Candidate, net: Net, *, bare: bool = False) -> Candidate | None:
         """A candidate made from a base by an edit of its net; None for one that breaks a rule.

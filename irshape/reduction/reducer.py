@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..model.graph import Layer, Model
 from .bodies import shrink_bodies
-from .candidates import Candidate, Workshop, save
+from .candidates import Candidate, Workshop, WrittenPorts, save
 from .details import simplify_details
 from .layers import remove_layers
 from .net import computes
@@ -90,19 +90,39 @@ def reduce(
         search.close()
     reduction.tries = search.tries
     if hasattr(search, "best"):
+        if added := search.workshop.added_rules(search.best):
+            raise ValueError(
+                f"once irshape has written the model anew, it breaks other rules "
+                f"({', '.join(added)}), and so do all smaller ones that have the property; "
+                "correct the model first"
+            )
         reduction.model = search.best.model
     reduction.seconds = monotonic() - start
     return reduction
 
 
 def _begin(search: Search) -> None:
-    """Takes the whole model, written anew. Raises `ValueError` if it has not the property."""
-    first = search.workshop.rewritten()
-    if search.begin(first):
-        return
-    declared: Candidate = search.workshop.rewritten(as_declared=True)
-    if declared.digest == first.digest or not search.begin(declared):
+    """Takes the whole model, written anew. Raises `ValueError` if it has not the property.
+
+    Of the ways to write it, the first that breaks no rule that the original does not break.
+    """
+    first: Candidate | None = None
+    tried: set[bytes] = set()
+    for ports in _WAYS:
+        candidate = search.workshop.rewritten(ports)
+        if candidate.digest in tried:
+            continue
+        tried.add(candidate.digest)
+        if search.workshop.settle(candidate):
+            if search.begin(candidate):
+                return
+        elif first is None:
+            first = candidate
+    if first is None or not search.begin(search.workshop.rewritten("doubtful as declared")):
         raise ValueError("the model does not have the property once irshape has written it anew")
+
+
+_WAYS: tuple[WrittenPorts, ...] = ("doubtful as declared", "as declared", "as inferred")
 
 
 def _run(search: Search) -> None:

@@ -132,5 +132,5 @@ class Search:
     def _take(self, candidate: Candidate) -> None:
         self._taken.add(candidate.digest)
         self.best = candidate
-        if self._progress is not None:
+        if self.workshop.settle(candidate) and self._progress is not None:
             self._progress(Progress(candidate.size, self.tries, candidate.model))

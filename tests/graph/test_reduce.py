@@ -163,6 +163,42 @@ def test_an_unsound_model_breaks_no_other_rule(name: str, tmp_path: Path) -> Non
     assert types(reduction.model) == [broken.left]
 
 
+UNWRITABLE = {
+    "a dimension that is no number": (r'(?s)(<layer id="30".*?<output>.*?<dim>)3<', r"\g<1>3x<"),
+    "a layer without a type": (r'(<layer id="30" name="[^"]*") type="\w+"', r"\1"),
+    "an edge to nowhere": (r'(<edge from-layer="\d+" from-port="\d+" to-layer=")30"', r'\g<1>99"'),
+}
+"""Faults that irshape does not write: written anew, the model would break another rule."""
+
+
+def unwritable(name: str, folder: Path) -> Path:
+    """The encoder with such a fault at layer 30."""
+    text, count = re.subn(*UNWRITABLE[name], (EXAMPLES / "encoder.xml").read_text(), count=1)
+    assert count == 1
+    path = folder / "broken.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes((EXAMPLES / "encoder.bin").read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_a_fault_that_is_not_written_gives_way_to_no_other(name: str, tmp_path: Path) -> None:
+    path = unwritable(name, tmp_path)
+    seen: list[set[str]] = []
+    reduction = irshape.reduce(
+        path, has("Gelu"), progress=lambda progress: seen.append(_codes(progress.model))
+    )
+    assert types(reduction.model) == ["Gelu"]
+    assert seen
+    assert all(codes <= faults.errors(path) for codes in [*seen, _codes(reduction.model)])
+
+
+def test_a_model_that_cannot_be_reduced_without_another_fault_is_refused(tmp_path: Path) -> None:
+    path = unwritable("a layer without a type", tmp_path)
+    with pytest.raises(ValueError, match=r"other rules \(unknown-type\)"):
+        irshape.reduce(path, lambda model: not all(layer.type for layer in model.layers))
+
+
 def _codes(model: Model) -> set[str]:
     report = irshape.validate(model)
     return {each.code for each in report.diagnostics if each.severity == "error"}

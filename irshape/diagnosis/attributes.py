@@ -17,15 +17,19 @@ from ..ops.kinds import SHAPE, Boolean, Choice, Integer, ListOf, ShapeText, Type
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
     CONTRADICTED_ATTRIBUTE,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
     MISSING_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
     RuleId,
 )
 from ..types import PartialShape
-from .candidate import Candidate
+from .candidate import Candidate, Change
 from .scene import Scene
 from .writing import encoded, with_attribute, without_attribute
 
+BETWEEN_PORTS = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
+"""Rules that compare what the ports at both ends of an edge declare."""
 MAX_TEXTS = 14
 """How many values of one attribute are tried."""
 
@@ -69,6 +73,8 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         "IR114",
     ):
         return
+    if finding.rule in BETWEEN_PORTS and finding.layer is layer:
+        return  # no attribute decides what the ports at both ends of an edge declare
     declaration = registry.declaration_of(layer)
     if declaration is None or layer.is_constant:
         return
@@ -149,6 +155,7 @@ def _values(
             - (0.35 if other in kept else 0.0),
             rule=_rule_of(attribute, text),
             bold=text is not None and _reads(attribute.kind, text) is not None,
+            becomes=Change("data", attribute.name, other),
         )
 
 
@@ -238,14 +245,16 @@ def _texts(
             texts = [*_respelt(text), *_of_another_length(attribute, text), *texts]
     present = _reads(kind, text) if text is not None else None
     chosen: list[str] = []
-    for other in texts:
+    values: list[object] = []
+    for other in dict.fromkeys(texts):
         value = _reads(kind, other)
-        if value is None or other in chosen or (present is not None and value == present):
-            continue
-        if value in [_reads(kind, before) for before in chosen]:
+        if value is None or (present is not None and value == present) or value in values:
             continue
         chosen.append(other)
-    return chosen[:MAX_TEXTS]
+        values.append(value)
+        if len(chosen) == MAX_TEXTS:
+            break
+    return chosen
 
 
 def _respelt(text: str) -> Iterator[str]:
@@ -358,4 +367,6 @@ def _numbers(attribute: Attribute, text: str | None, usual: Counter[str]) -> lis
                     texts.append(comma.join(map(str, changed)))
         else:
             texts += [comma.join(number for _ in range(2)) for number in ("1", "0", "2")]
+    if "ax" not in attribute.name and not any("-" in word for word in (text or "", *texts[:4])):
+        texts = [word for word in texts if "-" not in word]
     return texts

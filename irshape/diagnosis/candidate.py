@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
@@ -14,6 +14,15 @@ class Patch(NamedTuple):
 
     offset: int
     content: bytes
+
+
+class Change(NamedTuple):
+    """Another value of one attribute of a layer, and nothing else."""
+
+    element: Literal["layer", "data"]
+    """The element that has it."""
+    name: str
+    text: str
 
 
 class Candidate(NamedTuple):
@@ -44,6 +53,8 @@ class Candidate(NamedTuple):
     """What should stand in the .bin, which no edit writes."""
     bold: bool = False
     """Whether it changes what could be meant. Where much is wrong, that is no likely cause."""
+    becomes: Change | None = None
+    """What the edits come to, if that is one attribute of the layer with the finding."""
 
 
 class Diagnosis(NamedTuple):

@@ -239,7 +239,7 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
             f"{size} bytes at {start} belong to no other constant",
             cost,
         )
-    place = {layer: at for at, layer in enumerate(const.scene.layers)}
+    place = const.scene.position
     same = [
         (not _same_kind(const.layer, other), abs(place.get(other, FAR) - const.position), start)
         for start, end, other in taken

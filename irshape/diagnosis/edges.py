@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -51,7 +51,7 @@ def edge_causes(scene: Scene, finding: Finding, position: int | None) -> Iterato
 def edge_at(scene: Scene, offset: int) -> Edge | None:
     """The edge in whose tag an offset lies."""
     edges = scene.body.edges
-    at = bisect_right([edge.offset for edge in edges], offset) - 1
+    at = bisect_right(scene.edge_offsets, offset) - 1
     if at < 0:
         return None
     start, end = scene.edge_span(edges[at])
@@ -86,9 +86,11 @@ def outputs_by_declaration(context: Context, scene: Scene) -> dict[object, list[
 def _between(scene: Scene, edge: Edge) -> tuple[int, int]:
     """The ids between which the source of an edge lies where edges stand in the order of those."""
     edges = scene.body.edges
-    at = edges.index(edge)
-    low = next((int(e.from_layer) for e in reversed(edges[:at]) if is_number(e.from_layer)), 0)
-    high = next((int(e.from_layer) for e in edges[at + 1 :] if is_number(e.from_layer)), 1 << 62)
+    at = bisect_left(scene.edge_offsets, edge.offset)
+    before = (edges[index].from_layer for index in range(at - 1, -1, -1))
+    behind = (edges[index].from_layer for index in range(at + 1, len(edges)))
+    low = next((int(number) for number in before if is_number(number)), 0)
+    high = next((int(number) for number in behind if is_number(number)), 1 << 62)
     return (low, high) if low <= high else (0, 1 << 62)
 
 
@@ -436,6 +438,6 @@ def _crossed(
 def _in_order(scene: Scene, edge: Edge) -> bool:
     """Whether an edge stands where its source belongs, in the order of ids."""
     edges = scene.body.edges
-    at = edges.index(edge)
+    at = bisect_left(scene.edge_offsets, edge.offset)
     near = [e.from_layer for e in edges[max(0, at - 1) : at + 2]]
     return all(is_number(number) for number in near) and near == sorted(near, key=int)

@@ -25,8 +25,9 @@ from ..rule_ids import (
     UNKNOWN_VERSION,
     UNREACHABLE_LAYER,
 )
-from ..rules import rule_of
-from .candidate import Candidate
+from ..rules import Context, rule_of
+from .attributes import BETWEEN_PORTS
+from .candidate import Candidate, Change
 from .edges import edge_at
 from .scene import Scene
 from .writing import renamed_element, with_attribute
@@ -41,6 +42,8 @@ _WORDS = re.compile(r"[A-Za-z]+[0-9]*[A-Za-z]*")
 def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """A layer has a type or a version that no operation has, or that its ports do not fit."""
     layer = scene.layers[position]
+    if finding.rule in BETWEEN_PORTS and finding.layer is layer:
+        return
     unknown = finding.rule in (UNKNOWN_TYPE, UNKNOWN_VERSION, CUSTOM_OPERATION)
     lacks = finding.expected if finding.rule == MISSING_LAYER_ATTRIBUTE else None
     if lacks == "type" or (unknown and not registry.versions(layer.type)):
@@ -84,6 +87,7 @@ def _changed(
             layer,
             (position,),
             cost=cost,
+            becomes=Change("layer", name, text),
         )
 
 
@@ -138,13 +142,14 @@ def _other_types(scene: Scene, layer: Layer) -> list[tuple[str, float]]:
     own = layer.type.lower()
     given = set(layer.items[::2])
     names: dict[str, float] = {}
-    used: Counter[str] = Counter()
-    for other in scene.context.every_layer:
-        folded = other.type.lower()
-        if folded == own or len(other.outputs) != len(layer.outputs):
-            continue
-        if set(other.items[::2]) == given and len(other.inputs) == len(layer.inputs):
-            used[other.type] += 1
+    form = (len(layer.items), len(layer.inputs), len(layer.outputs))
+    used = Counter(
+        other.type
+        for other in scene.context.every_layer
+        if (len(other.items), len(other.inputs), len(other.outputs)) == form
+        and set(other.items[::2]) == given
+        and other.type.lower() != own
+    )
     for word in reversed([word.lower() for word in _WORDS.findall(layer.name)]):
         if word != own and word in known:
             here = [name for name in used if name.lower() == word]
@@ -158,22 +163,29 @@ def _other_types(scene: Scene, layer: Layer) -> list[tuple[str, float]]:
 def _versions(scene: Scene, layer: Layer) -> list[str]:
     """The versions of an operation: those of its like in the model, then as they are written."""
     used = Counter(
-        other.version
-        for other in scene.context.every_layer
-        if other is not layer and other.type == layer.type
+        {
+            version: len(layers) - (version == layer.version)
+            for (name, version), layers in scene.siblings.items()
+            if name == layer.type
+        }
     )
-    names = [version for version, _ in used.most_common()]
+    names = [version for version, count in used.most_common() if count > 0]
     written = [operation.version_name() for operation in registry.versions(layer.type)]
     if layer.version:
         digits = "".join(filter(str.isdigit, layer.version))
         written.sort(key=lambda name: name.removeprefix("opset") != digits)
         names.sort(key=lambda name: name.removeprefix("opset") != digits)
     known = set(written)
-    newest = max((_number(other.version) for other in scene.context.every_layer), default=0)
+    newest = scene.context.shared(_newest_opset)
     written.sort(key=lambda name: (_number(name) > newest, -_number(name)))
     if layer.version:
         written.sort(key=lambda name: name.removeprefix("opset") != digits)
     return list(dict.fromkeys([*(n for n in names if n in known), *written]))
+
+
+def _newest_opset(context: Context) -> int:
+    versions = {layer.version for layer in context.every_layer}
+    return max(map(_number, versions), default=0)
 
 
 def _number(version: str) -> int:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ..inference.result import BodyResult
+from ..inference.walk import BodyEngine
 from ..model.graph import Body, Edge, Layer, Port
+from ..model.ids import is_number
 from ..model.source import Source
 from ..ops.tensors import Tensor
 from ..rules import Context
@@ -25,6 +27,11 @@ class Scene:
         self.source: Source = context.model.source
         self.layers: list[Layer] = result.body.layers
         self.sources = result.wiring.sources
+
+    @cached_property
+    def engine(self) -> BodyEngine:
+        """Infers parts of the body; what does not change is inferred once for all of them."""
+        return BodyEngine(self.context.model, lasting=True)
 
     @cached_property
     def position(self) -> dict[Layer, int]:
@@ -82,6 +89,30 @@ class Scene:
         for edge in self.body.edges:
             edges.setdefault(edge.from_layer, []).append(edge)
         return edges
+
+    @cached_property
+    def edge_offsets(self) -> list[int]:
+        """Where the edges begin, in file order."""
+        return [edge.offset for edge in self.body.edges]
+
+    @cached_property
+    def edge_numbers(self) -> list[tuple[int, int, int]] | None:
+        """The ids of source, target and input of each edge; None if one of them is no number."""
+        numbers = []
+        for edge in self.body.edges:
+            if not (is_number(edge.from_layer) and is_number(edge.to_layer)):
+                return None
+            if not is_number(edge.to_port):
+                return None
+            numbers.append((int(edge.from_layer), int(edge.to_layer), int(edge.to_port)))
+        return numbers
+
+    @cached_property
+    def edges_by_target(self) -> bool:
+        """Whether the edges stand in the order of their targets, and not in that of sources."""
+        numbers = self.edge_numbers or []
+        sources, targets = [row[0] for row in numbers], [row[1:] for row in numbers]
+        return sorted(targets) == targets and sources != sorted(sources)
 
     @cached_property
     def stray_edges(self) -> list[Edge]:

@@ -27,6 +27,7 @@ from ..rule_ids import (
     Severity,
 )
 from ..rules import Context
+from .alone import refuted
 from .attributes import attribute_causes
 from .bodies import port_map_causes
 from .candidate import Candidate, Diagnosis
@@ -37,7 +38,7 @@ from .exchanges import exchange_causes, exchanged_port_ids
 from .layers import cured_causes, element_causes, id_causes, operation_causes
 from .ports import port_causes, port_id_causes
 from .scene import Scene
-from .trial import Key, Trial
+from .trial import Key, Trial, Wanted
 from .values import Patched, value_causes
 
 MIN_WORK = 400
@@ -165,6 +166,7 @@ class _Search:
         self.context = context
         self.waiting = sorted(findings, key=_depth_of_cause)
         self.few = len(findings) <= FEW
+        self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
         self.left = max(MIN_WORK, int(WORK_PER_LAYER * len(context.every_layer)))
         self.scenes: dict[Body, Scene] = {}
         self.bodies: dict[Layer, Body] = {
@@ -320,16 +322,22 @@ class _Search:
         self, scene: Scene, candidate: Candidate, finding: Finding
     ) -> tuple[Finding, ...]:
         """The findings that are gone after a change; none if a new one has come."""
-        if candidate.patch is not None and not self.settles(scene, candidate, finding):
+        weights = self.weights(candidate)
+        if refuted(scene, finding, candidate, weights):
+            return ()
+        if weights is not None and not self.settles(scene, finding, weights):
             return ()
         trial = self.trial(scene, candidate, finding)
         if trial is None:
             return ()
-        base = trial.base
         needs = candidate.needs if trial.scene is scene else ()
-        after = trial.check(candidate.edits, needs, self.weights(candidate))
+        wanted = Wanted(finding, self.counts[finding.rule.code, finding.layer])
+        after = trial.check(candidate.edits, needs, weights, wanted)
         self.left -= trial.size + 4
-        if after is None or after - base:
+        if after is None:
+            return ()
+        base = trial.base
+        if after - base:
             return ()
         gone = base - after
         explained = [other for other in self.waiting if _take(gone, other)]
@@ -356,8 +364,8 @@ class _Search:
             return None
         return Patched(weights, candidate.patch)
 
-    def settles(self, scene: Scene, candidate: Candidate, finding: Finding) -> bool:
-        """Whether a change of the .bin takes a finding back, its layer looked at alone."""
+    def settles(self, scene: Scene, finding: Finding, weights: Weights) -> bool:
+        """Whether another .bin takes a finding back, its layer looked at alone."""
         at = scene.position.get(finding.layer) if finding.layer is not None else None
         if at is None:
             return False
@@ -365,7 +373,7 @@ class _Search:
         trial = self.trials.get(key)
         if trial is None:
             trial = self.trials[key] = Trial(scene, (at,))
-        after = trial.check((), (), self.weights(candidate))
+        after = trial.check((), (), weights, Wanted(finding, 1))
         self.left -= 2
         return after is not None and not after
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..formats.ir.edits import Edit
 from ..formats.ir.reader import read
@@ -21,12 +22,20 @@ from ..model.weights import Weights
 from ..model.wiring import wire
 from ..ops.tensors import Tensor
 from ..rule_ids import LOOSER_DECLARATION, MISSING_RESULT, MISSING_WEIGHTS, UNREACHABLE_LAYER
-from ..rules import Context, Rule, all_rules
+from ..rules import Context, Rule, all_rules, rule_of
 from ..types import PartialShape
 from .scene import Scene
 
 Key = tuple[str, Layer | None]
 """A finding, wherever it stands in the text: its code and its layer."""
+
+
+class Wanted(NamedTuple):
+    """A finding that a change is to take back, and how many the file has of its kind."""
+
+    finding: Finding
+    among: int
+
 
 _GLOBAL = {UNREACHABLE_LAYER, MISSING_RESULT, MISSING_WEIGHTS}
 """Rules whose findings depend on the whole model."""
@@ -51,11 +60,16 @@ class Trial:
         return self._base
 
     def check(
-        self, edits: tuple[Edit, ...], needs: Iterable[int], weights: Weights | None = None
+        self,
+        edits: tuple[Edit, ...],
+        needs: Iterable[int],
+        weights: Weights | None = None,
+        wanted: Wanted | None = None,
     ) -> Counter[Key] | None:
         """The errors and warnings with some edits; None if the part cannot be read.
 
-        weights: the .bin, if it is another one.
+        weights: the .bin, if it is another one. wanted: the finding that is to go; None is also
+        the answer where it stays.
         """
         scene = self.scene
         inside = set(self.core)
@@ -75,7 +89,7 @@ class Trial:
             return None
         model.weights = scene.context.model.weights if weights is None else weights
         gone = {at for at in positions if any(_covers(e, scene.layers[at]) for e in edits)}
-        return self._findings(model, [at for at in positions if at not in gone], inside)
+        return self._findings(model, [at for at in positions if at not in gone], inside, wanted)
 
     def _text(self, positions: list[int], inside: set[int], edits: tuple[Edit, ...]) -> bytes:
         """The part as an IR of its own."""
@@ -119,8 +133,13 @@ class Trial:
         parts.append(data[at:end])
         return b"".join(parts)
 
-    def _findings(self, model: Model, positions: list[int], inside: set[int]) -> Counter[Key]:
-        """The errors and warnings in the part, with the layers of the whole."""
+    def _findings(
+        self, model: Model, positions: list[int], inside: set[int], wanted: Wanted | None
+    ) -> Counter[Key] | None:
+        """The errors and warnings in the part, with the layers of the whole.
+
+        None if the finding that is to go stays: its rule is asked first.
+        """
         scene = self.scene
         presets: dict[int, tuple[Tensor, ...]] = {}
         meant: dict[Layer, Layer] = {}
@@ -133,15 +152,33 @@ class Trial:
                 meant.update(zip(bodies[0].walk(), bodies[1].walk(), strict=False))
             if at not in inside and not original.is_constant:
                 presets[index] = scene.outputs(at)
-        walk = _PartWalk(BodyEngine(model), model, presets)
+        if model.weights is scene.context.model.weights:
+            engine = scene.engine
+            engine.serve(model)
+        else:
+            engine = BodyEngine(model)
+        walk = _PartWalk(engine, model, presets)
         walk.run({}, False)
         context = Context(model, Inference(model, walk.result), scene.context.settings)
+        first = None if wanted is None else rule_of(wanted.finding.rule)
         graver: Counter[Key] = Counter()
+        if wanted is not None and first is not None:
+            _count(first, context, meant, graver)
+            if graver[wanted.finding.rule.code, wanted.finding.layer] >= wanted.among:
+                return None
         for rule in local_rules():
-            for finding in rule.findings(context):
-                if finding.severity != "info" or finding.rule == LOOSER_DECLARATION:
-                    graver[finding.rule.code, _meant(finding, meant)] += 1
+            if rule is not first:
+                _count(rule, context, meant, graver)
         return graver
+
+
+def _count(
+    rule: type[Rule], context: Context, meant: Mapping[Layer, Layer], graver: Counter[Key]
+) -> None:
+    """Adds the errors and warnings of one rule."""
+    for finding in rule.findings(context):
+        if finding.severity != "info" or finding.rule == LOOSER_DECLARATION:
+            graver[finding.rule.code, _meant(finding, meant)] += 1
 
 
 def _offset_of(edge: Edge) -> int:
@@ -185,5 +222,8 @@ def local_rules() -> tuple[type[Rule], ...]:
     return tuple(
         rule
         for rule in all_rules()
-        if rule.default and rule.code.startswith(_FAMILIES) and rule.id not in _GLOBAL
+        if rule.default
+        and rule.code.startswith(_FAMILIES)
+        and rule.id not in _GLOBAL
+        and (rule.severity != "info" or rule.id == LOOSER_DECLARATION)
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 
 from ..formats.ir.edits import Edit
 from ..inference.engine import infer
@@ -342,8 +341,10 @@ def _renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | No
     scene = Scene(context, context.results[context.model.net])
     ids = [layer.id for layer in scene.layers]
     edges = scene.body.edges
-    texts = chain(ids, *((e.from_layer, e.to_layer, e.from_port, e.to_port) for e in edges))
-    if not edges or not all(is_number(text) for text in texts):
+    texts = set(ids)
+    for edge in edges:
+        texts.update((edge.from_layer, edge.to_layer, edge.from_port, edge.to_port))
+    if not edges or not all(map(is_number, texts)):
         return None
     move = _move(scene)
     if move is None:

@@ -95,19 +95,12 @@ def new_edge(
     ends = (from_layer, to_layer, to_port)
     if not edges or not all(is_number(text) for text in ends):
         return ()
-    numbers = [
-        (int(edge.from_layer), int(edge.to_layer), int(edge.to_port))
-        for edge in edges
-        if is_number(edge.from_layer) and is_number(edge.to_layer) and is_number(edge.to_port)
-    ]
-    if len(numbers) < len(edges):
+    numbers = scene.edge_numbers
+    if numbers is None:
         return ()
-    by_target = [row[1:] for row in numbers]
-    if sorted(by_target) == by_target and [row[0] for row in numbers] != sorted(
-        row[0] for row in numbers
-    ):
+    if scene.edges_by_target:
         place = (int(to_layer), int(to_port))
-        before = [edge for edge, row in zip(edges, by_target, strict=True) if row < place]
+        before = [edge for edge, row in zip(edges, numbers, strict=True) if row[1:] < place]
     else:
         first = int(from_layer)
         before = [edge for edge, row in zip(edges, numbers, strict=True) if row[0] <= first]

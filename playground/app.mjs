@@ -3,9 +3,11 @@
 
 const at = (id) => document.getElementById(id);
 const LIMIT = 1000; // findings and rows that are shown at once
+const LARGEST = 2 ** 30; // bytes of a .bin that fit beside Python in the memory of a page
 let files = [];
 let main = "";
 let weights = "beside";
+let leftOut = "";
 let asked = 0;
 let worker;
 let waiting = new Map();
@@ -69,19 +71,30 @@ async function ask(name, values, sent) {
 // Files
 
 async function read(list) {
-  const read = await Promise.all(
-    [...list].map(async (file) => ({ name: file.name, data: new Uint8Array(await file.arrayBuffer()) })),
-  );
-  const models = read.filter(({ name }) => !name.endsWith(".bin"));
+  const large = [...list].filter(({ name, size }) => name.endsWith(".bin") && size > LARGEST);
+  let read;
+  try {
+    read = await Promise.all(
+      [...list].filter((file) => !large.includes(file))
+        .map(async (file) => ({ name: file.name, data: new Uint8Array(await file.arrayBuffer()) })),
+    );
+  } catch (error) {
+    say(`The browser cannot read what you chose: ${error.message}`);
+    return;
+  }
+  const others = read.filter(({ name }) => !name.endsWith(".bin"));
+  const models = others.length > 1 ? others.filter(({ name }) => /\.(xml|onnx|json)$/i.test(name)) : others;
   if (models.length !== 1) {
-    say("Choose one model, and its .bin if you have it.");
+    say("Choose one model, and what belongs to it: its .bin, or the data of an .onnx.");
     return;
   }
   const stem = models[0].name.replace(/\.[^.]*$/, "");
   const bins = read.filter(({ name }) => name.endsWith(".bin"));
-  files = [models[0], ...bins.slice(0, 1).map(({ data }) => ({ name: `${stem}.bin`, data }))];
   main = models[0].name;
-  weights = bins.length ? "beside" : "none";
+  const beside = main.endsWith(".onnx") ? bins : bins.slice(0, 1).map(({ data }) => ({ name: `${stem}.bin`, data }));
+  files = [models[0], ...beside, ...others.filter((file) => file !== models[0])];
+  weights = bins.length || large.length === 0 && !main.endsWith(".xml") ? "beside" : "none";
+  leftOut = large.length ? `, without its .bin, which is larger than ${LARGEST / 2 ** 20} MiB` : "";
   at("text").value = "";
   await check();
 }
@@ -90,6 +103,7 @@ function pasted() {
   files = [{ name: "pasted.xml", data: new TextEncoder().encode(at("text").value) }];
   main = "pasted.xml";
   weights = "none";
+  leftOut = "";
 }
 
 // The result
@@ -117,7 +131,7 @@ async function check() {
     say(report.error);
   } else {
     const { errors, warnings, infos } = report.summary;
-    const note = weights === "none" ? ", without a .bin" : "";
+    const note = leftOut || (weights === "none" ? ", without a .bin" : "");
     say(`${main}${note}: ${counted(errors, "error")}, ${counted(warnings, "warning")}, ${counted(infos, "info")}`);
     findings(report.files[0]?.diagnostics ?? []);
     at("json").append(element("pre", { textContent: report.text }));

@@ -3,8 +3,8 @@
 usage: python playground/build.py FOLDER [--pyodide FOLDER]
 
 Everything that the page needs is put into FOLDER, which any web server can serve. Pyodide comes
-from the npm package `pyodide` of the version below; with --pyodide it is the package, unpacked, in
-a folder.
+from the npm package `pyodide`, what reads ONNX from the wheels `onnx` and `protobuf` of PyPI, each
+of the version below; with --pyodide and --wheels they are in folders, the package unpacked.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ sys.path[:0] = [str(HERE), str(ROOT)]
 from playground import SHIM  # noqa: E402
 
 PYODIDE = "314.0.7"
+ONNX = "1.23.2"
+PROTOBUF = "7.36.2"
+WHEELS = "pyemscripten_2026_0_wasm32"
+"""The platform that this Pyodide is, as names of wheels have it."""
 PARTS = (
     "pyodide.mjs",
     "pyodide.asm.mjs",
@@ -35,6 +39,15 @@ PARTS = (
     "pyodide-lock.json",
     "python_stdlib.zip",
 )
+ONNX_PARTS = re.compile(
+    r"onnx/(onnx_ml_pb2\.py|onnx_cpp2py_export\.abi3\.so|defs/__init__\.py)"
+    r"|google/(protobuf/.*\.py|_upb/.*\.py)|.*/(LICENSE|NOTICE)"
+)
+ONNX_PACKAGE = """\
+from . import defs, onnx_cpp2py_export
+from .onnx_ml_pb2 import *
+"""
+"""The package `onnx` of the page: messages and schemas; the rest of it needs NumPy."""
 PAGE = ("app.mjs", "engine.mjs", "worker.mjs", "style.css")
 EXAMPLES = (
     "keep_dims_forgotten.xml",
@@ -60,11 +73,24 @@ def archive(path: Path) -> None:
         _add(out, HERE / "playground.py", "playground.py")
 
 
+def onnx_archive(path: Path, wheels: Path) -> None:
+    """What reads ONNX: parts of the wheels of `onnx` and `protobuf` in a folder."""
+    with zipfile.ZipFile(path, "w") as out:
+        _write(out, "onnx/__init__.py", ONNX_PACKAGE.encode())
+        for wheel in sorted(wheels.glob("*.whl")):
+            with zipfile.ZipFile(wheel) as packed:
+                for name in sorted(packed.namelist()):
+                    if ONNX_PARTS.fullmatch(name):
+                        _write(out, name, packed.read(name))
+
+
+def _write(out: zipfile.ZipFile, name: str, data: bytes) -> None:
+    out.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+
+
 def _add(out: zipfile.ZipFile, file: Path, name: str) -> None:
     """Adds a file with a fixed date, so that the same sources give the same archive."""
-    out.writestr(
-        zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), file.read_bytes(), zipfile.ZIP_DEFLATED
-    )
+    _write(out, name, file.read_bytes())
 
 
 def policy() -> str:
@@ -102,14 +128,26 @@ def fetch(folder: Path) -> Path:
     return folder / "package"
 
 
-def build(folder: Path, pyodide: Path) -> None:
-    """Writes the page. pyodide: the npm package, unpacked."""
+def fetch_wheels(folder: Path) -> Path:
+    """The wheels of `onnx` and `protobuf` from PyPI."""
+    wheels = folder / "wheels"
+    options = ["--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(wheels)]
+    options += ["--python-version", "3.14", "--platform", WHEELS, "--platform", "any"]
+    options += ["--implementation", "cp", "--abi", "abi3", "--abi", "none"]
+    names = [f"onnx=={ONNX}", f"protobuf=={PROTOBUF}"]
+    subprocess.run([sys.executable, "-m", "pip", "download", *options, *names], check=True)
+    return wheels
+
+
+def build(folder: Path, pyodide: Path, wheels: Path) -> None:
+    """Writes the page. pyodide: the npm package, unpacked; wheels: those of `fetch_wheels`."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "pyodide").mkdir(parents=True)
     for name in PAGE:
         shutil.copyfile(HERE / name, folder / name)
     (folder / "index.html").write_text(index(), encoding="utf-8", newline="\n")
     archive(folder / "irshape.zip")
+    onnx_archive(folder / "onnx.zip", wheels)
     for name in PARTS:
         shutil.copyfile(pyodide / name, folder / "pyodide" / name)
 
@@ -118,12 +156,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pyodide", type=Path, metavar="FOLDER")
+    parser.add_argument("--wheels", type=Path, metavar="FOLDER")
     arguments = parser.parse_args()
-    if arguments.pyodide is not None:
-        build(arguments.folder, arguments.pyodide)
-        return
     with tempfile.TemporaryDirectory() as scratch:
-        build(arguments.folder, fetch(Path(scratch)))
+        pyodide = arguments.pyodide or fetch(Path(scratch))
+        build(arguments.folder, pyodide, arguments.wheels or fetch_wheels(Path(scratch)))
 
 
 if __name__ == "__main__":

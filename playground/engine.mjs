@@ -1,10 +1,10 @@
 // Python with irshape in it. The worker of the page and the tests in Node use it alike.
 
-export async function start(loadPyodide, options, archive, tell = () => {}) {
+export async function start(loadPyodide, options, archives, tell = () => {}) {
   tell("Starting Python");
   const python = await loadPyodide(options);
   tell("Unpacking irshape");
-  python.unpackArchive(archive, "zip", { extractDir: "/irshape" });
+  for (const archive of archives) python.unpackArchive(archive, "zip", { extractDir: "/irshape" });
   python.runPython("import sys; sys.path.insert(0, '/irshape')");
   const doors = python.pyimport("playground");
   const call = (name, ...values) => {

@@ -12,12 +12,14 @@ const tell = (text) => self.postMessage({ kind: "stage", text });
 
 async function prepared() {
   tell("Loading Python");
-  const [{ loadPyodide }, { start }, archive] = await Promise.all([
+  const fetched = (name) => fetch(base + name).then((answer) => answer.arrayBuffer());
+  const [{ loadPyodide }, { start }, ...archives] = await Promise.all([
     import(`${base}pyodide/pyodide.mjs`),
     import(`${base}engine.mjs`),
-    fetch(`${base}irshape.zip`).then((answer) => answer.arrayBuffer()),
+    fetched("irshape.zip"),
+    fetched("onnx.zip"),
   ]);
-  const engine = await start(loadPyodide, { indexURL: `${base}pyodide/` }, archive, tell);
+  const engine = await start(loadPyodide, { indexURL: `${base}pyodide/` }, archives, tell);
   withoutNetwork();
   self.postMessage({ kind: "ready", version: engine.version });
   return engine;

@@ -5,6 +5,7 @@ Each layer is inferred as it is added, so that the next one can be chosen by typ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any
@@ -16,7 +17,7 @@ from ..model.format import Format
 from ..model.graph import PORT_MAPS, BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
 from ..model.pieces import Pieces
 from ..model.source import Source
-from ..model.weights import Weights
+from ..model.weights import Weights, number_bytes
 from ..ops import registry
 from ..ops.declaration import Attribute
 from ..ops.tensors import UNKNOWN, Tensor
@@ -274,10 +275,6 @@ class Builder:
 
         Without a shape it is a scalar, or a list of rank 1. Raises `Violation` for a dynamic type.
         """
-        import numpy as np
-
-        from ..numpy_types import dtype_of, pack
-
         kind = ElementType.of(element_type)
         if kind.is_dynamic:
             raise Violation(
@@ -285,13 +282,7 @@ class Builder:
                 rule=INPUT_ELEMENT_TYPE,
                 expected="a known type",
             )
-        array = (
-            np.asarray(values, dtype=dtype_of(kind))
-            if np.size(values)
-            else np.zeros(np.shape(values), dtype_of(kind))
-        )
-        array = array.reshape(shape) if shape is not None else array
-        key = (element_type, array.shape, pack(array, kind))
+        key = (element_type, *_shape_and_bytes(values, kind, shape))
         known = self._constants.get(key)
         if known is None:
             known = self._constants[key] = self.constant(kind, key[1], key[2])
@@ -390,3 +381,23 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
     for edge in body.edges:
         edge.from_layer, edge.to_layer = numbers[edge.from_layer], numbers[edge.to_layer]
     return numbers
+
+
+def _shape_and_bytes(
+    values: Any, kind: ElementType, shape: tuple[int, ...] | None
+) -> tuple[tuple[int, ...], bytes]:
+    """Numbers as a constant of this type and, if it is given, of this shape."""
+    plain = number_bytes(values, kind)
+    if plain is not None and (shape is None or math.prod(shape) == math.prod(plain[0])):
+        return (plain[0] if shape is None else shape), plain[1]
+    import numpy as np
+
+    from ..numpy_types import dtype_of, pack
+
+    array = (
+        np.asarray(values, dtype=dtype_of(kind))
+        if np.size(values)
+        else np.zeros(np.shape(values), dtype_of(kind))
+    )
+    array = array.reshape(shape) if shape is not None else array
+    return array.shape, pack(array, kind)

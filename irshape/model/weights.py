@@ -17,7 +17,7 @@ import re
 import struct
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..types import ElementType, PartialShape
 from .pieces import Pieces
@@ -206,6 +206,25 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
         )
     values = array(constant)
     return None if values is None else tuple(values.ravel().tolist())
+
+
+def number_bytes(values: Any, element_type: ElementType) -> tuple[tuple[int, ...], bytes] | None:
+    """The shape and the bytes of a Python number, or of a list of them, without NumPy.
+
+    None where NumPy has to say: for other element types, for lists in lists, and for numbers that
+    the type does not hold.
+    """
+    numbers = list(values) if isinstance(values, (list, tuple)) else [values]
+    code = _FORMATS.get(element_type.name)
+    if code is None or not {type(number) for number in numbers} <= {int, float, bool}:
+        return None
+    if element_type.kind == "boolean":
+        numbers = [1 if number else 0 for number in numbers]
+    try:
+        data = struct.pack(f"<{len(numbers)}{code}", *numbers)
+    except (struct.error, OverflowError):
+        return None
+    return ((len(numbers),) if isinstance(values, (list, tuple)) else ()), data
 
 
 def array(constant: Constant) -> np.ndarray | None:

@@ -13,7 +13,7 @@ const page = path.resolve(process.argv[2]);
 const { loadPyodide } = await import(pathToFileURL(path.join(page, "pyodide", "pyodide.mjs")));
 const { start } = await import(pathToFileURL(path.join(page, "engine.mjs")));
 const bytes = (file) => new Uint8Array(fs.readFileSync(file));
-const fresh = () => start(loadPyodide, { indexURL: path.join(page, "pyodide") + path.sep }, bytes(path.join(page, "irshape.zip")));
+const fresh = () => start(loadPyodide, { indexURL: path.join(page, "pyodide") + path.sep }, ["irshape.zip", "onnx.zip"].map((name) => bytes(path.join(page, name))));
 
 let engine = await fresh();
 for await (const line of createInterface({ input: process.stdin })) {

@@ -3,7 +3,7 @@
 usage: python tests/playground/compare.py PAGE [FOLDER…]
 
 PAGE is the folder that `playground/build.py` wrote. Compared are all examples, all attacks of
-tests/hostile, and every .xml below the FOLDERs, each with its .bin. Needs node.
+tests/hostile, and every .xml and .onnx below the FOLDERs, each with its .bin. Needs node.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 from click.testing import CliRunner
 
@@ -30,6 +29,17 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "hostile")]
 from irshape.cli import cli  # noqa: E402
 
 NODE = shutil.which("node")
+LARGEST = 1 << 30
+"""Bytes of a .bin that the page takes, as app.mjs has it."""
+
+
+class Given(NamedTuple):
+    """A model as a browser is given it."""
+
+    name: str
+    path: Path
+    weights: str = "beside"
+    """`none` where the .bin is nothing that a browser can be given, or too large for it."""
 
 
 class Answer(NamedTuple):
@@ -64,10 +74,11 @@ class Playground:
             return Answer("", answer["seconds"])
         return Answer(answer["text"], answer["seconds"])
 
-    def validate(self, path: Path) -> Answer:
-        weights = path.with_suffix(".bin")
-        files = [path, *([weights] if weights.is_file() else [])]
-        return self.ask("validate", [path.name, "beside"], files)
+    def validate(self, given: Given) -> Answer:
+        weights = given.path.with_suffix(".bin")
+        has_bin = given.weights == "beside" and weights.is_file()
+        files = [given.path, *([weights] if has_bin else [])]
+        return self.ask("validate", [given.path.name, given.weights], files)
 
     def __enter__(self) -> Playground:
         return self
@@ -86,48 +97,47 @@ def inside(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def printed(path: Path) -> Answer:
-    """What `irshape validate --format json` prints in the folder of a file, without extras."""
-    with inside(path.parent), patch.dict(sys.modules, {"onnx": None}):
-        done = CliRunner().invoke(cli, ["validate", path.name, "--format", "json", "--isolated"])
+def printed(given: Given) -> Answer:
+    """What `irshape validate --format json` prints in the folder of a file."""
+    command = ["validate", given.path.name, "--format", "json", "--isolated"]
+    with inside(given.path.parent):
+        done = CliRunner().invoke(cli, [*command, "--weights", given.weights])
     return Answer(done.stdout if done.exit_code < 2 or done.stdout.startswith("{") else "")
 
 
-def ordinary(folder: Path) -> bool:
-    """Whether a folder holds files alone: a browser is given no links, folders and pipes."""
-    return all(path.is_file() and not path.is_symlink() for path in folder.iterdir())
-
-
-def attacks(folder: Path) -> Iterator[tuple[str, Path]]:
+def attacks(folder: Path) -> Iterator[Given]:
+    """All attacks but those whose model is no file: a pipe, a device, a link that leads nowhere."""
     from attacks import ATTACKS
 
     for number, (name, attack) in enumerate(ATTACKS.items()):
         place = folder / str(number)
         place.mkdir()
         path = attack.make(place)
-        if path.parent == place and path.is_file() and ordinary(place):
-            size = sum(each.stat().st_size for each in place.iterdir())
-            if size < 1 << 28:
-                yield name, path
+        if path.is_file():
+            weights = path.with_suffix(".bin")
+            unfit = weights.is_symlink() or (
+                weights.exists() and (not weights.is_file() or weights.stat().st_size > LARGEST)
+            )
+            yield Given(name, path, "none" if unfit else "beside")
         shutil.rmtree(place, ignore_errors=True)
 
 
-def below(folder: Path) -> Iterator[tuple[str, Path]]:
-    for path in sorted(folder.rglob("*.xml")):
-        if path.is_file():
-            yield str(path), path
+def below(folder: Path) -> Iterator[Given]:
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".xml", ".onnx") and path.is_file():
+            yield Given(str(path), path)
 
 
-def compared(kind: str, listed: Iterable[tuple[str, Path]], playground: Playground) -> int:
+def compared(kind: str, listed: Iterable[Given], playground: Playground) -> int:
     """Prints what differs, and the counts. 1 if something does."""
     count, unequal, seconds = 0, 0, 0.0
-    for name, path in listed:
-        here, there = printed(path), playground.validate(path)
+    for given in listed:
+        here, there = printed(given), playground.validate(given)
         count += 1
         seconds += there.seconds
         if here.text != there.text:
             unequal += 1
-            print(f"{kind}: {name}: {there.text[:200]!r} is not {here.text[:200]!r}")
+            print(f"{kind}: {given.name}: {there.text[:200]!r} is not {here.text[:200]!r}")
     print(f"{kind}: {count} files, {unequal} unequal, {seconds:.1f} s in the playground")
     return int(unequal > 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import http.server
 import json
@@ -30,6 +31,8 @@ from view.browser import MISSING, Browser  # noqa: E402
 EXAMPLES = ROOT / "examples"
 PYODIDE = os.environ.get("IRSHAPE_PYODIDE")
 """The npm package `pyodide`, unpacked; without it, npm is asked."""
+WHEELS = os.environ.get("IRSHAPE_WHEELS")
+"""The wheels that read ONNX in the page; without it, PyPI is asked."""
 needs_node = pytest.mark.skipif(
     compare.NODE is None or not (PYODIDE or shutil.which("npm")), reason="Node is not installed"
 )
@@ -40,7 +43,8 @@ needs_browser = pytest.mark.skipif(bool(MISSING), reason=MISSING or "a browser i
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("playground")
     pyodide = Path(PYODIDE) if PYODIDE else build.fetch(folder)
-    build.build(folder / "page", pyodide)
+    wheels = Path(WHEELS) if WHEELS else build.fetch_wheels(folder)
+    build.build(folder / "page", pyodide, wheels)
     return folder / "page"
 
 
@@ -68,12 +72,14 @@ SAMPLES = [
     Sample("recurrent.xml"),
     Sample("layers/wrong/keep_dims_forgotten.xml"),
     Sample("layers/wrong/end_tag_missing.xml"),
+    Sample("../tests/formats/onnx/networks/resnet50.onnx"),
     Sample(attack="markup in a name"),
     Sample(attack="UTF-16"),
     Sample(attack="bodies in bodies"),
     Sample(attack="bodies in bodies, far too deep"),
     Sample(attack="a cycle of three thousand"),
     Sample(attack="JSON that nests"),
+    Sample(attack="ONNX cut short"),
 ]
 """A few of those that `compare.py` compares."""
 
@@ -89,7 +95,8 @@ def test_reports_are_those_of_the_command_line(
             path = EXAMPLES / sample.path
             if sample.attack:
                 path = ATTACKS[sample.attack].make(tmp_path / str(number))
-            assert playground.validate(path).text == compare.printed(path).text, sample
+            given = compare.Given(path.name, path)
+            assert playground.validate(given).text == compare.printed(given).text, sample
 
 
 # The page
@@ -131,6 +138,16 @@ def shown(browser: Browser, tab: str) -> str:
     return browser.one("[role=tabpanel]:not([hidden])").text
 
 
+DROP = """
+const [name, text] = arguments;
+const data = new DataTransfer();
+data.items.add(new File([Uint8Array.from(atob(text), each => each.charCodeAt(0))], name));
+document.getElementById("drop").dispatchEvent(
+  new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+return new Promise(done => setTimeout(done));
+"""
+
+
 @needs_node
 @needs_browser
 def test_what_a_person_does(browser: Browser, served: Served, tmp_path: Path) -> None:
@@ -158,6 +175,12 @@ def test_what_a_person_does(browser: Browser, served: Served, tmp_path: Path) ->
     wait(browser)
     assert browser.one("#summary").text.startswith("recurrent.xml: 0 errors")
     assert json.loads(shown(browser, "json"))["files"][0]["path"] == "recurrent.xml"
+
+    dropped = (EXAMPLES.parent / "tests/formats/onnx/networks/resnet50.onnx").read_bytes()
+    browser.js(DROP, "resnet50.onnx", base64.b64encode(dropped).decode())
+    wait(browser)
+    assert browser.one("#summary").text.startswith("resnet50.onnx: 0 errors")
+    assert "Convolution" in shown(browser, "ports")
 
     browser.one("#files").send_keys(str(hostile))
     wait(browser)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...faults import Violation
+from ...model.weights import number_bytes
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, MISSING_ATTRIBUTE
 from ...types import ElementType
 from .declaration import Node, NodeOutput, Outputs, operator
-from .package import onnx
-from .tensors import Tensors, element_type
+from .tensors import Tensors, element_type, elements_of
 
 I64 = ElementType.of("i64")
 
@@ -42,13 +42,16 @@ def constant(node: Node) -> Outputs:
 
 def own_numbers(node: Node, values: Any, kind: str) -> NodeOutput:
     """A constant of its own, not one that is shared."""
-    import numpy as np
-
-    from ...numpy_types import dtype_of, pack
-
     element = ElementType.of(kind)
-    array = np.asarray(values, dtype_of(element))
-    return node.builder.constant(element, array.shape, pack(array, element), name=node.builder.name)
+    plain = number_bytes(values, element)
+    if plain is None:
+        import numpy as np
+
+        from ...numpy_types import dtype_of, pack
+
+        array = np.asarray(values, dtype_of(element))
+        plain = array.shape, pack(array, element)
+    return node.builder.constant(element, *plain, name=node.builder.name)
 
 
 @operator("ConstantOfShape", 9, 20, 21, 23, 24, 25)
@@ -57,19 +60,17 @@ def constant_of_shape(node: Node) -> Outputs:
     if given is None:
         value: Any = node.numbers(0, "f32")
     else:
-        from ...numpy_types import pack
-
         kind = element_type(given.data_type)
-        array = onnx().numpy_helper.to_array(given)
-        if array.size != 1:
+        elements, data = elements_of(given, kind)
+        if elements != 1:
             raise Violation(
-                f"`value` has {array.size} elements; expected one element",
+                f"`value` has {elements} elements; expected one element",
                 rule=ATTRIBUTE_VALUE,
                 at="value",
                 expected=1,
-                actual=array.size,
+                actual=elements,
             )
-        value = node.builder.constant(kind, (), pack(array.reshape(()), kind))
+        value = node.builder.constant(kind, (), data)
     return node.add("Broadcast", value, node.x, version="opset3", mode="numpy")
 
 

@@ -128,9 +128,31 @@ def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **given}
 
 
+_FIELDS = {
+    "FLOAT": "f",
+    "INT": "i",
+    "STRING": "s",
+    "TENSOR": "t",
+    "GRAPH": "g",
+    "SPARSE_TENSOR": "sparse_tensor",
+    "TYPE_PROTO": "tp",
+    "FLOATS": "floats",
+    "INTS": "ints",
+    "STRINGS": "strings",
+    "TENSORS": "tensors",
+    "GRAPHS": "graphs",
+    "SPARSE_TENSORS": "sparse_tensors",
+    "TYPE_PROTOS": "type_protos",
+}
+"""The field that has the value of an attribute, by the name of its type."""
+
+
 def python_value(attribute: Any) -> Any:
     """The value of an attribute: a number, a text, a list of them, or a proto."""
-    value = onnx().helper.get_attribute_value(attribute)
+    if attribute.ref_attr_name:
+        raise ValueError(f"Cannot get value of reference attribute: {attribute}")
+    field = _FIELDS.get(onnx().AttributeProto.AttributeType.Name(attribute.type))
+    value: Any = None if field is None else getattr(attribute, field)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
@@ -166,7 +188,15 @@ def _type_proto(value: NodeOutput) -> Any:
     sizes = (
         None if shape.dims is None else [dim.low if dim.is_static else None for dim in shape.dims]
     )
-    return package.helper.make_tensor_type_proto(numbers.get(value.element_type.name, 0), sizes)
+    proto = package.TypeProto()
+    proto.tensor_type.elem_type = numbers.get(value.element_type.name, 0)
+    if sizes is not None:
+        proto.tensor_type.shape.SetInParent()  # also a shape of no dimensions is one
+        for size in sizes:
+            dim = proto.tensor_type.shape.dim.add()
+            if size is not None:
+                dim.dim_value = size
+    return proto
 
 
 def kind_in_words(type_proto: Any) -> str:

@@ -12,8 +12,6 @@ def onnx() -> Any:
     try:
         import onnx as package
         import onnx.defs
-        import onnx.helper
-        import onnx.numpy_helper
     except ImportError as problem:
         raise ImportError("reading ONNX needs the onnx package") from problem
     return package

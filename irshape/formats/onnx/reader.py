@@ -71,8 +71,8 @@ def read(source: Source) -> Model:
     proto = package.ModelProto()
     try:
         proto.ParseFromString(source.data)
-    except Exception as problem:
-        message = f"the file looks like an ONNX model and cannot be parsed: {problem}"
+    except Exception:  # what it says depends on how protobuf was built
+        message = "the file looks like an ONNX model and cannot be parsed"
         raise NotReadable(
             Finding(
                 Fault(NOT_AN_IR, message, help="it may be truncated; nothing of it was read"), 0

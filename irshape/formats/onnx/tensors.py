@@ -5,6 +5,7 @@ Their bytes are used as they are if possible; those in other files are mapped.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import stat
@@ -65,6 +66,57 @@ def dimension_names(type_proto: Any) -> tuple[str | None, ...]:
     return names if any(names) else ()
 
 
+_FIELDS = {
+    "f32": "float_data",
+    "f64": "double_data",
+    "i64": "int64_data",
+    "u32": "uint64_data",
+    "u64": "uint64_data",
+}
+"""The field of numbers that holds the elements of a type; `int32_data` those of all others."""
+_CODES = {
+    "f32": "f",
+    "f64": "d",
+    "i64": "q",
+    "u64": "Q",
+    "u32": "I",
+    "i32": "i",
+    "i16": "h",
+    "u16": "H",
+    "f16": "H",  # by their bits
+    "bf16": "H",
+    "i8": "b",
+    "u8": "B",
+    "boolean": "B",
+}
+"""How the numbers in such a field are the bytes of elements."""
+
+
+def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
+    """How many elements a tensor in the model has, and their bytes.
+
+    NumPy is imported for rare types, and for numbers that the type does not hold.
+    """
+    elements = math.prod(tensor.dims)
+    if kind.name in _CODES and tensor.data_location != onnx().TensorProto.EXTERNAL:
+        if tensor.HasField("raw_data"):
+            data = tensor.raw_data
+        else:
+            numbers = getattr(tensor, _FIELDS.get(kind.name, "int32_data"))
+            if kind.kind == "boolean":
+                numbers = [1 if number else 0 for number in numbers]
+            try:
+                data = struct.pack(f"<{len(numbers)}{_CODES[kind.name]}", *numbers)
+            except struct.error:
+                data = b""
+        if len(data) == kind.byte_size(elements):
+            return elements, data
+    from ...numpy_types import pack
+
+    array = onnx().numpy_helper.to_array(tensor)
+    return array.size, pack(array, kind)
+
+
 class Tensors:
     """Makes constants. `folder` is where files with data may lie, None where none may."""
 
@@ -109,9 +161,7 @@ class Tensors:
 
     def listed(self, tensor: Any, kind: ElementType, elements: int, name: str) -> bytes:
         """The bytes of a tensor whose elements stand in a field of numbers."""
-        from ...numpy_types import pack
-
-        field = onnx().helper.tensor_dtype_to_field(tensor.data_type)
+        field = _FIELDS.get(kind.name, "int32_data")
         stored = len(getattr(tensor, field))
         per = {4: 2, 2: 4}.get(kind.bits, 1)
         if stored != -(-elements // per):
@@ -121,7 +171,7 @@ class Tensors:
                 expected=elements,
                 actual=stored,
             )
-        return pack(onnx().numpy_helper.to_array(tensor), kind)
+        return elements_of(tensor, kind)[1]
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> NodeOutput:
         """A constant of texts, laid out as in a .bin."""

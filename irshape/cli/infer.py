@@ -19,6 +19,7 @@ from .tables import terminal_width, text_table
 
 if TYPE_CHECKING:
     from ..inference.result import Inference
+    from ..model.graph import Layer
 
 
 @click.command("infer", short_help="Print the element type and shape of every output port.")
@@ -113,7 +114,8 @@ def command(
     if broken:
         from ..inference.unequal import MAX_LINES, told_briefly
 
-        conflicts = [f"irshape: {conflict}" for conflict in _conflicts(inference)]
+        layer = None if symbols or assume else broken[0][0]  # with names, it tells this itself
+        conflicts = [f"irshape: {conflict}" for conflict in _conflicts(inference, layer)]
         if verbose:
             lines = refusals(inference)
         else:
@@ -134,17 +136,12 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _conflicts(inference: Inference) -> list[str]:
-    """Sizes of the inputs that contradict each other."""
-    from ..inference.conflicts import size_conflicts
+def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
+    """Sizes of the inputs that contradict each other, and those that a layer takes part in."""
+    from ..inference.conflicts import size_conflicts, sizes_of_inputs
 
-    shapes = {
-        layer.id: static
-        for layer in inference.model.parameters
-        for tensor in inference.outputs(layer)[:1]
-        if (static := tensor.shape.static) is not None
-    }
-    return size_conflicts(inference.model, shapes) if len(shapes) > 1 else []
+    conflicts = size_conflicts(inference.model, sizes_of_inputs(inference))
+    return [*conflicts.of_inputs, *(() if layer is None else conflicts.of(layer))]
 
 
 def written_shape(output: dict[str, Any]) -> str:

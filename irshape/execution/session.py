@@ -336,7 +336,12 @@ class Session:
         if refusal is not None:
             from ..inference.conflicts import size_conflicts
 
-            said = [shapes(self.model.net, fed, self.state), *size_conflicts(self.model, sizes)]
+            conflicts = size_conflicts(self.model, sizes)
+            said = [
+                shapes(self.model.net, fed, self.state),
+                *conflicts.of_inputs,
+                *conflicts.of(refusal.layer),
+            ]
             raise ExecutionError(f"{refusal.message}; {'; '.join(said)}", refusal.layer)
         peak, layer = peak_memory(result)
         if layer is not None and peak > self.max_memory:

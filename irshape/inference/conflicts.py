@@ -1,39 +1,98 @@
-"""Which sizes of inputs contradict each other: what names them in messages."""
+"""Which sizes contradict each other: names them, and the layers that need them, in messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..model.graph import Model
-from ..symbols.expressions import Symbol
+from ..faults import Fault
+from ..model.graph import Layer, Model
+from ..symbols.expressions import Expression, Symbol
 from ..types import PartialShape
-from .named_sizes import tensor_name
+from .named_sizes import NamedSizes, contradiction, tensor_name
+from .result import BodyResult, Inference
 from .symbolic import infer_symbolic
 
 MAX_LAYERS = 5000
 """Larger models are not inferred once more for a message."""
 
+Sizes = Sequence["int | None"]
+"""The sizes of an input; None for one that is not known."""
 
-def size_conflicts(model: Model, shapes: Mapping[str, Sequence[int]]) -> list[str]:
-    """Where sizes of inputs contradict each other: `seq is 128 by input_ids, 64 by attention_mask`.
 
-    shapes: of all inputs, by layer id. Sizes of 1 are left out, since they may be broadcast.
+class SizeConflicts:
+    """Sizes that contradict each other."""
+
+    def __init__(self) -> None:
+        self.of_inputs: list[str] = []
+        """Those of inputs: `seq is 128 by input_ids, 64 by attention_mask`."""
+        self.of_layers: list[tuple[tuple[Layer, ...], str]] = []
+        """Those that layers need, whatever the sizes of the inputs, with the layers:
+        `Concat 'second' (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
+
+    def of(self, layer: Layer) -> list[str]:
+        """Those that a layer takes part in."""
+        return [text for layers, text in self.of_layers if layer in layers]
+
+
+def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
+    """The sizes of the inputs of known rank, by layer id."""
+    shapes: dict[str, Sizes] = {}
+    for layer in inference.model.parameters if inference.model.kind == "net" else ():
+        tensors = inference.outputs(layer)
+        dims = tensors[0].shape.dims if tensors else None
+        if dims is not None:
+            shapes[layer.id] = [dim.low if dim.is_static else None for dim in dims]
+    return shapes
+
+
+def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
+    """Where sizes of inputs contradict each other, or what the layers need.
+
+    shapes: of the inputs, by layer id. Sizes of 1 are left out, since they may be broadcast.
     """
+    conflicts = SizeConflicts()
     if model.kind != "net" or len(model.net.layers) > MAX_LAYERS:
-        return []
+        return conflicts
     wide = {id: PartialShape.of_rank(len(shape)) for id, shape in shapes.items()}
-    result, _ = infer_symbolic(model, wide, {})
-    if result.expressions is None:
-        return []
+    result, sizes = infer_symbolic(model, wide, {})
+    if len(shapes) > 1:
+        conflicts.of_inputs = _of_inputs(result, shapes)
+    conflicts.of_layers = _of_layers(model, result, sizes)
+    return conflicts
+
+
+def _of_layers(
+    model: Model, result: BodyResult, sizes: NamedSizes
+) -> list[tuple[tuple[Layer, ...], str]]:
+    texts = []
+    for part in result.walk():
+        for layer, subject in part.observations:
+            conflict = sizes.facts.conflicts.get(layer)
+            if not isinstance(subject, Fault) or conflict is None or not conflict.earlier:
+                continue
+            line = model.source.place(layer.offset)[0]
+            sources = (each.source for each in conflict.earlier)
+            texts.append(
+                (
+                    (layer, *(source for source in sources if isinstance(source, Layer))),
+                    f"{layer.type} '{layer.name}' (line {line}) needs "
+                    f"{contradiction(model, conflict)}",
+                )
+            )
+    return texts
+
+
+def _of_inputs(result: BodyResult, shapes: Mapping[str, Sizes]) -> list[str]:
     by_symbol: dict[Symbol, dict[int, str]] = {}
-    others = []
+    others: list[tuple[str, int, Expression]] = []
+    assert result.expressions is not None
     for position, layer in enumerate(result.body.layers):
         sizes = shapes.get(layer.id) if layer.is_parameter else None
         known = result.expressions[position][0] if result.expressions[position] else None
         if sizes is None or known is None:
             continue
         for axis, (size, expression) in enumerate(zip(sizes, known, strict=False)):
-            if expression is None or size == 1:
+            if expression is None or size is None or size == 1:
                 continue
             atom = expression.atom
             if isinstance(atom, Symbol):

@@ -52,6 +52,7 @@ class BodyResult:
         "body",
         "elements",
         "expressions",
+        "faulty",
         "inner",
         "inputs",
         "observations",
@@ -73,6 +74,8 @@ class BodyResult:
         None for a dynamic rank."""
         self.elements: list[tuple[Expressions | None, ...]] | None = None
         """What the elements of the outputs are in those terms; None where no value is known."""
+        self.faulty: set[int] = set()
+        """Layers that refuse their inputs, or whose attributes are not what they should be."""
         self.unsure: set[int] = set()
         """Layers whose outputs rest on what some layer declares, not on inference alone."""
 

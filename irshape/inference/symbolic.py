@@ -320,9 +320,15 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
             return None
         return tuple(value.expression(index, facts) for index in range(len(value)))
 
+    doubtful: dict[BodyResult, set[int]] = {}
+    if facts.symbols:
+        _find_doubtful(result, doubtful, whole=False)
     for part in result.walk():
         part.elements = [tuple(map(elements, tensors)) for tensors in part.outputs]
         part.expressions = [tuple(map(expressions, tensors)) for tensors in part.outputs]
+        for position in doubtful.get(part, ()):
+            nothing = (None,) * len(part.outputs[position])
+            part.elements[position] = part.expressions[position] = nothing
         part.outputs = [
             tuple(_plain(tensor, known) for tensor, known in zip(tensors, row, strict=True))
             for tensors, row in zip(part.outputs, part.expressions, strict=True)
@@ -331,6 +337,29 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
             position: tuple(None if t is None else _plain(t, None) for t in tensors)
             for position, tensors in part.inputs.items()
         }
+
+
+def _find_doubtful(
+    result: BodyResult, doubtful: dict[BodyResult, set[int]], *, whole: bool
+) -> bool:
+    """Finds the layers whose outputs rest on a faulty layer: for other sizes of the inputs, it may
+    give something else.
+
+    whole: all layers of the body do. Returns whether any does.
+    """
+    wiring = result.wiring.sources
+    positions = doubtful[result] = set(range(len(wiring))) if whole else set()
+    for position in result.wiring.order if result.faulty or result.inner else ():
+        rests = (
+            position in positions
+            or position in result.faulty
+            or any(each is not None and each[0] in positions for each in wiring[position])
+        )
+        for inner in result.inner.get(position, {}).values():
+            rests |= _find_doubtful(inner, doubtful, whole=rests)
+        if rests:
+            positions.add(position)
+    return bool(positions)
 
 
 def _plain(tensor: Tensor, known: tuple[Expression | None, ...] | None) -> Tensor:

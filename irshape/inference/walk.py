@@ -197,6 +197,7 @@ class Walk:
                 return self._pass_over(position)
             result.observations += [Observation(layer, faulty) for faulty in attribute_faults]
             if any(faulty.fault.rule != UNKNOWN_ATTRIBUTE for faulty in attribute_faults):
+                result.faulty.add(position)
                 result.unsure.add(position)
         if fed is not None:
             return (fed if isinstance(fed, Tensor) else _of_shape(operation, fed),)
@@ -212,6 +213,7 @@ class Walk:
             result.unsure.add(position)
         if isinstance(tensors, Fault):
             result.observations.append(Observation(layer, tensors))
+            result.faulty.add(position)
             result.unsure.add(position)
             return declared_outputs(layer)
         if len(layer.outputs) > len(tensors) or (

@@ -325,6 +325,8 @@ class Squeeze(Reinterpretation):
             return DYNAMIC_SHAPE
         if not any(may_go):
             return data.shape
+        if any(dim.symbolic for dim in data.shape) and ONE not in data.shape:
+            return DYNAMIC_SHAPE  # nothing is dropped where no size turns out to be 1
         return PartialShape.of_rank(rank - 1) if self.drops_one_unknown_axis else DYNAMIC_SHAPE
 
     def evaluate(self, data: Array, axes: Array | None) -> Array:

@@ -76,6 +76,7 @@ class TopK(Operation):
             rule=INPUT_VALUE,
         )
         if low == high:
+            available.at_least(high)
             return Dimension(high)
         interval = Dimension(max(0, min(available.low, low)), min(available.high, high))
         count = k.dimension(0)

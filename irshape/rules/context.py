@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..faults import Fault
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
@@ -25,6 +25,9 @@ from ..rule_ids import (
 from ..types import DYNAMIC_TYPE, UNBOUNDED, ElementType
 from .links import Links
 from .settings import PLAIN, Settings
+
+if TYPE_CHECKING:
+    from ..inference.conflicts import SizeConflicts
 
 T = TypeVar("T")
 
@@ -168,13 +171,14 @@ class Context:
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
             by_rule.setdefault(finding.rule, []).append(finding)
-        conflicts: list[str] | None = None
+        first = True
         for layer, fault in self.observed(Fault):
             said = fault
-            if fault.rule == INPUT_SHAPES and conflicts is None:
-                conflicts = self._size_conflicts()
-                about = [text for text in conflicts if _same_numbers(text, fault.message)]
-                said = fault._replace(message="; ".join([fault.message, *about]))
+            if fault.rule == INPUT_SHAPES:
+                said = fault._replace(
+                    message="; ".join([fault.message, *self._told(layer, fault, inputs=first)])
+                )
+                first = False
             by_rule.setdefault(fault.rule, []).append(self._placed(layer, said))
         for layer, (fault, _) in self.observed(AttributeFault):
             element = layer.data_offset if layer.data_offset >= 0 else layer.offset
@@ -182,19 +186,20 @@ class Context:
             by_rule.setdefault(fault.rule, []).append(Finding(fault, offset, layer))
         return by_rule
 
-    def _size_conflicts(self) -> list[str]:
-        """Sizes of the inputs that contradict each other, which the first misfit may be due to."""
-        shapes: dict[str, tuple[int, ...]] = {}
-        for layer in self.model.parameters if self.model.kind == "net" else ():
-            tensors = self.inference.outputs(layer)
-            static = tensors[0].shape.static if tensors else None
-            if static is not None:
-                shapes[layer.id] = static
-        if len(shapes) < 2:
-            return []
-        from ..inference.conflicts import size_conflicts
+    def _told(self, layer: Layer, fault: Fault, *, inputs: bool) -> list[str]:
+        """The sizes that contradict each other, which a misfit may be due to.
 
-        return size_conflicts(self.model, shapes)
+        inputs: those of inputs as well.
+        """
+        conflicts = self._size_conflicts
+        told = [text for text in conflicts.of_inputs if _same_numbers(text, fault.message)]
+        return [*(told if inputs else ()), *conflicts.of(layer)]
+
+    @cached_property
+    def _size_conflicts(self) -> SizeConflicts:
+        from ..inference.conflicts import size_conflicts, sizes_of_inputs
+
+        return size_conflicts(self.model, sizes_of_inputs(self.inference))
 
     def _placed(self, layer: Layer, fault: Fault) -> Finding:
         """A fault of a layer at the input port or the attribute that it is about."""

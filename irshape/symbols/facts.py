@@ -76,7 +76,8 @@ class Facts:
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
         """What symbols equal in the body at work, if that may not run."""
         self._call_ranges: dict[Call, Range] = {}
-        self._proofs: dict[Expression, bool] = {}
+        self._product_ranges: dict[Monomial, Range] = {}
+        self._proofs: dict[tuple[Expression, int], bool] = {}
 
     # symbols
 
@@ -108,8 +109,12 @@ class Facts:
     def range(self, expression: Expression) -> Range:
         """Bounds of an expression."""
         low = high = 0.0
+        known = self._product_ranges
         for monomial, coefficient in expression.terms.items():
-            least, most = self._product_range(monomial)
+            bounds = known.get(monomial)
+            if bounds is None:
+                bounds = known[monomial] = self._product_range(monomial)
+            least, most = bounds
             if coefficient < 0:
                 least, most = most, least
             low += _times(least, coefficient)
@@ -152,11 +157,9 @@ class Facts:
             return True
         if depth <= 0 or not expression.terms:
             return False
-        known = self._proofs.get(expression) if depth == DEPTH else None
+        known = self._proofs.get((expression, depth))
         if known is None:
-            known = self._proven(expression, depth)
-            if depth == DEPTH:
-                self._proofs[expression] = known
+            known = self._proofs[expression, depth] = self._proven(expression, depth)
         return known
 
     def _proven(self, expression: Expression, depth: int) -> bool:
@@ -165,12 +168,22 @@ class Facts:
                 verdict = self._proven_by(expression, monomial[0], coefficient, depth)
                 if verdict:
                     return True
-        return any(
-            self.range(expression - fact)[0] >= 0
-            or (depth == DEPTH and self.is_nonnegative(expression - fact, depth - 2))
-            for fact in self.nonnegative
-            if not fact.symbols.isdisjoint(expression.symbols)
-        )
+        open_below = {
+            monomial
+            for monomial, coefficient in expression.terms.items()
+            if self.range(Expression({monomial: coefficient}, self))[0] == -math.inf
+        }
+        for fact in self.nonnegative:
+            if fact.symbols.isdisjoint(expression.symbols):
+                continue
+            if depth < DEPTH and not open_below <= fact.terms.keys():
+                continue  # the difference has no lower bound either
+            difference = expression - fact
+            if self.range(difference)[0] >= 0:
+                return True
+            if depth == DEPTH and self.is_nonnegative(difference, depth - 2):
+                return True
+        return False
 
     def _proven_by(
         self, expression: Expression, call: Call, coefficient: Coefficient, depth: int
@@ -331,7 +344,7 @@ class Facts:
         """Takes down that two expressions are equal; whether they can be.
 
         An assumption is only taken down if a symbol can be replaced by it, and by a number only if
-        it is `pinned`.
+        it is `pinned`; what is pinned may also be an expression of which no symbol follows.
         """
         given = left, right
         left, right = self.resolved(left), self.resolved(right)
@@ -350,7 +363,7 @@ class Facts:
             return self._holds_inside(constraint)
         solution = self._solution(left, right)
         if solution is None:
-            if assumed:
+            if assumed and not pinned:
                 return False
             self._rewrite(difference, constraint)
             for part in (difference, -difference):
@@ -451,6 +464,7 @@ class Facts:
     def forget(self) -> None:
         """Forgets what was worked out from bounds: call it after changing them."""
         self._call_ranges.clear()
+        self._product_ranges.clear()
         self._proofs.clear()
 
     def require_at_least(self, left: Expression, right: Expression) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,46 @@ def test_validate(tmp_path: Path) -> None:
     report = irshape.validate(attention(tmp_path, "2,128", "2,64"))
     (found,) = [seen for seen in report.diagnostics if seen.severity == "error"]
     assert found.message.endswith("; ids_1 is 128 by ids, 64 by mask")
+
+
+def test_validate_where_one_dimension_is_unknown(tmp_path: Path) -> None:
+    report = irshape.validate(attention(tmp_path, "?,128", "?,64"))
+    (seen,) = [seen for seen in report.diagnostics if seen.severity == "error"]
+    assert seen.message.endswith("; ids_1 is 128 by ids, 64 by mask")
+
+
+def contrary(folder: Path, shape: str) -> Path:
+    """Two layers behind x, which need another size of it each."""
+    net = Net()
+    data = net.parameter(shape, name="x")
+    for rows, name in ((4, "first"), (8, "second")):
+        numbers = [net.constant([0.0] * rows, "f32"), net.constant([rows, 1])]
+        beside = net.layer("Reshape", numbers, 'special_zero="false"')
+        above = net.layer("Relu", [data])
+        net.result(net.layer("Concat", [above, beside], 'axis="1"', name=name))
+    return net.save(folder)
+
+
+CONTRARY = "Concat 'second' needs x_0 == 8, but Concat 'first' needs x_0 == 4"
+
+
+def unplaced(text: str) -> str:
+    return re.sub(r" \(line \d+\)", "", text)
+
+
+def test_validate_two_inner_layers(tmp_path: Path) -> None:
+    report = irshape.validate(contrary(tmp_path, "4,3"))
+    (seen,) = [seen for seen in report.diagnostics if seen.rule == "input-shapes"]
+    assert unplaced(seen.message).endswith(f"; {CONTRARY}")
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_run_two_inner_layers(size: int, tmp_path: Path) -> None:
+    """Whichever of the two refuses a size, the message names both."""
+    model = irshape.load(contrary(tmp_path, "?,3"))
+    with pytest.raises(irshape.ExecutionError) as raised:
+        irshape.run(model, {"x": np.ones((size, 3), np.float32)})
+    assert CONTRARY in unplaced(str(raised.value))
 
 
 def test_run(tmp_path: Path) -> None:

@@ -43,9 +43,15 @@ class TensorIterator(Iteration):
                 shape = tensor.shape if binding.axis is None else self.sliced_shape(binding, tensor)
                 parameters[binding.internal] = Tensor(view.declared_type(binding.internal), shape)
         results = view.run(parameters)
-        count: Dimension | int | None = self.count(view, inputs)
-        if count is None:
-            count = self.symbolic_count(view, inputs)
+        known, sliced = self.count(view, inputs), self.sliced(view, inputs)
+        count: Dimension | int | None = known
+        if known is None:
+            count = self.symbolic_count(sliced, inputs)
+        else:
+            for binding in sliced:  # all are sliced in the same number of parts
+                parts = self.symbolic_count([binding], inputs)
+                if parts is not None and parts.symbolic:
+                    parts.merge(Dimension(max(known, 0)))
         return tuple(
             self.collected(binding, results.get(binding.internal, UNKNOWN), count)
             for binding in connected(view)
@@ -109,15 +115,20 @@ class TensorIterator(Iteration):
         ]
         return min(sizes) > 0 if sizes else (self.count(view, tuple(inputs)) or 0) > 0
 
-    def symbolic_count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> Dimension | None:
-        """The number of iterations, where it is known as an expression of named sizes."""
-        sliced = [
+    def sliced(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> list[PortBinding]:
+        """The inputs of known rank that are sliced."""
+        return [
             binding
             for binding in view.inputs
             if binding.axis is not None
             and binding.external is not None
             and inputs[binding.external].rank is not None
         ]
+
+    def symbolic_count(
+        self, sliced: Sequence[PortBinding], inputs: tuple[Tensor, ...]
+    ) -> Dimension | None:
+        """The number of iterations, where it is known as an expression of named sizes."""
         if not sliced:
             return None
         last = max(sliced, key=lambda binding: binding.external or 0)

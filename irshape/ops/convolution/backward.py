@@ -60,6 +60,8 @@ class BackwardConvolution(Convolving):
         self.check_sizes(axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
+        if count is None and output_shape is not None and _of_named_length(output_shape):
+            return Tensor(element_type, DYNAMIC_SHAPE)  # the rank is known with the length alone
         spatial = (
             self.spread_sizes(data.shape, filters.shape, axes)
             if output_shape is None
@@ -132,6 +134,11 @@ class BackwardConvolution(Convolving):
             totals = [max(s + m - w, 0) for s, m, w in zip(spans, extra, wanted, strict=True)]
             begin = tuple(t - t // 2 if self.auto_pad == "same_upper" else t // 2 for t in totals)
         return Frame(kernel, strides, dilations, begin, end), wanted
+
+
+def _of_named_length(sizes: Tensor) -> bool:
+    """Whether the length of a list is dynamic, and followed by name."""
+    return sizes.rank == 1 and sizes.shape[0].symbolic
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:

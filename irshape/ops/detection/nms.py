@@ -23,6 +23,17 @@ def at_most(dim: Dimension) -> Dimension:
     return DYNAMIC if dim.high == DYNAMIC.high else Dimension(dim.high)
 
 
+def least_of(one: Dimension, other: Dimension) -> Dimension:
+    """The smaller of two sizes, one of which may be known by name; `?` where the other is not."""
+    named, size = (one, other) if one.symbolic else (other, one)
+    interval = Dimension(min(one.low, other.low), min(one.high, other.high))
+    if size.symbolic:
+        return named.followed(interval, lambda expression: expression.minimum(size.expression))
+    if size.is_static:
+        return named.followed(interval, lambda expression: expression.minimum(size.low))
+    return DYNAMIC
+
+
 def number(tensor: Array | None, default: float = 0) -> Any:
     """The only element of an input; a default where the input is absent."""
     return default if tensor is None else tensor.ravel()[0]
@@ -133,11 +144,15 @@ class NonMaxSuppression_1(BoxSuppression):
         return Tensor(self.output_type, [self.rows(boxes, scores, max_output_boxes_per_class), 3])
 
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
-        if boxes.rank is None or boxes.shape[1].is_dynamic:
+        if boxes.rank is None:
             return DYNAMIC
         most = limit_of(limit)
         if scores.rank is not None:
             most = most * scores.shape[1]
+        if boxes.shape[1].symbolic or most.symbolic:
+            return least_of(boxes.shape[1], most)
+        if boxes.shape[1].is_dynamic:
+            return DYNAMIC
         return Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
 
     def evaluate(
@@ -205,14 +220,14 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
     since = 4
 
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
-        if (
-            boxes.rank is None
-            or scores.rank is None
-            or boxes.shape[1].is_dynamic
-            or (limit is not None and not limit.known)
-        ):
+        if boxes.rank is None or scores.rank is None or (limit is not None and not limit.known):
             return DYNAMIC
         most = limit_of(limit)
+        if boxes.shape[1].symbolic or any(dim.symbolic for dim in scores.shape):
+            # OpenVINO takes the upper bounds of batch and classes for their sizes
+            return least_of(boxes.shape[1], most) * scores.shape[0] * scores.shape[1]
+        if boxes.shape[1].is_dynamic:
+            return DYNAMIC
         most = Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
         return most * at_most(scores.shape[0]) * at_most(scores.shape[1])
 

@@ -15,7 +15,8 @@ def sizes(tensor: Tensor, *, longest: bool = False) -> PartialShape:
 
     Like OpenVINO it takes -1 for an unknown size, and any other negative number for 0.
 
-    longest: a vector of unknown length is taken to have all the elements that it may have.
+    longest: a vector of unknown length is taken to have all the elements that it may have, as
+    OpenVINO does, unless the length is followed by name.
     """
     if tensor.value is not None:
         values = tensor.value
@@ -24,8 +25,10 @@ def sizes(tensor: Tensor, *, longest: bool = False) -> PartialShape:
             for i in range(len(values))
         )
     count = None if tensor.rank is None else tensor.shape[0]
-    known = count is not None and (count.is_static or longest) and count.high <= MAX_VALUE_ELEMENTS
-    return PartialShape.of_rank(count.high) if count is not None and known else DYNAMIC_SHAPE
+    if count is None or count.high > MAX_VALUE_ELEMENTS:
+        return DYNAMIC_SHAPE
+    known = count.is_static or (longest and not count.symbolic)
+    return PartialShape.of_rank(count.high) if known else DYNAMIC_SHAPE
 
 
 def negative_sizes(tensor: Tensor, name: str) -> Iterator[Fault]:

@@ -26,4 +26,6 @@ unset PYTHONDONTWRITEBYTECODE # the tests start the command hundreds of times
 "$bin/ruff" format --check
 "$bin/mypy"
 "$bin/lint-imports"
-"$bin/python" -m pytest -n auto --dist worksteal "$@"
+# one worker more than processors: they wait for OpenVINO, browsers and servers
+workers=$("$bin/python" -c 'import os; print((os.cpu_count() or 1) + 1)')
+"$bin/python" -m pytest -n "$workers" --dist worksteal "$@"

@@ -20,6 +20,7 @@ THE_DEFAULT: Final = object()
 _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 """The smallest number that rounds to infinity in f32."""
 _NO_LIMIT: Final = sys.float_info.max
+_WHOLE = re.compile(r"[-+]?[0-9]+")
 _INTEGER = re.compile(r"\s*[-+]?[0-9]+")
 
 
@@ -99,7 +100,7 @@ class Integer(Kind):
 
     def read(self, text: str) -> int:
         stripped = text.strip()
-        if not re.fullmatch(r"[-+]?[0-9]+", stripped):
+        if not _WHOLE.fullmatch(stripped):
             raise Malformed(self.describe())
         number = bounded(stripped)
         self.check(number)
@@ -217,13 +218,16 @@ class ListOf(Kind):
         if not text.strip():
             return ()
         values = []
+        known: dict[str, Any] = {}  # a long list repeats its items
         broken: Malformed | None = None
         for part in text.split(","):
-            try:
-                values.append(self.item.read(part.strip()))
-            except Malformed as malformed:
-                broken = broken or malformed
-                values.append(malformed.value)
+            if part not in known:
+                try:
+                    known[part] = self.item.read(part.strip())
+                except Malformed as malformed:
+                    broken = broken or malformed
+                    known[part] = malformed.value
+            values.append(known[part])
         if broken is not None:
             if all(value is not _NOTHING for value in values) and not isinstance(self.item, Real):
                 raise Malformed(self.describe(), tuple(values))

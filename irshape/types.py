@@ -172,8 +172,8 @@ class Dimension:
     def __init__(self, low: int, high: int | None = None) -> None:
         if high is None:
             high = low
-        self.low = _up(low)
-        self.high = _up(high)
+        self.low = low if low < UNBOUNDED else UNBOUNDED
+        self.high = high if high < UNBOUNDED else UNBOUNDED
         if low < 0 or self.high < self.low:
             raise ValueError(f"no dimension has the bounds {low}..{high}")
 
@@ -183,7 +183,14 @@ class Dimension:
         if isinstance(size, Dimension):
             return size
         if isinstance(size, int):
-            return DYNAMIC if size == -1 else Dimension(size)
+            if size == -1:
+                return DYNAMIC
+            known = _SIZES.get(size)
+            if known is None:
+                known = Dimension(size)
+                if size < _FEW_SIZES:
+                    _SIZES[size] = known
+            return known
         if isinstance(size, str):
             return parse_dimension(size)
         low, high = size
@@ -326,6 +333,9 @@ class Dimension:
 
 
 DimensionLike = Union[int, str, tuple[int, int | None], Dimension]
+_SIZES: Final[dict[int, Dimension]] = {}
+"""Sizes met that are smaller than `_FEW_SIZES`: they come again and again."""
+_FEW_SIZES: Final = 1 << 16
 DYNAMIC: Final = Dimension(0, UNBOUNDED)
 ONE: Final = Dimension(1)
 
@@ -376,15 +386,21 @@ def _bound(text: str) -> int:
 class PartialShape:
     """The shape of a tensor: a dimension for each axis; `dims` is None for a dynamic rank."""
 
-    __slots__ = ("_declared", "_hash", "_size", "dims")
+    __slots__ = ("_hash", "_size", "declared", "dims")
 
     dims: tuple[Dimension, ...] | None
-    _declared: tuple[int, ...]
+    declared: tuple[int, ...]
+    """The sizes by which a port declares the shape: -1 for a dynamic one, none for a rank."""
     _size: Dimension
 
     def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
-        self.dims = None if dims is None else tuple(Dimension.of(size) for size in dims)
-        self._hash = hash(self.dims)
+        if dims is None:
+            self.dims, self.declared, self._hash = None, (), 0
+            return
+        own = tuple([size if size.__class__ is Dimension else Dimension.of(size) for size in dims])
+        self.dims = own
+        self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
+        self._hash = hash(self.declared)
 
     @staticmethod
     def parse(text: str) -> PartialShape:
@@ -421,14 +437,12 @@ class PartialShape:
     @property
     def is_static(self) -> bool:
         """Whether the rank and every size are known."""
-        return self.dims is not None and all(dim.low == dim.high for dim in self.dims)
+        return self.dims is not None and -1 not in self.declared
 
     @property
     def static(self) -> tuple[int, ...] | None:
         """The sizes where all of them are known, else None."""
-        if self.dims is None or not self.is_static:
-            return None
-        return tuple(dim.low for dim in self.dims)
+        return None if self.dims is None or -1 in self.declared else self.declared
 
     @property
     def size(self) -> Dimension:
@@ -442,16 +456,6 @@ class PartialShape:
             if not total.symbolic:
                 self._size = total
             return total
-
-    @property
-    def declared(self) -> tuple[int, ...]:
-        """The sizes by which a port declares the shape: -1 for a dynamic one, none for a rank."""
-        try:
-            return self._declared
-        except AttributeError:
-            sizes = tuple(dim.low if dim.low == dim.high else -1 for dim in self.dims or ())
-            self._declared = sizes
-            return sizes
 
     @overload
     def __getitem__(self, index: int) -> Dimension: ...
@@ -477,7 +481,7 @@ class PartialShape:
         """What both allow, or None where they contradict each other."""
         if self.dims is None or self is other:
             return other
-        if other.dims is None:
+        if other.dims is None or (self.declared == other.declared and -1 not in self.declared):
             return self
         if len(self.dims) != len(other.dims):
             return None
@@ -504,6 +508,8 @@ class PartialShape:
         """The shape that the two make under NumPy's broadcasting, or None where they cannot."""
         if self.dims is None or other.dims is None:
             return DYNAMIC_SHAPE
+        if self.declared == other.declared and -1 not in self.declared:
+            return self
         rank = max(len(self.dims), len(other.dims))
         padded = [(ONE,) * (rank - len(dims)) + dims for dims in (self.dims, other.dims)]
         dims = [a.broadcast(b) for a, b in zip(*padded, strict=True)]

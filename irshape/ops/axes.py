@@ -36,14 +36,15 @@ def normalized_axis(
             rule=INPUT_RANK,
         )
     count = rank or 1
-    require(
-        -count <= axis < count,
-        f"axis {axis} is out of range for `{of}` of rank {rank}: expected {-count} to {count - 1}",
-        at=at,
-        expected=f"[{-count}, {count - 1}]",
-        actual=axis,
-        rule=rule,
-    )
+    if not -count <= axis < count:
+        raise Violation(
+            f"axis {axis} is out of range for `{of}` of rank {rank}: "
+            f"expected {-count} to {count - 1}",
+            at=at,
+            expected=f"[{-count}, {count - 1}]",
+            actual=axis,
+            rule=rule,
+        )
     return axis % count
 
 

@@ -198,6 +198,8 @@ class Operation:
     """For each operand, the one whose element type it shares; None where it shares none."""
     shaped: ClassVar[bool] = False
     """Whether operands declare more of their shapes than the rank."""
+    narrowed: ClassVar[bool] = False
+    """Whether the specification allows fewer element types of operands than OpenVINO reads."""
     limited: ClassVar[dict[str, Between]] = {}
     """The attributes whose values are limited, by their Python names."""
 
@@ -232,6 +234,7 @@ class Operation:
             for declared in cls.operands
         )
         cls.shaped = any(declared.axes or declared.single for declared in cls.operands)
+        cls.narrowed = any(declared.specified is not None for declared in cls.operands)
         cls.limited = {
             name: declared.within
             for name, declared in attributes.items()
@@ -469,7 +472,8 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     for index, tensor in enumerate(inputs):
         place = index if index < last else last
         declared = operands[place]
-        check_operand(declared, index, tensor)
+        if declared.ranks is not None or tensor.element_type not in declared.allowed:
+            check_operand(declared, index, tensor)
         group = groups[place]
         if group is None or tensor.element_type is DYNAMIC_TYPE:
             continue
@@ -511,4 +515,4 @@ def _number(value: Number) -> str:
 
 def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Fault]:
     """Element types that OpenVINO reads in silence and the specification does not allow."""
-    return specified_types(operation.operands, inputs)
+    return specified_types(operation.operands, inputs) if operation.narrowed else iter(())

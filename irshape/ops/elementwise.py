@@ -108,8 +108,10 @@ class Broadcasting(Operation):
 
 def common_type(*tensors: Tensor | None) -> ElementType:
     """The first element type that is known of tensors that share one."""
-    types = (tensor.element_type for tensor in tensors if tensor is not None)
-    return next((type for type in types if type is not DYNAMIC_TYPE), DYNAMIC_TYPE)
+    for tensor in tensors:
+        if tensor is not None and tensor.element_type is not DYNAMIC_TYPE:
+            return tensor.element_type
+    return DYNAMIC_TYPE
 
 
 class Binary(Broadcasting):

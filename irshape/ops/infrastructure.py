@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..faults import require
+from ..faults import Violation, require
 from ..rule_ids import INPUT_ELEMENT_TYPE
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, UNBOUNDED, ElementType, PartialShape
 from .declaration import ANY, Operation, attribute, operand
@@ -52,14 +52,14 @@ class Const(Operation):
     size: int = attribute(NATURAL)
 
     def infer(self) -> Tensor:
-        require(
-            not self.shape or 0 <= min(self.shape) <= max(self.shape) < UNBOUNDED,
-            f"the constant has shape {list(self.shape)}; the dimensions of a constant are sizes, "
-            "within 64 bits",
-            at="shape",
-            expected="sizes from 0 to 2^63-2",
-            actual=list(self.shape),
-        )
+        if self.shape and not 0 <= min(self.shape) <= max(self.shape) < UNBOUNDED:
+            raise Violation(
+                f"the constant has shape {list(self.shape)}; the dimensions of a constant are "
+                "sizes, within 64 bits",
+                at="shape",
+                expected="sizes from 0 to 2^63-2",
+                actual=list(self.shape),
+            )
         return Tensor(self.element_type, PartialShape(self.shape))
 
 

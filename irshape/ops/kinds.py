@@ -99,10 +99,13 @@ class Integer(Kind):
         self.refused = refused
 
     def read(self, text: str) -> int:
-        stripped = text.strip()
-        if not _WHOLE.fullmatch(stripped):
-            raise Malformed(self.describe())
-        number = bounded(stripped)
+        if text.isdigit() and text.isascii() and len(text) < 19:
+            number = int(text)
+        else:
+            stripped = text.strip()
+            if not _WHOLE.fullmatch(stripped):
+                raise Malformed(self.describe())
+            number = bounded(stripped)
         self.check(number)
         return number
 

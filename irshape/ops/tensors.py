@@ -160,10 +160,12 @@ class Tensor:
     def __init__(
         self, element_type: ElementType, shape: ShapeLike, value: Value | None = None
     ) -> None:
+        if shape.__class__ is not PartialShape:
+            shape = PartialShape.of(shape)
         self.element_type = element_type
-        self.shape = PartialShape.of(shape)
+        self.shape = shape  # type: ignore[assignment]
         self.value = value
-        self._hash = hash((element_type.name, self.shape, value))
+        self._hash = hash((element_type.name, shape, value))
 
     @property
     def rank(self) -> int | None:

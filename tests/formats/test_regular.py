@@ -12,6 +12,7 @@ import pytest
 from ir import Net
 
 import irshape
+from irshape.formats.ir.forms import NAMES, make_form, read_form
 from irshape.model.graph import Body, Port
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
@@ -191,6 +192,44 @@ def test_irregular_text_is_left_to_the_parser(change: Change, tmp_path: Path) ->
     for count in (1, -1):  # at the first place, and everywhere
         changed = text.replace(change.old, change.new, count)
         assert described(tmp_path, REGULAR + changed) == described(tmp_path, PARSED + changed)
+
+
+CONTENT = (
+    '<data element_type="i64" a1="7" shape="1, 20" b2="" />'
+    '<input><port id="0" precision="FP32"><dim>1</dim><dim>20</dim></port>'
+    '<port id="1"/><port id="ID" precision="I64"><dim>-1</dim></port></input>'
+    '<output><port id="2" precision="U8" names=""><dim>345</dim></port></output>'
+)
+
+
+class Digits(NamedTuple):
+    """A text like `CONTENT` in which only digits differ."""
+
+    name: str
+    old: str
+    new: str
+
+
+DIGITS = [
+    Digits("nothing", "<input>", "<input>"),
+    Digits("an attribute", 'a1="7"', 'a1="9"'),
+    Digits("the name of an attribute", "a1=", "a2="),
+    Digits("a shape", "1, 20", "0, 99"),
+    Digits("a dimension", "<dim>345</dim>", "<dim>019</dim>"),
+    Digits("a negative dimension", "<dim>-1</dim>", "<dim>-3</dim>"),
+    Digits("an id", '<port id="1"', '<port id="3"'),
+    Digits("an id of two digits", '<port id="10"', '<port id="20"'),
+    Digits("an id with a leading zero", '<port id="10"', '<port id="01"'),
+    Digits("an attribute twice", "b2=", "a2="),
+    Digits("a precision", "I64", "I32"),
+]
+
+
+@pytest.mark.parametrize("case", DIGITS, ids=lambda case: case.name)
+@pytest.mark.parametrize("id", ["4", "10"])
+def test_texts_that_differ_in_digits_are_cut_into_what_is_read(case: Digits, id: str) -> None:
+    for text in (CONTENT.replace("ID", id), CONTENT.replace("ID", id).replace(case.old, case.new)):
+        assert make_form(False, *text.split(f'{NAMES}"')) == read_form(False, text)
 
 
 def test_names_that_are_not_ascii(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
 from .elements import OPAQUE, Elements
-from .regular import read_edges, read_layers
+from .regular import Window, read_edges, read_layers
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -177,7 +177,7 @@ class _Reader(Elements):
 
     def parse(self, data: bytes) -> None:
         """Gives the parser a file, but for regular layers and edges, which it has no need of."""
-        text, at = "", 0
+        window, at = Window(data), 0
         while turn := _TURNS.search(data, at):
             piece, at = data[at : turn.end()], turn.end()
             self.parser.Parse(piece, False)
@@ -185,11 +185,10 @@ class _Reader(Elements):
                 break
             if self.state not in (_LAYERS, _EDGES) or self.passed_over:
                 continue
-            text = text or data.decode("latin-1")
             if self.state == _LAYERS:
-                end = read_layers(text, at, self.body)
+                end = read_layers(window, at, self.body)
             else:
-                end = read_edges(text, at, self.body, data)
+                end = read_edges(data, at, self.body)
             self.shift -= end - at
             at = end
         self.parser.Parse(data[at:], True)

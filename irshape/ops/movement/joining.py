@@ -7,9 +7,10 @@ from math import prod
 
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
-from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
+from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed, normalized_axis, picked, require_single, single
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, between, operand
+from ..elementwise import common_type
 from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import UNKNOWN, Tensor, Value
@@ -26,10 +27,6 @@ class Concat(Operation):
     axis: int = attribute(INT, default=0, required=True)
 
     def infer(self, *inputs: Tensor) -> Tensor:
-        element_type = next(
-            (tensor.element_type for tensor in inputs if not tensor.element_type.is_dynamic),
-            DYNAMIC_TYPE,
-        )
         result: PartialShape | None = DYNAMIC_SHAPE
         length = Dimension(0)
         for index, tensor in enumerate(inputs):
@@ -42,7 +39,7 @@ class Concat(Operation):
             )
             length = length + tensor.shape[axis]
             assert result is not None
-            merged = result.merge(_with(tensor.shape, axis, DYNAMIC))
+            merged = result.merge(_with(tensor.shape, axis, ONE))  # all have the same there
             if merged is None:
                 others = _with(result, self.axis, DYNAMIC)  # whose rank may be another
                 raise Violation(
@@ -55,7 +52,7 @@ class Concat(Operation):
                 )
             result = merged
         assert result is not None
-        return Tensor(element_type, _with(result, self.axis, length))
+        return Tensor(common_type(*inputs), _with(result, self.axis, length))
 
     def infer_value(self, *inputs: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         sizes = outputs[0].shape.static

@@ -1,0 +1,241 @@
+"""The forms of regular layers: what is between `<layer …>` and `</layer>`, read once for each text.
+
+Texts that differ in their digits alone have one `_Outline`: the text with a 1 for every digit. It
+says where everything stands, so that the next such text is cut instead of read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from ...model.graph import NO_ATTRIBUTES
+
+NAMES = ' names="'
+OFFSET = ' offset="'
+
+PortForm = tuple[str, str | None, int, tuple[int, ...], bool]
+"""A port: its id, its precision, its place, its dimensions, and whether it has names."""
+
+
+class Form(NamedTuple):
+    """What is between `<layer …>` and `</layer>`, but for tensor names and offsets in the .bin.
+
+    Places are distances from the beginning, and count no text that is left out.
+    """
+
+    items: tuple[str, ...]
+    offset_at: int
+    """The index of the offset in the .bin among the items; -1 where the form has all items."""
+    data: int
+    """The place of `<data>`, -1 where there is none."""
+    inputs: tuple[PortForm, ...] | None
+    outputs: tuple[PortForm, ...] | None
+    rt_info: tuple[int, int] | None
+
+
+def make_form(constant: bool, *pieces: str) -> Form | None:
+    """The form of a text; None where it is not laid out as writers lay it out.
+
+    pieces: the text, cut where tensor names are left out; of a constant first where its offset is.
+    """
+    text = pieces[0]
+    if constant:
+        text += OFFSET + '"' + pieces[1]
+        pieces = pieces[1:]
+    text = (NAMES + '"').join((text, *pieces[1:]))
+    outline = _outline(constant, text.encode("latin-1").translate(_ONES))
+    form = None if outline is None else outline.form_of(text)
+    return form or read_form(constant, text)
+
+
+form_of = lru_cache(maxsize=4096)(make_form)
+"""The same, remembered from one model to the next: a form depends on nothing but its text."""
+
+
+def read_form(constant: bool, text: str) -> Form | None:
+    """The form of a text that has its places of names and of an offset left empty."""
+    match = _FORM.fullmatch(text)
+    if match is None:
+        return None
+    attributes, rt_info, incoming, outgoing = match.group("data", "rt_info", "input", "output")
+    items: tuple[str, ...] = NO_ATTRIBUTES
+    if attributes:
+        items = tuple(part for pair in _ATTRIBUTE.findall(attributes) for part in pair)
+    inputs = None if incoming is None else tuple(_ports(text, *match.span("input")))
+    outputs = None if outgoing is None else tuple(_ports(text, *match.span("output")))
+    if (
+        len(set(items[::2])) * 2 != len(items)
+        or sum(named for *_, named in outputs or ()) != text.count(NAMES)
+        or any(named for *_, named in inputs or ())
+        or (rt_info is not None and not _distinct(rt_info))
+    ):
+        return None
+    offset_at = -1
+    if constant:
+        if "offset" not in items[::2]:
+            return None
+        offset_at = items[::2].index("offset") * 2 + 1
+    return Form(
+        items,
+        offset_at,
+        match.start("data") - len("<data") if attributes is not None else -1,
+        inputs,
+        outputs,
+        None if rt_info is None else match.span("rt_info"),
+    )
+
+
+def _ports(text: str, start: int, end: int) -> Iterator[PortForm]:
+    for match in _PORT.finditer(text, start, end):
+        dims = tuple(map(int, _SIZE.findall(match[5]))) if match[5] else ()
+        named = match[2] is not None or match[4] is not None
+        yield match[1], match[3], match.start(), dims, named
+
+
+def _distinct(rt_info: str) -> bool:
+    """Whether no element of an <rt_info> has an attribute twice."""
+    return all(
+        len(names) == len(set(names))
+        for element in rt_info.split("<attribute")
+        if (names := [name for name, _ in _ATTRIBUTE.findall(element)])
+    )
+
+
+PortOutline = tuple[int, int, int, slice, bool]
+"""A port: where its id, its precision and its dimensions are among the parts; its place, and
+whether it has names."""
+
+
+class _Outline(NamedTuple):
+    """How a text with digits in certain places is cut into its form."""
+
+    form: Form
+    """That of the outline itself."""
+    cut: Callable[[str], tuple[str, ...]]
+    """Cuts out the parts of a text that have digits."""
+    items: tuple[tuple[int, int], ...]
+    """The items that are among the parts: their indices, and where they are there."""
+    inputs: tuple[PortOutline, ...] | None
+    outputs: tuple[PortOutline, ...] | None
+    dynamic: bool
+    """Whether some dimension has a minus."""
+
+    def form_of(self, text: str) -> Form | None:
+        """The same as `read_form` of a text of this outline; None where that has to be asked."""
+        form, cut, items, inputs, outputs, dynamic = self
+        parts = *cut(text), None
+        own = form.items
+        if items:
+            changed = list(own)
+            for index, at in items:
+                changed[index] = parts[at]
+            own = tuple(changed)
+        read = Form(
+            own,
+            form.offset_at,
+            form.data,
+            inputs and _ports_from(parts, inputs),
+            outputs and _ports_from(parts, outputs),
+            form.rt_info,
+        )
+        if dynamic and any(
+            dim < -1 for port in (*(read.inputs or ()), *(read.outputs or ())) for dim in port[3]
+        ):
+            return None
+        return read
+
+
+def _ports_from(parts: tuple[Any, ...], outlines: tuple[PortOutline, ...]) -> tuple[PortForm, ...]:
+    return tuple(
+        [
+            (parts[id], parts[precision], place, _sizes(parts[dims]), named)
+            for id, precision, place, dims, named in outlines
+        ]
+    )
+
+
+@lru_cache(maxsize=1024)
+def _outline(constant: bool, ones: bytes) -> _Outline | None:
+    """The outline of all texts that have a digit wherever this one has a 1."""
+    text = ones.decode("latin-1")
+    match = _FORM.fullmatch(text)
+    form = read_form(constant, text)
+    if match is None or form is None:
+        return None
+    slices: list[slice] = []
+    items: list[tuple[int, int]] = []
+    if form.items:
+        places = [
+            match.start("data") + each.start(group)
+            for each in _ATTRIBUTE.finditer(match["data"])
+            for group in (1, 2)
+        ]
+        for index, (item, place) in enumerate(zip(form.items, places, strict=True)):
+            if "1" in item:
+                items.append((index, len(slices)))
+                slices.append(slice(place, place + len(item)))
+    ports: list[tuple[PortOutline, ...] | None] = []
+    for group in ("input", "output"):
+        if match[group] is None:
+            ports.append(None)
+            continue
+        outlines = []
+        for each in _PORT.finditer(text, *match.span(group)):
+            if len(each[1]) > 1:
+                return None  # an id of several digits may begin with a zero
+            id, precision = len(slices), -1
+            slices.append(slice(*each.span(1)))
+            if each[3] is not None:
+                precision = len(slices)
+                slices.append(slice(*each.span(3)))
+            first = len(slices)
+            if each[5]:
+                slices += [slice(*size.span()) for size in _SIZE.finditer(text, *each.span(5))]
+            named = each[2] is not None or each[4] is not None
+            outlines.append((id, precision, each.start(), slice(first, len(slices)), named))
+        ports.append(tuple(outlines))
+    nothing = slice(0, 0)  # of one slice alone, `itemgetter` makes no tuple
+    return _Outline(
+        form,
+        itemgetter(*slices, nothing, nothing),
+        tuple(items),
+        *ports,
+        "<dim>-" in text,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _sizes(texts: tuple[str, ...]) -> tuple[int, ...]:
+    """The numbers in texts; equal ones are kept once."""
+    return tuple(map(int, texts))
+
+
+_ONES = bytes.maketrans(b"0123456789", b"1111111111")
+
+# The texts below are ASCII, and no `"`, `<` or `&` is in a value. A repetition gives nothing back,
+# so that a match takes linear time.
+SPACE = r"[ \t\r\n]*+"
+VALUE = r"[ !#-%'-;=-~]*+"
+ID = r"(?:0|[1-9][0-9]{0,17}+)"
+_PAIR = rf' [A-Za-z_][A-Za-z0-9_.-]*+="{VALUE}"'
+_DIM = r"<dim>(?:-1|[0-9]{1,18}+)</dim>"
+_PORT_TEXT = (
+    rf'<port id="({ID})"( names="")?+(?: precision="(\w++)")?+( names="")?+ ?+'
+    rf"(?:/>|>((?:{SPACE}{_DIM})*+){SPACE}</port>)"
+)
+_PORT = re.compile(_PORT_TEXT, re.ASCII)
+_PORTS = rf"(?:{SPACE}{_PORT_TEXT})*+{SPACE}"
+_FORM = re.compile(
+    rf"{SPACE}(?:<data(?P<data>(?:{_PAIR})*+) ?+/>{SPACE})?+"
+    rf"(?:(?P<rt_info><rt_info>(?:{SPACE}<attribute(?:{_PAIR})*+ ?+/>)*+{SPACE}</rt_info>)"
+    rf"{SPACE})?+"
+    rf"(?:<input>(?P<input>{_PORTS})</input>{SPACE})?+"
+    rf"(?:<output>(?P<output>{_PORTS})</output>{SPACE})?+",
+    re.ASCII,
+)
+_ATTRIBUTE = re.compile(rf' ([^ ="]++)="({VALUE})"')
+_SIZE = re.compile(r"-?[0-9]++")

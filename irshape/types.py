@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from math import prod
 from typing import Any, ClassVar, Final, Union, overload
 
 UNBOUNDED: Final = 2**63 - 1
@@ -383,6 +384,9 @@ def _bound(text: str) -> int:
     return size
 
 
+_FEW_AXES: Final = 16
+
+
 class PartialShape:
     """The shape of a tensor: a dimension for each axis; `dims` is None for a dynamic rank."""
 
@@ -456,6 +460,14 @@ class PartialShape:
             if not total.symbolic:
                 self._size = total
             return total
+
+    @property
+    def least_size(self) -> int:
+        """The least number of elements."""
+        sizes = self.declared
+        if self.dims is None or -1 in sizes or len(sizes) > _FEW_AXES:
+            return self.size.low
+        return min(prod(sizes), UNBOUNDED)
 
     @overload
     def __getitem__(self, index: int) -> Dimension: ...

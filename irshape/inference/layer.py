@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 from math import prod
 
 from ..faults import Fault, Violation, fault
@@ -36,9 +35,13 @@ class LayerEngine:
     ) -> LayerResult:
         """The outputs of a layer of that operation, with bounds of their values where asked for."""
         key = (operation, with_values, *inputs)
-        result = self._memo.get(key)
+        result = (_LASTING.get(key) if self.lasting else None) or self._memo.get(key)
         if result is None:
-            result = self._memo[key] = self._infer(operation, inputs, with_values)
+            result = self._infer(operation, inputs, with_values)
+            memo = _LASTING if self.lasting and _lasts(result, inputs) else self._memo
+            if memo is _LASTING and len(memo) >= _MOST:
+                memo.clear()
+            memo[key] = result
         if with_values and operation.reads_weights and not isinstance(result.outputs, Fault):
             tensor = self.constant(layer, result.outputs[0])
             # without its value, some shape is wider than it is meant to be
@@ -49,8 +52,6 @@ class LayerEngine:
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
         try:
-            if self.lasting and _few(inputs):
-                return _remembered(operation, inputs, with_values)
             return _worked_out(operation, inputs, with_values)
         except Violation as violation:
             return LayerResult(violation.fault)
@@ -91,18 +92,19 @@ def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: b
     return LayerResult(outputs, faults)
 
 
-_remembered = lru_cache(maxsize=4096)(_worked_out)
-"""The same, remembered from one model to the next. An operation is its class and its attributes,
-and a result depends on nothing but these and the inputs."""
+_LASTING: dict[tuple[object, ...], LayerResult] = {}
+"""What is remembered from one model to the next. An operation is its class and its attributes, and
+a result depends on nothing but these and the inputs."""
+_MOST = 4096
+"""With so many entries, it is begun anew."""
 _FEW = 64
-"""Inputs with more elements are not remembered, which bounds the memory that this takes."""
+"""Results of inputs with more elements are not among them, which bounds the memory it takes."""
 
 
-def _few(inputs: tuple[Tensor, ...]) -> bool:
-    for tensor in inputs:  # noqa: SIM110  # `all` takes three times as long
-        if tensor.value is not None and len(tensor.value) > _FEW:
-            return False
-    return True
+def _lasts(result: LayerResult, inputs: tuple[Tensor, ...]) -> bool:
+    if isinstance(result.outputs, Fault):
+        return False  # it may be for lack of memory
+    return all(tensor.value is None or len(tensor.value) <= _FEW for tensor in inputs)
 
 
 def _with_values(

@@ -18,8 +18,13 @@ tensor that they declare."""
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
     """The output ports of a layer that declare something other than these tensors."""
+    ports = layer.outputs
+    if len(ports) == 1 == len(tensors):  # nearly always, and as inferred
+        port, tensor = ports[0], tensors[0]
+        if port.dims == tensor.shape.declared and port.precision == tensor.element_type.precision:
+            return ()
     differing: list[Mismatch] | None = None
-    for index, (port, tensor) in enumerate(zip(layer.outputs, tensors, strict=False)):
+    for index, (port, tensor) in enumerate(zip(ports, tensors, strict=False)):
         if port.dims == tensor.shape.declared:
             precision = port.precision
             if (

@@ -163,7 +163,7 @@ class Tensor:
         if shape.__class__ is not PartialShape:
             shape = PartialShape.of(shape)
         self.element_type = element_type
-        self.shape = shape  # type: ignore[assignment]
+        self.shape = shape
         self.value = value
         self._hash = hash((element_type.name, shape, value))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..faults import Fault
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
@@ -30,6 +30,15 @@ if TYPE_CHECKING:
     from ..inference.conflicts import SizeConflicts
 
 T = TypeVar("T")
+
+
+class Ports(NamedTuple):
+    """What the ports of a model have."""
+
+    precisions: set[str | None]
+    """Every `precision`; None if some port has none."""
+    repeat: list[Layer]
+    """The layers with two inputs or two outputs of one id."""
 
 
 class Context:
@@ -121,14 +130,17 @@ class Context:
                 yield body.layers[position]
 
     @cached_property
-    def precisions(self) -> set[str | None]:
-        """Every `precision` in the model; None if some port has none."""
-        return {
-            port.precision
-            for layer in self.every_layer
-            for ports in (layer.inputs, layer.outputs)
-            for port in ports
-        }
+    def ports(self) -> Ports:
+        """What a look at every port tells."""
+        precisions: set[str | None] = set()
+        repeat = []
+        for layer in self.every_layer:
+            for ports in (layer.inputs, layer.outputs):
+                if len(ports) > 1 and len({port.id for port in ports}) < len(ports):
+                    repeat.append(layer)
+                for port in ports:
+                    precisions.add(port.precision)
+        return Ports(precisions, repeat)
 
     def wiring(self, body: Body) -> Wiring:
         """Which output feeds each input of a body."""

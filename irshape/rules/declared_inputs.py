@@ -45,7 +45,7 @@ def input_differences(context: Context) -> list[InputDifference]:
                     continue
                 producer = layers[source[0]]
                 feeding = producer.outputs[source[1]]
-                if port.dims == feeding.dims and (
+                if (port.dims is feeding.dims or port.dims == feeding.dims) and (
                     port.precision == feeding.precision or port.precision is None
                 ):
                     continue

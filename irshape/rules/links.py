@@ -93,6 +93,8 @@ class Links:
         self.torn = torn
         self.without_outputs = without_outputs
         self.miscounted = miscounted
+        self.sound = False
+        """Whether every edge leads somewhere, and every input is fed."""
         self.faults: list[EdgeFault] = []
         self.duplicates: list[Edge] = []
         """Edges into an input port that another one feeds already."""
@@ -113,6 +115,7 @@ class Links:
             and len(body.by_id) == len(layers)
             and self._plain()
         ):
+            self.sound = True
             return
         if torn or alone:
             return
@@ -277,6 +280,11 @@ class Links:
         Each comes with the number of layers that are used only by it."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
+        if self.sound and not wiring.cyclic and sinks:
+            by_id = self.body.by_id
+            leaves = by_id.keys() - self.body.ends.from_layers
+            if all(by_id[leaf].type in sinks for leaf in leaves):
+                return  # from every other layer, edges lead on until they reach one of these
         used = [layer.type in sinks or layer in self.used for layer in layers]
         self._spread(used)
         if all(used) or not sinks or wiring.cyclic or self.torn:

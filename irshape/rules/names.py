@@ -208,8 +208,9 @@ def _names_given(
 def _all_differ(context: Context, body: Body) -> bool:
     """Whether no tensor name is used twice in a body, as a quick look at all of them tells."""
     given = [port.names for layer in body.layers for port in layer.outputs if port.names]
-    if not any("\\" in names for names in given):
-        given = ",".join(given).split(",")
+    joined = ",".join(given)
+    if joined.count(",") >= len(given) and "\\" not in joined:
+        given = joined.split(",")
     known = set(given)
     if len(known) < len(given):
         return False

@@ -48,7 +48,7 @@ class MissingPrecision(PortRule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or None not in context.precisions:
+        if context.model.kind == "layers" or None not in context.ports.precisions:
             return
         for layer in context.every_layer:
             for port in layer.outputs:
@@ -104,7 +104,7 @@ class UnknownPrecision(PortRule):
     def check(cls, context: Context) -> Iterator[Finding]:
         unknown = {
             precision
-            for precision in context.precisions
+            for precision in context.ports.precisions
             if precision is not None and ElementType.of_precision(precision) is None
         }
         if not unknown:

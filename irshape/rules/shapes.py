@@ -101,7 +101,7 @@ class PinnedDimension(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or not _any_dynamic(context.inference.result):
+        if context.model.kind == "layers" or not _any_dynamic(context):
             return
         for layer, data, pattern, literal in context.shared(reshapes):
             if not literal and min(pattern) > 0:
@@ -244,7 +244,7 @@ class HugeTensor(Rule):
         for result in context.results.values():
             # many tensors share one object, and comparing equal ones takes longer than their size
             shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
-            if any(shape.size.low >= HUGE for shape in shapes.values()):
+            if any(shape.least_size >= HUGE for shape in shapes.values()):
                 yield from cls._in_body(result)
 
     @classmethod
@@ -257,7 +257,7 @@ class HugeTensor(Rule):
                 layers[position].outputs, result.outputs[position], strict=False
             ):
                 shape = tensor.shape
-                size = shape.size.low
+                size = shape.least_size
                 if size < HUGE:
                     continue
                 inherited = any(
@@ -288,14 +288,15 @@ def _dynamic(shape: PartialShape) -> Iterator[int]:
     return (axis for axis, dim in enumerate(shape.dims or ()) if dim.is_dynamic)
 
 
-def _any_dynamic(result: BodyResult) -> bool:
+def _any_dynamic(context: Context) -> bool:
     """Whether an input of the model is dynamic."""
-    parameters = (
-        tensors
-        for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
-        if layer.is_parameter
+    result = context.inference.result
+    return any(
+        not tensor.shape.is_static
+        for body, position in context.by_type.get("parameter", ())
+        if body is result.body
+        for tensor in result.outputs[position]
     )
-    return any(not tensor.shape.is_static for tensors in parameters for tensor in tensors)
 
 
 def _broadcasts(name: str) -> bool:

@@ -309,19 +309,9 @@ class DuplicatePort(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         malformed = {finding.layer for finding in context.reported.get(MALFORMED_ID, ())}
-        for layer in context.every_layer:
-            if len(layer.inputs) < 2 and len(layer.outputs) < 2:
-                continue
+        # ids that are written in two ways may be the same
+        for layer in context.every_layer if malformed else context.ports.repeat:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
-                count = len(ports)
-                if count < 2:
-                    continue
-                if not malformed and (
-                    ports[0].id != ports[1].id
-                    if count == 2
-                    else len({port.id for port in ports}) == count
-                ):
-                    continue
                 seen: set[str] = set()
                 for port in ports:
                     number = port.id

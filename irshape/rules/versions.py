@@ -315,8 +315,12 @@ def _offset(layer: Layer) -> int:
 
 def _names_libraries(context: Context) -> bool:
     """Whether layers name a version of operations that libraries add."""
-    data = context.model.source.data
-    return any(version in data for version in (b"extension", b"openvino_tokenizers"))
+    versions = {layer.version for layer in context.every_layer}
+    return any(
+        library in version
+        for version in versions
+        for library in ("extension", "openvino_tokenizers")
+    )
 
 
 def _is_extension(layer: Layer, extensions: tuple[str, ...]) -> bool:

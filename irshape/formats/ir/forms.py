@@ -17,6 +17,9 @@ from ...model.graph import NO_ATTRIBUTES
 NAMES = ' names="'
 OFFSET = ' offset="'
 
+SHORT = 4096
+"""Nothing of a longer text is remembered, which bounds the memory that this takes."""
+
 PortForm = tuple[str, str | None, int, tuple[int, ...], bool]
 """A port: its id, its precision, its place, its dimensions, and whether it has names."""
 
@@ -47,8 +50,10 @@ def make_form(constant: bool, *pieces: str) -> Form | None:
         text += OFFSET + '"' + pieces[1]
         pieces = pieces[1:]
     text = (NAMES + '"').join((text, *pieces[1:]))
-    outline = _outline(constant, text.encode("latin-1").translate(_ONES))
-    form = None if outline is None else outline.form_of(text)
+    form = None
+    if len(text) < SHORT:
+        outline = _outline(constant, text.encode("latin-1").translate(_ONES))
+        form = None if outline is None else outline.form_of(text)
     return form or read_form(constant, text)
 
 
@@ -127,7 +132,7 @@ class _Outline(NamedTuple):
     def form_of(self, text: str) -> Form | None:
         """The same as `read_form` of a text of this outline; None where that has to be asked."""
         form, cut, items, inputs, outputs, dynamic = self
-        parts = *cut(text), None
+        parts: tuple[Any, ...] = (*cut(text), None)
         own = form.items
         if items:
             changed = list(own)
@@ -138,8 +143,8 @@ class _Outline(NamedTuple):
             own,
             form.offset_at,
             form.data,
-            inputs and _ports_from(parts, inputs),
-            outputs and _ports_from(parts, outputs),
+            None if inputs is None else _ports_from(parts, inputs),
+            None if outputs is None else _ports_from(parts, outputs),
             form.rt_info,
         )
         if dynamic and any(
@@ -178,34 +183,39 @@ def _outline(constant: bool, ones: bytes) -> _Outline | None:
             if "1" in item:
                 items.append((index, len(slices)))
                 slices.append(slice(place, place + len(item)))
-    ports: list[tuple[PortOutline, ...] | None] = []
-    for group in ("input", "output"):
-        if match[group] is None:
-            ports.append(None)
-            continue
-        outlines = []
-        for each in _PORT.finditer(text, *match.span(group)):
-            if len(each[1]) > 1:
-                return None  # an id of several digits may begin with a zero
-            id, precision = len(slices), -1
-            slices.append(slice(*each.span(1)))
-            if each[3] is not None:
-                precision = len(slices)
-                slices.append(slice(*each.span(3)))
-            first = len(slices)
-            if each[5]:
-                slices += [slice(*size.span()) for size in _SIZE.finditer(text, *each.span(5))]
-            named = each[2] is not None or each[4] is not None
-            outlines.append((id, precision, each.start(), slice(first, len(slices)), named))
-        ports.append(tuple(outlines))
+    inputs, outputs = (_port_outlines(text, match.span(side), slices) for side in _SIDES)
+    if any(len(port[0]) > 1 for port in (*(form.inputs or ()), *(form.outputs or ()))):
+        return None  # an id of several digits may begin with a zero
     nothing = slice(0, 0)  # of one slice alone, `itemgetter` makes no tuple
     return _Outline(
         form,
         itemgetter(*slices, nothing, nothing),
         tuple(items),
-        *ports,
+        inputs,
+        outputs,
         "<dim>-" in text,
     )
+
+
+def _port_outlines(
+    text: str, span: tuple[int, int], slices: list[slice]
+) -> tuple[PortOutline, ...] | None:
+    """The outlines of the ports in a span, whose parts are added to the slices."""
+    if span[0] < 0:
+        return None
+    outlines = []
+    for match in _PORT.finditer(text, *span):
+        id, precision = len(slices), -1
+        slices.append(slice(*match.span(1)))
+        if match[3] is not None:
+            precision = len(slices)
+            slices.append(slice(*match.span(3)))
+        first = len(slices)
+        if match[5]:
+            slices += [slice(*size.span()) for size in _SIZE.finditer(text, *match.span(5))]
+        named = match[2] is not None or match[4] is not None
+        outlines.append((id, precision, match.start(), slice(first, len(slices)), named))
+    return tuple(outlines)
 
 
 @lru_cache(maxsize=4096)
@@ -214,6 +224,7 @@ def _sizes(texts: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(map(int, texts))
 
 
+_SIDES = ("input", "output")
 _ONES = bytes.maketrans(b"0123456789", b"1111111111")
 
 # The texts below are ASCII, and no `"`, `<` or `&` is in a value. A repetition gives nothing back,

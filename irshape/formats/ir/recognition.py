@@ -61,7 +61,7 @@ def opened_text(path: str, data: bytes) -> Source:
                 f"the file begins as UTF-16 and is not: {error.reason}",
                 help="save it as UTF-8",
             )
-    elif not data.strip():
+    elif not data or data.isspace():
         fault = Fault(
             NOT_AN_IR,
             "the file is empty",

@@ -14,7 +14,7 @@ import re
 from sys import intern
 
 from ...model.graph import Body, EdgeTexts, Layer, Port
-from .forms import ID, NAMES, OFFSET, SPACE, VALUE, Form, form_of, make_form
+from .forms import ID, NAMES, OFFSET, SHORT, SPACE, VALUE, Form, form_of, make_form
 
 
 class Window:
@@ -74,7 +74,7 @@ def _read_layers(text: str, at: int, body: Body, origin: int) -> int:
             pieces[:1] = before, behind
         else:
             offset = ""
-        form = (form_of if end - begun < _SHORT else make_form)(type == "Const", *pieces)
+        form = (form_of if end - begun < SHORT else make_form)(type == "Const", *pieces)
         if (
             form is None
             or not (offset.isdecimal() if form.offset_at >= 0 else not offset)
@@ -118,10 +118,6 @@ def _fill(layer: Layer, form: Form, begun: int, offset: str, names: list[str]) -
                 begun += len(name)
 
 
-_SHORT = 4096
-"""The form of a longer text is not remembered, which bounds the memory that this takes."""
-
-
 def read_edges(data: bytes, at: int, body: Body) -> int:
     """Gives a body the edges that begin at `at`; returns where they end.
 
@@ -132,13 +128,12 @@ def read_edges(data: bytes, at: int, body: Body) -> int:
         return at
     start, end = edges.span()
     texts = EdgeTexts([], [], [], [], data, start, end)
-    ids = {layer.id: layer.id for layer in body.layers}  # equal texts are kept once
     while at < end:
         stop = data.find(b"<edge", at + _WINDOW, end)
         parts = data[at : stop if stop > 0 else end].decode("latin-1").split('"')
-        texts.from_layers.extend(map(ids.get, parts[1::8], parts[1::8]))
+        texts.from_layers.extend(parts[1::8])
         texts.from_ports.extend(parts[3::8])
-        texts.to_layers.extend(map(ids.get, parts[5::8], parts[5::8]))
+        texts.to_layers.extend(parts[5::8])
         texts.to_ports.extend(parts[7::8])
         at = stop if stop > 0 else end
     body.edges = texts

@@ -101,8 +101,13 @@ class BodyEngine:
 
         Raises `Violation` where bodies within bodies make it endless work.
         """
-        key = (body, compare, frozenset(parameters.items()))
+        fed = frozenset(parameters.items())
+        key = (body, compare, fed)
         result = self._results.get(key)
+        if result is None and compare:
+            plain = self._results.get((body, False, fed))
+            if plain is not None and self._declares(plain, parameters):
+                result = self._results[key] = plain
         if result is None:
             self._work += len(body.layers)
             if self._work > MAX_WORK:
@@ -114,6 +119,28 @@ class BodyEngine:
             result = self.infer_body(body, parameters, compare=compare, result_values=True)
             self._results[key] = result
         return result
+
+    def _declares(self, result: BodyResult, parameters: Mapping[str, Tensor]) -> bool:
+        """Whether all ports of a body declare what was inferred of it without a look at them.
+
+        Then a comparison gives the same result.
+        """
+        if result.inner or result.unsure:
+            return False
+        for layer, tensors in zip(result.body.layers, result.outputs, strict=True):
+            if not layer.outputs:
+                continue
+            fed = parameters.get(layer.id) if layer.is_parameter else None
+            if fed is None:
+                declared_tensors = tensors
+            else:
+                own = _own_tensor(self.declarations.of(layer))
+                if own is None or not _compatible(own, fed):
+                    return False
+                declared_tensors = (own,)
+            if mismatches(layer, declared_tensors):
+                return False
+        return True
 
 
 class Walk:
@@ -240,17 +267,10 @@ class Walk:
 
         What it is fed may be narrower or wider: OpenVINO overwrites the declaration in silence.
         """
-        declaration = self.declarations[position]
-        if isinstance(declaration, UnknownOperation):
+        own = _own_tensor(self.declarations[position])
+        if own is None:
             return
-        own = declaration[0].infer()
-        assert isinstance(own, Tensor)
-        same_type = (
-            own.element_type is fed.element_type
-            or own.element_type.is_dynamic
-            or fed.element_type.is_dynamic
-        )
-        if same_type and own.shape.compatible(fed.shape):
+        if _compatible(own, fed):
             self.compare_ports(position, (own,))
         else:
             layer = self.result.body.layers[position]
@@ -286,6 +306,21 @@ class Walk:
         return not operation.has_bodies and all(
             operand.optional for operand in operation.operands[connected:]
         )
+
+
+def _own_tensor(parameter: Declaration) -> Tensor | None:
+    """What a Parameter declares; None for one that cannot be read."""
+    if isinstance(parameter, UnknownOperation):
+        return None
+    own = parameter[0].infer()
+    assert isinstance(own, Tensor)
+    return own
+
+
+def _compatible(own: Tensor, fed: Tensor) -> bool:
+    """Whether what a Parameter declares and what it is fed can be one tensor."""
+    types = own.element_type, fed.element_type
+    return (types[0] is types[1] or DYNAMIC_TYPE in types) and own.shape.compatible(fed.shape)
 
 
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:

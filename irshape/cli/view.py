@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="With --beside: show the errors that `irshape compare --format json` has written.",
 )
+@click.option(
+    "--node-data",
+    metavar="FILE",
+    multiple=True,
+    help="Show values of layers, or edges, from a JSON file in the form of Model Explorer.",
+)
 @click.option("--target", metavar="RELEASE", help="Show what this OpenVINO release cannot read.")
 @click.option(
     "--histograms", is_flag=True, help="Read the .bin, and show how each constant is spread."
@@ -56,6 +63,7 @@ def command(
     crosscheck: str | None,
     stats: str | None,
     compare: str | None,
+    node_data: tuple[str, ...],
     target: str | None,
     weights: str,
     **shown: bool,
@@ -85,6 +93,8 @@ def command(
         from ..view.overlays import stats_overlays
 
         _lay_over(subject, stats_overlays, stats, "run --stats")
+    for path in reversed(node_data):
+        _lay_over_node_data(subject, path)
     stem = os.path.splitext(os.path.basename(model))[0]
     output = output_file or f"{stem if stem != '-' else 'model'}.html"
     if beside is None:
@@ -118,6 +128,19 @@ def _lay_over(subject: Subject, reader: Any, path: str, command: str) -> None:
         lay_over(subject, reader, result)
     except _UNFIT:
         raise not_a_result(path, command) from None
+
+
+def _lay_over_node_data(subject: Subject, path: str) -> None:
+    import json
+
+    from ..view.node_data import node_data_overlays
+
+    try:
+        with open(path, "rb") as file:
+            data = json.load(file)
+        lay_over(subject, partial(node_data_overlays, path), data)
+    except (*_UNFIT, RecursionError):
+        raise click.UsageError(f"'{path}' is not node data as Model Explorer reads it") from None
 
 
 def _beside(first: Subject, second: Subject, compare: str | None) -> dict[str, Any]:

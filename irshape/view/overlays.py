@@ -42,6 +42,8 @@ class Overlay(NamedTuple):
     focus: list[tuple[int, str]] = []  # noqa: RUF012  (a tuple's default, never changed)
     first: bool = False
     """Whether the page opens with it."""
+    edges: list[tuple[int, int, str]] = []  # noqa: RUF012
+    """Edges that are drawn beside those of the model: from a layer, to a layer, and a label."""
 
     def document(self) -> dict[str, Any]:
         return {

@@ -198,7 +198,7 @@ RESULT = {"layer": {"path": [], "id": "0"}, "element_type": "f32"}
 VERDICTS = dict.fromkeys(("shape_verdict", "value_verdict", "own_verdict"), "equal")
 
 
-@pytest.mark.parametrize("option", ["--crosscheck", "--stats", "--compare"])
+@pytest.mark.parametrize("option", ["--crosscheck", "--stats", "--compare", "--node-data"])
 @pytest.mark.parametrize(
     "result",
     [
@@ -220,8 +220,52 @@ def test_what_is_not_a_result_is_refused(option: str, result: str, tmp_path: Pat
     given = ["view", str(model), option, str(tmp_path / "result.json"), *beside]
     done = CliRunner().invoke(cli, [*given, "-o", str(tmp_path / "page.html")])
     assert done.exit_code == 2, done.output
-    assert "result.json' is not what `irshape" in done.output
+    form = "node data" if option == "--node-data" else "what `irshape"
+    assert f"result.json' is not {form}" in done.output
     assert not (tmp_path / "page.html").exists()
+
+
+class NodeData(NamedTuple):
+    data: object
+    title: str
+    notes: dict[str, str]
+    """By the name of the layer."""
+
+
+NODE_DATA = {
+    "numbers": NodeData(
+        {"results": {"a": {"value": 2.5}, "nobody": {"value": 1}}}, "data", {"a": "2.5"}
+    ),
+    "by tensor and id": NodeData(
+        {"results": {"1": {"value": -3}, "x": {"value": 4}}}, "data", {"a": "-3", "x": "4"}
+    ),
+    "texts": NodeData(
+        {"results": {"a": {"value": "gpu"}, "x": "cpu"}}, "data", {"a": "gpu", "x": "cpu"}
+    ),
+    "a graph by its name": NodeData(
+        {"main": {"name": "latency", "results": {"a": {"value": 1}}}}, "latency", {"a": "1"}
+    ),
+    "edges": NodeData(
+        {"overlays": [{"edges": [{"sourceNodeId": "x", "targetNodeId": "a", "label": "late"}]}]},
+        "",
+        {"x": "to a: late", "a": "from x: late"},
+    ),
+    "nothing that fits": NodeData({"results": {"b": {"value": float("nan")}}}, "data", {}),
+}
+
+
+@pytest.mark.parametrize("case", NODE_DATA)
+def test_node_data(case: str, tmp_path: Path) -> None:
+    data, title, notes = NODE_DATA[case]
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    model = chain(["a"], tmp_path)
+    page = view(model, "--node-data", path, "-o", tmp_path / "page.html")
+    shown = document(page)["models"][0]
+    overlay = shown["overlays"][0]
+    names = {at: shown["strings"][row[1]] for at, row in enumerate(shown["layers"])}
+    assert overlay["title"] == title
+    assert {names[at]: note for at, _, note in overlay["values"]} == notes
 
 
 @pytest.mark.parametrize("broken", ["first", "second"])

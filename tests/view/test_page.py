@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -166,7 +167,11 @@ def test_values_of_a_bin_that_is_opened_are_listed_and_saved(
     browser.one("#panel .bin").send_keys(str(path.with_suffix(".bin")))
     (listing,) = (each for each in browser.all("#panel button") if each.text == "All values")
     listing.click()
-    assert len(browser.one("#panel .values").text.splitlines()) == 4
+    listed = browser.js(
+        "return new Promise(done => { const ask = () => { const list = document.querySelector("
+        "'#panel .values'); list ? done(list.textContent) : setTimeout(ask, 2) }; ask() })"
+    )
+    assert len(listed.splitlines()) == 4
     model = irshape.load(path)
     saved = browser.js(SAVE_ALL, [str(number) for number in range(len(BITS))])
     for number, (element_type, text) in enumerate(zip(BITS, saved, strict=True)):
@@ -226,6 +231,12 @@ def test_groups_open_and_close_and_a_link_leads_to_them(browser: Browser, encode
     browser.one(".frame .head").click()
     assert browser.texts(".card.group .title") == closed
     browser.card("embeddings").click()
+    (alone,) = (each for each in browser.all("#panel button") if each.text == "Show alone")
+    alone.click()
+    assert browser.texts(".card.group .title, .frame .title") == []
+    assert "ShapeOf_7" in browser.names()
+    browser.one(".alone button").click()
+    assert "block1" in browser.texts(".card.group .title")
     browser.search("embeddings/words")
     browser.js(
         "[...document.querySelectorAll('.menu button')]"
@@ -343,6 +354,16 @@ def test_ranges_of_a_run(browser: Browser, tmp_path: Path) -> None:
         "choice.dispatchEvent(new Event('change'))"
     )
     assert browser.all(".legend .scale")
+
+
+def test_edges_of_a_file_are_drawn(browser: Browser, tmp_path: Path) -> None:
+    path = activations(tmp_path, "m", "Exp", "Sin", "Exp")
+    edges = [{"sourceNodeId": "exp_0", "targetNodeId": "exp_2", "label": "same stream"}]
+    data = tmp_path / "edges.json"
+    data.write_text(json.dumps({"overlays": [{"name": "streams", "edges": edges}]}))
+    browser.open(view(path, "--node-data", data, "-o", tmp_path / "page.html"))
+    assert browser.texts(".overlay-edge text") == ["same stream"]
+    assert "to exp_2: same stream" in browser.panel
 
 
 def test_what_changed_between_two_exports(browser: Browser, tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ class Links {
 
   restore(text) {
     const { nets, canvases } = this.page;
+    for (const net of nets) this.page.leaveAlone(net);
     text.split(";").slice(0, nets.length).forEach(function (part, at) {
       const [x, y, k, open] = part.split(",");
       if (![x, y, k].every(function (each) { return Number.isFinite(Number(each)); })) return;

@@ -125,6 +125,7 @@ class Page {
     for (const net of this.nets) {
       for (const group of net.groups) { group.open = group === net.root; group.plan = null; }
       for (const layer of net.layers) { layer.node.open = false; layer.node.plan = null; }
+      this.leaveAlone(net);
     }
     this.rebuild();
     for (const canvas of this.canvases) canvas.fit(0.75);
@@ -231,6 +232,7 @@ class Page {
     }
     const canvas = this.canvasOf(net);
     this.selected = { net, node: layer.node, layer };
+    if (!net.contains(net.top, net.shownFor(layer).node)) this.showAlone(net, net.root);
     const revealed = follow && net.reveal(net.shownFor(layer));
     if (revealed) canvas.build();
     this.after(net, net.nodeShowing(layer), follow, revealed);
@@ -271,6 +273,10 @@ class Page {
     const before = canvas.itemOf(node);
     const place = before ? [canvas.screen(node)[0] + (before.w / 2) * canvas.view.k, canvas.screen(node)[1]] : [canvas.svg.clientWidth / 2, 60];
     net.setOpen(node, !node.open);
+    if (!node.open && node === net.top) {
+      this.showAlone(net, net.root);
+      return;
+    }
     if (!node.open && this.selected && this.selected.net === net && !this.selected.layer) this.selected.node = node;
     if (!node.layer) this.selected = { net, node, layer: null };
     canvas.build();
@@ -286,6 +292,27 @@ class Page {
     this.say((node.open ? "opened " : "closed ") + (node.name || node.kind));
     this.tab = "layer";
     this.showPanel();
+  }
+
+  /** Draws one group alone; the root of a model draws all of it. */
+  showAlone(net, node) {
+    const canvas = this.canvasOf(net);
+    net.top = node;
+    net.setOpen(node, true);
+    canvas.alone.replaceChildren(
+      element("span", { text: "Only " + (node.name || node.kind) + " is shown. " }),
+      button("Show the whole model", () => this.showAlone(net, net.root)),
+    );
+    canvas.alone.hidden = node === net.root;
+    canvas.build();
+    canvas.fit(0.5);
+    if (node === net.root && this.selected && this.selected.node) canvas.show(this.selected.layer ? net.nodeShowing(this.selected.layer) : this.selected.node);
+    this.showPanel();
+  }
+
+  leaveAlone(net) {
+    net.top = net.root;
+    this.canvasOf(net).alone.hidden = true;
   }
 
   openAll(net, node) {

@@ -92,6 +92,7 @@ class Net {
     }
     this.root = this.groups[0];
     this.root.open = true;
+    this.top = this.root; // the group that is drawn: the model, or one group alone
     let time = 0;
     const visit = function (node, depth) {
       node.depth = depth;
@@ -212,7 +213,7 @@ class Net {
   /** The innermost node that shows a layer: its own, or the closed group that hides it. */
   nodeShowing(layer) {
     let node = this.shownFor(layer).node;
-    for (let at = node.parent; at; at = at.parent) if (!at.open) node = at;
+    for (let at = node.parent; at && at !== this.top; at = at.parent) if (!at.open) node = at;
     return node;
   }
 

@@ -92,12 +92,16 @@ class Overlays {
     return rows.filter(function (row) { return !plain.has(row[1]); }).sort(function (a, b) { return a[1] - b[1]; });
   }
 
+  /** What overlays say of a layer: title and note, a note that several have once. */
   notes(net, layer) {
+    const told = new Set();
     return net.data.overlays.flatMap(function (overlay) {
       if (overlay.id === "searches") return [];
       if (!overlay.notes) overlay.notes = new Map(overlay.values.map(function ([at, , note]) { return [at, note]; }));
       const note = overlay.notes.get(layer.at);
-      return note ? [[overlay.title, note]] : [];
+      if (!note || told.has(note)) return [];
+      told.add(note);
+      return [[overlay.title, note]];
     });
   }
 

@@ -185,7 +185,7 @@ class Panel {
       element("p", { class: "message", text: finding.message }),
       finding.port && !linked ? element("p", { class: "soft", text: "at " + finding.port }) : null,
       finding.help ? element("p", { class: "soft", text: finding.help }) : null,
-      finding.fixes && !linked ? element("p", { class: "soft", text: "change: " + finding.fixes[0] }) : null,
+      finding.fixes && !linked && !(finding.help || "").includes(finding.fixes[0]) ? element("p", { class: "soft", text: "change: " + finding.fixes[0] }) : null,
     ];
     if (!linked || !finding.layer) return element("div", { class: "finding " + finding.severity }, parts);
     return element("button", {
@@ -246,6 +246,7 @@ class Panel {
         element("p", { class: "soft", text: kinds[node.kind] + " · " + counted(leaves.length, "layer") + (node.kind === "repeat" ? " in " + counted(net.blocks(node), "block") : "") }),
         element("div", { class: "row" }, [
           button(node.open ? "Close" : "Open", () => this.page.toggle(net, node)),
+          node.parent && net.top !== node ? button("Show alone", () => this.page.showAlone(net, node), { title: "Draw only this group" }) : null,
           leaves.length <= 3000 ? button("Open all inside", () => this.page.openAll(net, node)) : null,
         ]),
       ]),

@@ -1,0 +1,122 @@
+"""Values of layers and edges from elsewhere, in the forms of Model Explorer.
+
+Its JSON gives, for keys of nodes, a value with or without colours:
+`{"name": "latency", "results": {"encoder/add": {"value": 0.3}}}`; several graphs may stand in one
+file, each under its name. Edges are `{"name": "order", "overlays": [{"name": "stream 1", "edges":
+[{"sourceNodeId": "a", "targetNodeId": "b", "label": "1"}]}]}`. See
+https://github.com/google-ai-edge/model-explorer/wiki/2.-User-Guide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from .document import Numbering
+from .overlays import Overlay
+
+MOST_TEXTS = 6
+"""How many different texts have a colour."""
+
+
+def node_data_overlays(path: str, data: Any, numbering: Numbering) -> list[Overlay]:
+    """The overlays of one file. A key is the id, the name, or an output tensor of a layer.
+
+    Raises `ValueError` for anything else than node data.
+    """
+    layers = _layers_by_key(numbering)
+    if isinstance(data, dict) and isinstance(data.get("overlays"), list):
+        return [
+            _edge_overlay(f"edges-{path}-{number}", str(data.get("name", "")), each, layers)
+            for number, each in enumerate(data["overlays"])
+        ]
+    overlays: list[Overlay] = []
+    for title, results in _graphs(data, PurePath(path).stem):
+        values = {layers[key]: value for key, value in _values(results).items() if key in layers}
+        overlays.append(_overlay(f"data-{path}-{len(overlays)}", title, values, len(results)))
+    return overlays
+
+
+def _graphs(data: Any, stem: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The title and the results of each graph in a file."""
+    if not isinstance(data, dict):
+        raise ValueError("it is not node data")
+    graphs = {stem: data} if "results" in data or not data else data
+    for name, graph in graphs.items():
+        results = graph.get("results") if isinstance(graph, dict) else None
+        if not isinstance(results, dict):
+            raise ValueError("it is not node data")
+        yield str(graph.get("name", name)), results
+
+
+def _values(results: Mapping[str, Any]) -> dict[str, float | str]:
+    values: dict[str, float | str] = {}
+    for key, entry in results.items():
+        value = entry.get("value") if isinstance(entry, dict) else entry
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if math.isfinite(value):
+                values[key] = value
+        elif value is not None:
+            values[key] = str(value)
+    return values
+
+
+def _layers_by_key(numbering: Numbering) -> dict[str, int]:
+    keys: dict[str, int] = {}
+    layers = list(enumerate(numbering.layers))
+    for at, layer in layers:
+        keys.setdefault("/".join([*layer.path, layer.id]), at)
+    for at, layer in layers:
+        keys.setdefault(layer.name, at)
+    for at, layer in layers:
+        for port in layer.outputs:
+            for name in port.tensor_names:
+                keys.setdefault(name, at)
+    return keys
+
+
+def _edge_overlay(
+    id: str, file: str, overlay: Mapping[str, Any], layers: Mapping[str, int]
+) -> Overlay:
+    """Edges of their own, in the form of Model Explorer's edge overlays."""
+    edges = []
+    notes: dict[int, list[str]] = {}
+    for edge in overlay["edges"]:
+        source, target = (layers.get(str(edge[end])) for end in ("sourceNodeId", "targetNodeId"))
+        if source is not None and target is not None:
+            label = str(edge.get("label") or "")
+            edges.append((source, target, label))
+            words = f": {label}" if label else ""
+            notes.setdefault(source, []).append(f"to {edge['targetNodeId']}{words}")
+            notes.setdefault(target, []).append(f"from {edge['sourceNodeId']}{words}")
+    name = str(overlay.get("name", ""))
+    about = f"{len(edges):,} of {len(overlay['edges']):,} edges of a file are between layers here."
+    return Overlay(
+        id,
+        ": ".join(filter(None, (file, name))),
+        about,
+        [(at, 0.0, "; ".join(said[:20])) for at, said in notes.items()],
+        ((name or "an end of such an edge", "search1"),),
+        first=True,
+        edges=edges,
+    )
+
+
+def _overlay(id: str, title: str, values: Mapping[int, float | str], given: int) -> Overlay:
+    about = f"From a file of node data: {len(values):,} of {given:,} keys name a layer here."
+    texts = [value for value in values.values() if isinstance(value, str)]
+    if not texts:
+        lowest = min((float(value) for value in values.values()), default=0.0)
+        below = min(lowest, 0.0)  # a scale begins at 0, or at the lowest number below it
+        rows = [(at, float(value) - below, f"{value:g}") for at, value in values.items()]
+        return Overlay(id, title, about, rows, first=True)
+    kinds = {text: at for at, text in enumerate(dict.fromkeys(map(str, values.values())))}
+    groups = [(text, f"search{at}") for text, at in kinds.items() if at < MOST_TEXTS]
+    if len(kinds) > MOST_TEXTS:
+        groups.append(("others", "none"))
+    rows = [
+        (at, float(min(kinds[str(value)], MOST_TEXTS)), str(value)) for at, value in values.items()
+    ]
+    return Overlay(id, title, about, rows, tuple(groups), first=True)

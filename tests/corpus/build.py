@@ -18,6 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 HERE = Path(__file__).resolve()
 TESTS = HERE.parents[1]
 sys.path[:0] = [
@@ -147,8 +149,9 @@ def _stored(name: str, tensor: Tensor, values: BinaryIO) -> dict[str, Any]:
     assert isinstance(tensor.data, bytes)
     place = {"offset": values.tell(), "size": len(tensor.data)}
     values.write(tensor.data)
-    shape = list(tensor.shape)
-    return {"name": name, "element_type": tensor.element_type, "shape": shape, **place}
+    dtype = np.dtype(PLAIN.get(tensor.element_type, "u2")).newbyteorder("<").str
+    form = {"element_type": tensor.element_type, "dtype": dtype, "shape": list(tensor.shape)}
+    return {"name": name, **form, **place}
 
 
 def _tolerance(case: Case, results: dict[str, Tensor]) -> dict[str, float]:

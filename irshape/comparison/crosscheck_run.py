@@ -295,7 +295,8 @@ class CrosscheckRun(LayerwiseRun[int]):
         if theirs is None or not agrees:
             return row
         given = computed.inputs[0], inputs[0]
-        reason = next_to_a_step(computed.layer, given, (computed.outputs[row.port], theirs))
+        results = computed.outputs[row.port], theirs
+        reason = next_to_a_step(computed.layer, inputs[1:], given, results)
         if reason is None:
             return row
         self.next_to_steps.add(computed.layer)

@@ -246,21 +246,37 @@ def leaves_out(layer: Layer, limits: Sequence[Array]) -> bool:
 
 
 def next_to_a_step(
-    layer: Layer, given: tuple[Array, Array], results: tuple[Array, Array]
+    layer: Layer,
+    limits: Sequence[Array],
+    given: tuple[Array, Array],
+    results: tuple[Array, Array],
 ) -> str | None:
-    """Whether a Round, Floor, Ceiling or Convert to integers departs by one step at most, given two
-    inputs that are as good as equal. given, results: irshape's and the device's.
+    """Whether a Round, Floor, Ceiling, FakeQuantize or Convert to integers departs by one step at
+    most, given two inputs that are as good as equal. given, results: irshape's and the device's.
+
+    limits: the other inputs, of a FakeQuantize its limits.
     """
     mine, theirs = (result.astype(np.float64) for result in results)
-    declared = declaration_of(layer)
-    if declared is None or not declared.stepwise or not is_real(given[0]):
+    if not is_real(given[0]) or given[0].shape != given[1].shape or mine.shape != given[0].shape:
         return None
-    whole = results[0].dtype.kind in "iu" or layer.folded_type != "convert"
-    if not whole or given[0].shape != given[1].shape or mine.shape != given[0].shape:
-        return None
+    both_nan = np.isnan(mine) & np.isnan(theirs)
     apart = np.abs(mine - theirs)
-    off = ~(apart == 0) & ~(np.isnan(mine) & np.isnan(theirs))
-    if not off.any() or not bool((apart[off] <= 1).all()):
+    if layer.folded_type == "fakequantize":
+        if len(limits) != 4:
+            return None
+        with np.errstate(all="ignore"):  # a level is a real number, with rounding errors
+            level = apart / level_size(layer, limits)
+        off = ~(level <= _LEVEL_ROUNDING) & ~both_nan
+        at_most_one = bool((np.abs(level[off] - 1) <= _LEVEL_ROUNDING).all())
+    else:
+        declared = declaration_of(layer)
+        if declared is None or not declared.stepwise:
+            return None
+        if layer.folded_type == "convert" and results[0].dtype.kind not in "iu":
+            return None
+        off = ~(apart == 0) & ~both_nan
+        at_most_one = bool((apart[off] <= 1).all())
+    if not off.any() or not at_most_one:
         return None
     distance = np.abs(given[0].astype(np.float64) - given[1].astype(np.float64))[off].max()
     return (
@@ -268,6 +284,18 @@ def next_to_a_step(
         f"step: irshape's and the device's are at most {float(distance):.2g} apart there; all "
         "other elements agree"
     )
+
+
+_LEVEL_ROUNDING = 0.01
+"""How far from a whole number of levels two results of a FakeQuantize may be apart."""
+
+
+def level_size(layer: Layer, limits: Sequence[Array]) -> Array:
+    """The distance of two neighbouring results of a FakeQuantize with these four limits."""
+    low, high = (limit.astype(np.float64) for limit in limits[2:])
+    steps = max(int(layer.attribute("levels") or 2) - 1, 1)
+    with np.errstate(all="ignore"):
+        return np.abs((high - low) / steps)
 
 
 _ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}

@@ -309,3 +309,55 @@ def test_what_a_step_makes_of_the_least_error(
         assert "1 of 4 elements are one step off" in reasons[whole]
         assert "one step off" in reasons[narrow]
         assert "roundings next to a step" in reasons[scaled]
+
+
+class Level(NamedTuple):
+    """What the device makes of x -> Multiply by 1 -> FakeQuantize -> Multiply by 0.5.
+
+    added: to the products, by the device. wrong: what it adds to the first level by mistake.
+    """
+
+    added: float
+    wrong: float = 0.0
+    blamed: str | None = None
+
+
+LEVELS = {
+    "an input that agrees": Level(2e-4),
+    "an input that departs": Level(0.5, blamed="product"),
+    "two levels": Level(2e-4, 1.0, "quantize"),
+    "half a level": Level(2e-4, -0.5, "quantize"),
+}
+
+
+@pytest.mark.parametrize("row", LEVELS.values(), ids=LEVELS.keys())
+def test_what_a_level_makes_of_errors_that_came_before(
+    row: Level, tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The input agrees, but is farther from a tie than the roundings of the FakeQuantize itself."""
+    net = Net()
+    limits = [net.constant([limit], "f32") for limit in (0.0, 255.0)] * 2
+    source = net.parameter("4", name="x")
+    product = net.layer("Multiply", [source, net.constant([1.0], "f32")], NUMPY, name="product")
+    quantized = net.layer(
+        "FakeQuantize", [product, *limits], f'levels="256" {NUMPY}', name="quantize"
+    )
+    scaled = net.layer("Multiply", [quantized, net.constant([0.5], "f32")], NUMPY, name="scaled")
+    net.result(scaled)
+    x = np.array([2.4999, 7.25, 9.0, 250.3], np.float32)
+
+    def alter(values: Values) -> None:
+        values[product] = x + np.float32(row.added)
+        values[quantized] = np.rint(values[product])
+        values[quantized][0] += np.float32(row.wrong)
+        values[scaled] = values[quantized] * np.float32(0.5)
+
+    falsified(monkeypatch, asked, alter)
+    comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
+    blamed = None if comparison.blamed is None else comparison.blamed.layer.name
+    assert (blamed, comparison.ok) == (row.blamed, row.blamed is None), str(comparison)
+    assert len(asked) <= 10
+    if row.blamed is None:
+        reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
+        assert "1 of 4 elements are one step off" in reasons[quantized]
+        assert "inherited from FakeQuantize layers" in reasons[scaled]

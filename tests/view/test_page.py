@@ -42,7 +42,7 @@ def test_it_opens_and_finds_a_layer_on_every_screen(browser: Browser, encoder: P
         browser.open(encoder, width=width)
         assert browser.names()
         browser.search("softmax")
-        assert browser.one("#panel h2").text == "SoftMax"
+        assert browser.texts("#panel h2")[0] == "SoftMax"
         assert browser.all(".card.selected")
         for scheme in ("light", "dark"):
             browser.scheme(scheme)
@@ -89,7 +89,7 @@ def test_a_layer_is_found_read_and_left_for_another(browser: Browser, encoder: P
     browser.open(encoder)
     for search in SEARCHES:
         browser.search(search.words)
-        panel = browser.one("#panel h2").text, browser.one("#panel .name").text
+        panel = tuple(browser.texts("#panel h2, #panel .name"))
         assert panel == (search.type, search.name), search.words
     browser.js("document.querySelectorAll('#panel details').forEach(each => { each.open = true })")
     for _ in range(50):
@@ -108,8 +108,7 @@ def test_a_layer_is_found_read_and_left_for_another(browser: Browser, encoder: P
     spread = browser.one("#panel .histogram").get_attribute("aria-label")
     assert re.match(r"How the values are spread: -\d", spread or "")
     browser.search("parameter input_ids")
-    (begin,) = (each for each in browser.all("#panel button") if each.text == "Path to …")
-    begin.click()
+    browser.button("Path to …").click()
     browser.search("embeddings/norm")
     assert browser.texts("#panel .way .link")[0] == "Parameter input_ids"
     assert "MVN" in browser.texts("#panel .way .link")[-1]
@@ -165,8 +164,7 @@ def test_values_of_a_bin_that_is_opened_are_listed_and_saved(
     path = net.save(tmp_path)
     browser.open(view(path, "-o", tmp_path / "page.html"), "#1")
     browser.one("#panel .bin").send_keys(str(path.with_suffix(".bin")))
-    (listing,) = (each for each in browser.all("#panel button") if each.text == "All values")
-    listing.click()
+    browser.button("All values").click()
     listed = browser.js(
         "return new Promise(done => { const ask = () => { const list = document.querySelector("
         "'#panel .values'); list ? done(list.textContent) : setTimeout(ask, 2) }; ask() })"
@@ -189,7 +187,7 @@ def test_an_edge_tells_its_tensors_and_searches_colour_layers(
         " each.edge.to.layer && each.edge.to.layer.id === '21');"
         "edge.querySelector('.wide').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
     )
-    assert browser.one("#panel h2").text == "1 tensor"
+    assert browser.texts("#panel h2")[0] == "1 tensor"
     assert "f32 [1..8,?,32]" in browser.panel
     for words in ("type:MatMul", "type:Add"):
         field = browser.one("#search")
@@ -205,12 +203,12 @@ def test_an_edge_tells_its_tensors_and_searches_colour_layers(
 
 def test_keys_and_links(browser: Browser, encoder: Path) -> None:
     browser.open(encoder, "#27")
-    assert browser.one("#panel .name").text == "block1/attention/query"
+    assert browser.texts("#panel .name")[0] == "block1/attention/query"
     graph = browser.one("svg.graph")
     graph.send_keys("\ue015")  # down, along an edge
-    assert browser.one("#panel h2").text == "query"  # the group with what takes it
+    assert browser.texts("#panel h2")[0] == "query"  # the group with what takes it
     graph.send_keys("\ue013")
-    assert browser.one("#panel .name").text == "block1/attention/query"
+    assert browser.texts("#panel .name")[0] == "block1/attention/query"
     assert browser.js("return location.hash") == "#27"
     selected = graph.get_attribute("aria-activedescendant")
     assert "MatMul block1/attention/query" in browser.one(f"#{selected}").accessible_name
@@ -231,8 +229,7 @@ def test_groups_open_and_close_and_a_link_leads_to_them(browser: Browser, encode
     browser.one(".frame .head").click()
     assert browser.texts(".card.group .title") == closed
     browser.card("embeddings").click()
-    (alone,) = (each for each in browser.all("#panel button") if each.text == "Show alone")
-    alone.click()
+    browser.button("Show alone").click()
     assert browser.texts(".card.group .title, .frame .title") == []
     assert "ShapeOf_7" in browser.names()
     browser.one(".alone button").click()
@@ -245,7 +242,7 @@ def test_groups_open_and_close_and_a_link_leads_to_them(browser: Browser, encode
     drawn = browser.js("return document.querySelector('.world').getAttribute('transform')")
     fragment = browser.js("return location.hash")
     browser.open(encoder, fragment)
-    assert browser.one("#panel .name").text == "embeddings/words"
+    assert browser.texts("#panel .name")[0] == "embeddings/words"
     titles = "return [...document.querySelectorAll('.frame .title')].map(each => each.textContent)"
     assert browser.js(titles) == ["embeddings"]
     again = browser.js("return document.querySelector('.world').getAttribute('transform')")
@@ -270,8 +267,7 @@ def test_options_of_the_view(browser: Browser, encoder: Path) -> None:
     )
     assert saved == ["encoder.svg", "encoder.png"]
     browser.search("block1/attention/query MatMul")
-    (above,) = (each for each in browser.all("#panel button") if each.text == "Above")
-    above.click()
+    browser.button("Above").click()
     assert browser.all(".card.on-path")
 
 
@@ -279,7 +275,7 @@ def test_bodies_open_in_place(browser: Browser, tmp_path: Path) -> None:
     browser.open(view(EXAMPLES / "control_flow.xml", "-o", tmp_path / "page.html"))
     browser.js("document.getElementById('close-all').click()")
     browser.search("add_or_multiply")
-    assert browser.one("#panel h2").text == "If"
+    assert browser.texts("#panel h2")[0] == "If"
     assert "then_port_map" in browser.panel or "then_body" in browser.panel
     browser.card("If").find_element("css selector", ".sign").click()
     assert {"then_body", "else_body"} <= set(browser.texts(".card.group .title"))
@@ -294,7 +290,7 @@ def test_two_inputs_that_do_not_fit(browser: Browser, tmp_path: Path) -> None:
     (finding,) = browser.all("#panel button.finding.error")
     assert "IR4" in finding.text
     finding.click()
-    assert browser.one("#panel .name").text == "project"
+    assert browser.texts("#panel .name")[0] == "project"
     assert {"f32 [2,3]", "f32 [5,4]"} <= set(browser.texts("#panel .tensor p"))
     assert "project" in browser.one(".card.selected").text
     assert "has-error" in (browser.one(".card.selected").get_attribute("class") or "")
@@ -334,7 +330,7 @@ def test_the_first_layer_that_departs(
     for each in (page, view(path, "--crosscheck", tmp_path / "r.json", "-o", tmp_path / "b.html")):
         browser.open(each)
         browser.one("#panel .focus").click()
-        assert browser.one("#panel .name").text == "exp_1"
+        assert browser.texts("#panel .name")[0] == "exp_1"
         assert "departs by itself; error 0.5" in browser.panel
         assert "exp_1" in browser.one(".card.selected").text
         assert browser.texts(".legend .key")[0] == "departs by itself: 1"
@@ -347,7 +343,7 @@ def test_ranges_of_a_run(browser: Browser, tmp_path: Path) -> None:
     (first, *_) = browser.all("#panel .focus")
     assert first.text.startswith("The first")
     first.click()
-    assert "exp_" in browser.one("#panel .name").text
+    assert "exp_" in browser.texts("#panel .name")[0]
     assert "f16" in browser.panel or "infinite" in browser.panel
     browser.js(
         "const choice = document.getElementById('overlay'); choice.value = 'magnitudes';"

@@ -96,6 +96,7 @@ async function read(list) {
   weights = bins.length || large.length === 0 && !main.endsWith(".xml") ? "beside" : "none";
   leftOut = large.length ? `, without its .bin, which is larger than ${LARGEST / 2 ** 20} MiB` : "";
   at("text").value = "";
+  at("example").value = "";
   await check();
 }
 
@@ -133,7 +134,7 @@ async function check() {
     const { errors, warnings, infos } = report.summary;
     const note = leftOut || (weights === "none" ? ", without a .bin" : "");
     say(`${main}${note}: ${counted(errors, "error")}, ${counted(warnings, "warning")}, ${counted(infos, "info")}`);
-    findings(report.files[0]?.diagnostics ?? []);
+    await findings(report.files[0]?.diagnostics ?? []);
     at("json").append(element("pre", { textContent: report.text }));
   }
   shown.add("findings").add("json");
@@ -144,8 +145,13 @@ async function check() {
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-function findings(list) {
-  const lines = new TextDecoder().decode(files[0].data).split("\n");
+async function linesOf(list) {
+  if (!main.endsWith(".onnx")) return new TextDecoder().decode(files[0].data).split("\n");
+  return list.length ? (await ask("listing", [main])).lines ?? [] : [];
+}
+
+async function findings(list) {
+  const lines = await linesOf(list);
   if (!list.length) at("findings").append(element("p", { textContent: "Nothing is wrong." }));
   for (const finding of list.slice(0, LIMIT)) at("findings").append(card(finding, lines));
   if (list.length > LIMIT) more("findings", list.length);

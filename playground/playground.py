@@ -70,6 +70,12 @@ def view(name: str) -> bytes:
     return _told(text.replace("<head>", f"<head><script>{SHIM}</script>", 1))
 
 
+def listing(name: str) -> bytes:
+    """The lines that findings on a model name: of a binary file those of its listing."""
+    source = irshape.load(name, weights=_beside(name)).source
+    return _told(json.dumps({"lines": source.data.decode(source.encoding, "replace").split("\n")}))
+
+
 def called(function: str, *arguments: Any) -> bytes:
     """Calls one of the functions above; what goes wrong is `{"error": …}`."""
     try:

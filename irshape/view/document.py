@@ -147,7 +147,8 @@ class _Writer:
         else:
             facts.append(["format", model.format.name])
         if model.weights is not None and model.weights.size:
-            facts.append([".bin", counted(model.weights.size, "byte")])
+            of = ".bin" if model.format.xml else "constants"
+            facts.append([of, counted(model.weights.size, "byte")])
         return facts
 
     # bodies

@@ -180,6 +180,7 @@ def test_what_a_person_does(browser: Browser, served: Served, tmp_path: Path) ->
     browser.js(DROP, "resnet50.onnx", base64.b64encode(dropped).decode())
     wait(browser)
     assert browser.one("#summary").text.startswith("resnet50.onnx: 0 errors")
+    assert "27 | <Reshape" in shown(browser, "findings")
     assert "Convolution" in shown(browser, "ports")
 
     browser.one("#files").send_keys(str(hostile))

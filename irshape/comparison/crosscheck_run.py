@@ -20,6 +20,7 @@ from .answers import Answer, Device
 from .layerwise import ComputedLayer, LayerwiseRun
 from .narrowing import (
     LEFT_OUT,
+    ON_LEVELS,
     SATURATED,
     decompressed_in_f32,
     explanation,
@@ -140,6 +141,8 @@ class CrosscheckRun(LayerwiseRun[int]):
         """Layers that are one step off for the errors of their input."""
         self.cut_to_16_bits: set[Layer] = set()
         """Products of 8-bit levels of which the device cuts sums to 16 bits."""
+        self.on_levels: set[Layer] = set()
+        """Normalizations that the device computes of levels, before they are scaled."""
         self.results: list[Array] = []
 
     def compare(self) -> None:
@@ -270,6 +273,8 @@ class CrosscheckRun(LayerwiseRun[int]):
                 row = self.explained_next_to_a_step(row, computed, inputs)
             elif (own.reason or "").startswith(SATURATED):
                 self.cut_to_16_bits.add(computed.layer)
+            elif own.reason == ON_LEVELS:
+                self.on_levels.add(computed.layer)
             row = row._replace(
                 own_verdict=own.value_verdict, own_errors=own.errors, own_reason=own.reason
             )
@@ -388,10 +393,11 @@ class CrosscheckRun(LayerwiseRun[int]):
         if not any(row.inherited for row in self.rows):
             return
         levels = self.levels_of_the_device()
-        own = len(self.cut_to_16_bits) + len(self.left_out)
+        own = len(self.cut_to_16_bits) + len(self.left_out) + len(self.on_levels)
         reasons = [AT_TIES] if len(levels) > own else []
         reasons += [CUT_TO_16_BITS] if self.cut_to_16_bits else []
         reasons += [LEFT_OUT] if self.left_out else []
+        reasons += [ON_LEVELS] if self.on_levels else []
         reasons += [DECOMPRESSED] if self.decompressed else []
         if not reasons:
             return
@@ -422,9 +428,9 @@ class CrosscheckRun(LayerwiseRun[int]):
             return
 
     def levels_of_the_device(self) -> DeviceOutputs:
-        """The device's values of the products that it cuts to 16 bits; of all FakeQuantize layers
-        that are right by themselves, and of other layers that are one step off for the errors of
-        their input.
+        """The device's values of the products that it cuts to 16 bits, and of the normalizations
+        that it computes of levels; of all FakeQuantize layers that are right by themselves, and of
+        other layers that are one step off for the errors of their input.
 
         Without the latter two where no one of them is explained, so that there is nothing that
         others may inherit.
@@ -441,7 +447,8 @@ class CrosscheckRun(LayerwiseRun[int]):
         at_ties = any("explained" in (row.value_verdict, row.own_verdict) for row in rows)
         layers = [row.layer for row in rows] if at_ties else []
         left_out = [layer for layer in self.left_out if self.theirs(layer, 0) is not None]
-        return DeviceOutputs(self, [*layers, *self.cut_to_16_bits, *left_out])
+        own = [*self.cut_to_16_bits, *self.on_levels, *left_out]
+        return DeviceOutputs(self, [*layers, *own])
 
     def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
         """Whether a layer gives the device's values, but for what explains it by itself, such as

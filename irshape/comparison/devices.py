@@ -39,18 +39,40 @@ class OpenVinoDevice:
             file = f"input{number}.bin"
             (folder / file).write_bytes(to_bytes(array))
             inputs[parameter.id] = (element_type_of(array).name, list(array.shape), file)
-        weights = model.weights
-        usable = weights is not None and weights.state == "ready" and weights.path is not None
         (folder / "model.xml").write_bytes(renamed(model))
         request = {
             **question.options,
             "xml": str(folder / "model.xml"),
-            "bin": str(Path(weights.path).resolve())
-            if usable and weights and weights.path
-            else None,
+            "bin": weights_file(model, folder),
             "inputs": inputs,
         }
         return runtime.ask(folder, request)
+
+
+def weights_file(model: Model, folder: Path) -> str | None:
+    """The path of the .bin of a model; None if it has none.
+
+    The constants of a model that was put together, or lies behind a URL, are written to a file in
+    `folder`, at the places that the model gives.
+    """
+    weights = model.weights
+    if weights is None or weights.state != "ready" or weights.data is None:
+        return None
+    if weights.path is not None and weights.identity is not None:
+        return str(Path(weights.path).resolve())
+    path = folder / "model.bin"
+    with path.open("wb") as file:
+        for layer in model.walk():
+            if not layer.is_constant:
+                continue
+            try:
+                constant = model.constant(layer)
+            except ValueError:  # no bytes that the device could read either
+                continue
+            if weights.holds(constant.offset, constant.size):
+                file.seek(constant.offset)
+                file.write(weights.data[constant.offset : constant.offset + constant.size])
+    return str(path)
 
 
 def renamed(model: Model) -> bytes:

@@ -19,7 +19,7 @@ from ..numbers.origins import has_nan
 from ..numbers.statistics import F16_MAX, is_real
 from ..numbers.tolerance import Tolerance
 from ..ops.registry import declaration_of
-from .saturation import saturated
+from .saturation import grid_of_input, saturated
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -48,6 +48,17 @@ LEFT_OUT = (
 SATURATED = (
     "the device multiplies 8-bit levels without VNNI instructions, and cuts each sum of two "
     "products to 16 bits"
+)
+
+
+ROUNDED_LIMITS = (
+    "the values are no farther apart than the rounding errors of the limits from which a "
+    "FakeQuantize computes them"
+)
+
+ON_LEVELS = (
+    "the device standardizes the levels of a FakeQuantize before it scales them, so that epsilon "
+    "loses its weight; computed that way, irshape's values agree"
 )
 
 
@@ -93,6 +104,7 @@ def explanation(
         _level_at_a_tie,
         _saturated_sums,
         _left_out,
+        _standardized_levels,
     )
     for explain in explanations:
         reason = explain(difference)
@@ -196,14 +208,20 @@ def _level_at_a_tie(of: Difference) -> str | None:
         near = np.minimum(4 * _ROUNDING[of.tolerance.precision] * largest, 0.25)
         distance = np.abs(level - np.floor(level) - 0.5)
         apart = np.abs(of.mine.astype(np.float64) - of.theirs.astype(np.float64))
-        moved = apart / np.abs((out_high - out_low) / steps)
+        out_step = np.abs((out_high - out_low) / steps)
+        moved = apart / out_step
+        # a level is computed from limits that may be far larger
+        roundings = 4 * _ROUNDING["f32"] * np.maximum(np.abs(out_low), np.abs(out_high))
+        rounded = apart <= np.minimum(roundings, _LEVEL_ROUNDING * out_step)
     if not distance.shape == moved.shape == of.mine.shape:
         return None
     off = moved > 0.5
-    if not off.any() or not bool((off <= ((distance <= near) & (moved < 1.5))).all()):
+    if not bool((off <= ((distance <= near) & (moved < 1.5))).all()):
         return None
-    if not of.alike(of.mine[~off], of.theirs[~off]):
+    if not of.alike(np.where(rounded, of.theirs, of.mine)[~off], of.theirs[~off]):
         return None
+    if not off.any():
+        return ROUNDED_LIMITS if rounded.any() else None
     count = int(off.sum())
     return (
         f"{count} of {off.size} elements are one level off, where the input lies halfway between "
@@ -220,6 +238,22 @@ def _saturated_sums(of: Difference) -> str | None:
     if cut is None or not of.alike(cut[0], of.theirs):
         return None
     return f"{SATURATED}, which {cut[1]} here are beyond; computed that way, irshape's values agree"
+
+
+def _standardized_levels(of: Difference) -> str | None:
+    """Whether a normalization departs by the weight of its epsilon: that of levels, which are far
+    larger than the numbers that they stand for, is next to nothing.
+
+    Source: MVNTransformation of OpenVINO's low-precision transformations 2026.4.
+    """
+    if of.layer.folded_type not in ("groupnormalization", "mvn") or of.tolerance.precision != "f32":
+        return None
+    grid = grid_of_input(of.session, of.layer, 0)
+    if grid is None:
+        return None
+    levels = (of.inputs[0] / np.float32(grid.step)).astype(of.inputs[0].dtype)
+    computed = of.computed((levels, *of.inputs[1:]))
+    return ON_LEVELS if computed is not None and of.alike(computed, of.theirs) else None
 
 
 def _left_out(of: Difference) -> str | None:

@@ -134,6 +134,11 @@ def _attention(
         return None
 
 
+def grid_of_input(session: Session, layer: Layer, port: int) -> Grid | None:
+    """The grid of an input that a FakeQuantize of 256 levels makes; None for any other input."""
+    return _grid(session, wire(session.model.net), layer, port)
+
+
 def _grid(session: Session, wiring: Wiring, layer: Layer, port: int) -> Grid | None:
     """The grid of an input that a FakeQuantize makes, with layers in between that only move it."""
     layers = session.model.net.layers

@@ -364,3 +364,27 @@ def test_errors_of_two_arrays() -> None:
     assert errors(half, np.nextafter(half, np.float16(2))).ulp == 1
     assert errors(np.array([], np.float32), np.array([], np.float32)).max_abs is None
     assert errors(np.array([2**63 - 1, 0]), np.array([2**63 - 1, 7])).max_abs == 7
+
+
+def test_a_model_whose_constants_lie_in_no_file_is_checked_with_them(tmp_path: Path) -> None:
+    """A graph that was put together, what `reduce` tries, and a model behind a URL."""
+    import fsspec
+
+    path = EXAMPLES / "compressed.xml"
+    memory = fsspec.filesystem("memory")
+    for suffix in (".xml", ".bin"):
+        memory.pipe_file(f"/compressed{suffix}", path.with_suffix(suffix).read_bytes())
+    expected = len(irshape.crosscheck(path).rows)
+    tried: list[int] = []
+
+    def fails(model: irshape.Model) -> bool:
+        comparison = irshape.crosscheck(model)
+        assert not comparison.problems
+        tried.append(len(comparison.rows))
+        return len(tried) == 1
+
+    irshape.reduce(path, fails, max_tries=2)
+    assert tried[0] == expected
+    for model in (irshape.Graph.load(path), "memory://compressed.xml"):
+        comparison = irshape.crosscheck(model)
+        assert (comparison.ok, len(comparison.rows)) == (True, expected)

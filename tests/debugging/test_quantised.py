@@ -361,3 +361,81 @@ def test_what_a_level_makes_of_errors_that_came_before(
         reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
         assert "1 of 4 elements are one step off" in reasons[quantized]
         assert "inherited from FakeQuantize layers" in reasons[scaled]
+
+
+class OnLevels(NamedTuple):
+    """What the device makes of x -> FakeQuantize -> GroupNormalization -> Multiply by 0.5.
+
+    weight: of epsilon. factor: what the device multiplies the normalized numbers with by mistake.
+    """
+
+    weight: float
+    factor: float = 1.0
+    blamed: str | None = None
+
+
+ON_LEVELS = {
+    "as it is written": OnLevels(1.0),
+    "of levels": OnLevels(0.0),
+    "of levels, and wrong": OnLevels(0.0, 1.01, "norm"),
+}
+
+
+@pytest.mark.parametrize("row", ON_LEVELS.values(), ids=ON_LEVELS.keys())
+def test_a_normalization_of_levels(
+    row: OnLevels, tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of levels, which are as large as 255, epsilon makes no difference."""
+    net = Net()
+    limits = [net.constant([limit], "f32") for limit in (-0.128, 0.127)] * 2
+    source = net.parameter("1,2,4", name="x")
+    quantized = net.layer("FakeQuantize", [source, *limits], f'levels="256" {NUMPY}', name="levels")
+    ones, zeros = net.constant([1.0, 1.0], "f32"), net.constant([0.0, 0.0], "f32")
+    norm = net.layer(
+        "GroupNormalization",
+        [quantized, ones, zeros],
+        'num_groups="1" epsilon="0.001"',
+        version="opset12",
+        name="norm",
+    )
+    scaled = net.layer("Multiply", [norm, net.constant([0.5], "f32")], NUMPY, name="scaled")
+    net.result(scaled)
+    x = np.linspace(-0.05, 0.09, 8, dtype=np.float32).reshape(1, 2, 4)
+
+    def alter(values: Values) -> None:
+        numbers = values[quantized].astype(np.float64)
+        deviation = np.sqrt(numbers.var() + row.weight * 0.001)
+        values[norm] = ((numbers - numbers.mean()) / deviation * row.factor).astype(np.float32)
+        values[scaled] = values[norm] * np.float32(0.5)
+
+    falsified(monkeypatch, asked, alter)
+    comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
+    blamed = None if comparison.blamed is None else comparison.blamed.layer.name
+    assert (blamed, comparison.ok) == (row.blamed, row.blamed is None), str(comparison)
+    if row == ON_LEVELS["of levels"]:
+        reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
+        assert "standardizes the levels" in reasons[norm]
+        assert "standardizes the levels" in reasons[scaled]
+
+
+@pytest.mark.parametrize(("given", "blamed"), [(0.0, None), (0.02, "levels")])
+def test_a_level_is_as_exact_as_its_limits(
+    given: float,
+    blamed: str | None,
+    tmp_path: Path,
+    asked: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The level next to 0 may come out as 0, or as a rounding error of limits that are large."""
+    net = Net()
+    limits = [net.constant([limit], "f32") for limit in (-238.222, 236.361)] * 2
+    source = net.parameter("2", name="x")
+    quantized = net.layer("FakeQuantize", [source, *limits], f'levels="256" {NUMPY}', name="levels")
+    net.result(net.layer("Abs", [quantized]))
+
+    def alter(values: Values) -> None:
+        values[quantized][:] = given
+
+    falsified(monkeypatch, asked, alter)
+    comparison = irshape.crosscheck(net.load(tmp_path), {"x": np.array([0.3, -0.2], np.float32)})
+    assert (None if comparison.blamed is None else comparison.blamed.layer.name) == blamed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from ..formats.ir.edits import Edit
 from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ..model.ids import is_number
 from ..rule_ids import PORT_MAP
@@ -25,8 +26,94 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             yield from _ports(scene, finding, position, entry, entries)
             yield from _layers(scene, finding, position, entry, entries, body)
             yield from _axes(scene, finding, position, entry)
+        yield from _missing_entry(scene, finding, position, body, entries)
         yield from _exchanged(scene, position, entries)
         yield from _back_edges(scene, position, body)
+
+
+def _missing_entry(
+    scene: Scene, finding: Finding, position: int, body: Body, entries: list[PortMap]
+) -> Iterator[Candidate]:
+    """No entry of the port map names a port of the layer, and none a layer of the body."""
+    layer = scene.layers[position]
+    for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
+        own = [entry for entry in entries if entry.direction == direction]
+        named = {entry.attributes.get("external_port_id") for entry in own}
+        mapped = {entry.attributes.get("internal_layer_id") for entry in own}
+        free = [port.id for port in ports if port.id not in named and is_number(port.id)]
+        if layer.folded_type == "loop":
+            free = [number for number in free if direction == "output" or int(number) > 1]
+            free += ["-1"] if "-1" not in named else []
+        inner = [
+            each.id
+            for each in body.layers
+            if (each.is_parameter if direction == "input" else each.is_result)
+        ]
+        inner.sort(key=lambda number: number in mapped)
+        sliced = "axis" if layer.folded_type in ("loop", "tensoriterator") else ""
+        pairs = [(number, other) for number in free[:2] for other in inner[:4]] if entries else []
+        for index, (number, other) in enumerate(pairs):
+            late = 0.1 * index + 0.3 * (other in mapped) + 0.3 * (len(named) < len(own))
+            for step, text in enumerate(_entries_like(direction, own, number, other, sliced)):
+                yield Candidate(
+                    (_with_entry(scene, direction, entries, number, text),),
+                    f"{text} is added",
+                    f"no entry of the port map names {direction} port {number} of the layer"
+                    if number != "-1"
+                    else "no entry of the port map says which Result is the condition",
+                    layer.offset,
+                    layer,
+                    (position,),
+                    cost=1.0 + late + 0.05 * step,
+                    rule=PORT_MAP,
+                )
+
+
+def _entries_like(
+    direction: str, entries: list[PortMap], port: str, inner: str, sliced: str
+) -> list[str]:
+    """Entries for a port and a layer of the body, with what else those beside have."""
+    ids = {"external_port_id": port, "internal_layer_id": inner}
+    if port == "-1":
+        purpose = "execution_condition" if direction == "output" else "current_iteration"
+        rows = [{**ids, "purpose": purpose}]
+    else:
+        rows = [ids]
+        rows += [{**entry.attributes, **ids} for entry in entries if "axis" in entry.attributes]
+        if sliced:
+            steps = {"start": "0", "end": "-1", "stride": "1", "part_size": "1"}
+            rows += [{"axis": str(axis), **ids, **steps} for axis in range(3)]
+    texts = [
+        f"<{direction} " + " ".join(f'{name}="{text}"' for name, text in row.items()) + "/>"
+        for row in rows
+    ]
+    return list(dict.fromkeys(texts))
+
+
+def _with_entry(scene: Scene, direction: str, entries: list[PortMap], port: str, text: str) -> Edit:
+    """An entry more: inputs before outputs, each in the order of the ports, conditions last."""
+    data = scene.source.data
+    later = [
+        entry
+        for entry in entries
+        if _place(entry.direction, _number(entry)) > _place(direction, int(port))
+    ]
+    near = (later or entries[-1:])[0].offset
+    gap = data[data.rfind(b">", 0, near) + 1 : near]
+    if later:
+        return Edit(near, near, text.encode() + gap)
+    end = data.find(b">", near) + 1
+    return Edit(end, end, gap + text.encode())
+
+
+def _place(direction: str, port: int) -> tuple[bool, bool, int]:
+    """What decides where writers put an entry."""
+    return port < 0, direction == "output", port
+
+
+def _number(entry: PortMap) -> int:
+    text = entry.attributes.get("external_port_id", "")
+    return int(text) if is_number(text) else -1  # as a condition has it
 
 
 def _exchanged(scene: Scene, position: int, entries: list[PortMap]) -> Iterator[Candidate]:
@@ -111,11 +198,13 @@ def _ports(
         for other in entries
         if other.direction == entry.direction and other is not entry
     }
-    if named in {port.id for port in ports} | {"-1", None}:
+    if named in {port.id for port in ports} - mapped | {"-1", None}:
         return
+    twice = 0.1 if named in mapped else 0.0
     for index, port in enumerate(port for port in ports if port.id not in mapped):
         if index < 4:
-            yield _candidate(scene, position, entry, "external_port_id", port.id, 0.9 + 0.1 * index)
+            cost = 0.9 + 0.1 * index + twice
+            yield _candidate(scene, position, entry, "external_port_id", port.id, cost)
 
 
 def _layers(
@@ -137,11 +226,12 @@ def _layers(
         for layer in body.layers
         if (layer.is_parameter if entry.direction == "input" else layer.is_result)
     ]
-    if named in {layer.id for layer in wanted}:
+    if named in {layer.id for layer in wanted} - mapped:
         return
     fed = {edge.to_layer for edge in body.back_edges}
     free = [layer for layer in wanted if layer.id not in mapped]
-    free += [layer for layer in wanted if layer.id in mapped]
+    if named not in mapped:
+        free += [layer for layer in wanted if layer.id in mapped]
     for index, layer in enumerate(free[:5]):
         late = 0.0 if layer.id not in mapped else 0.3
         late += 0.05 if layer.id in fed else 0.0

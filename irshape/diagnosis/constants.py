@@ -48,8 +48,11 @@ def _as_taken(scene: Scene, position: int) -> Iterator[Candidate]:
         layer = scene.layers[source[0]]
         if not port.dims and port.precision is None:
             continue  # it declares nothing
-        inside = layer.is_parameter and scene.body.path  # that of the net is its author's choice
-        if (layer.is_constant or inside) and not alike(port, layer.outputs[source[1]]):
+        output = layer.outputs[source[1]]
+        inside = layer.is_parameter and scene.body.path
+        # the shape of a Parameter of the net is its author's choice
+        typed = layer.is_parameter and port.dims == output.dims
+        if (layer.is_constant or inside or typed) and not alike(port, output):
             yield from _declaring(
                 scene,
                 source[0],

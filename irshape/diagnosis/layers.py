@@ -20,6 +20,7 @@ from ..rule_ids import (
     MISSING_EDGE,
     MISSING_LAYER_ATTRIBUTE,
     MISSPELT_ELEMENT,
+    UNKNOWN_ATTRIBUTE,
     UNKNOWN_ELEMENT,
     UNKNOWN_TYPE,
     UNKNOWN_VERSION,
@@ -53,6 +54,8 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         versions = _versions(scene, layer)
         for index, version in enumerate(versions):
             yield from _changed(scene, finding, position, "version", version, 1.0 + 0.1 * index)
+    elif finding.rule == UNKNOWN_ATTRIBUTE:
+        yield from _versions_with(scene, finding, position)
     elif finding.rule.code.startswith(("IR3", "IR4", "IR116", "IR20")):
         for index, version in enumerate(_versions(scene, layer)):
             if version != layer.version:
@@ -71,6 +74,28 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
                     offset=scene.source.attribute(layer.offset, "type"),
                     rule=CONTRADICTED_OPERATION,
                 )
+
+
+def _versions_with(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """The versions of an operation that have an attribute that the one of the layer lacks."""
+    layer = scene.layers[position]
+    having = {
+        operation.version_name(): operation
+        for operation in registry.versions(layer.type)
+        if finding.actual in operation.attributes
+    }
+    versions = [version for version in _versions(scene, layer) if version in having]
+    newest = scene.context.shared(_newest_opset)
+    for index, version in enumerate(versions):
+        later = 0.5 if _number(version) > newest else 0.0
+        cost = 0.7 + 0.1 * index + later
+        for candidate in _changed(scene, finding, position, "version", version, cost):
+            yield candidate._replace(
+                cause=f"the attributes are those of {layer.type} of {version}, not of "
+                f"{layer.version}",
+                offset=scene.source.attribute(layer.offset, "version"),
+                rule=CONTRADICTED_OPERATION,
+            )
 
 
 def _changed(

@@ -15,11 +15,15 @@ from ..rule_ids import (
     INPUT_COUNT,
     MISSING_EDGE,
     OUTPUT_COUNT,
+    PORT_MAP,
 )
 from ..types import PartialShape
 from .candidate import Candidate
 from .scene import Scene
-from .writing import with_attribute
+from .writing import new_edge, with_attribute
+
+MAX_UNUSED = 4
+"""Of how many layers that feed nothing an edge is looked for."""
 
 _CLOSING = {
     "input": re.compile(rb"</input\s*>"),
@@ -151,6 +155,44 @@ def port_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
             for port in free:
                 yield _renumbered(scene, position, port, direction, number)
             yield from _lost_port(scene, position, direction, number)
+
+
+def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An input port is not there, nor is the edge into it: something is left that feeds nothing."""
+    layer = scene.layers[position]
+    if finding.rule not in (INPUT_COUNT, PORT_MAP) or finding.layer is not layer:
+        return
+    numbers = [port.id for port in (*layer.inputs, *layer.outputs)]
+    if not all(map(is_number, numbers)):
+        return
+    ids = {int(number) for number in numbers}
+    last = int(layer.outputs[0].id) if layer.outputs else len(ids) + 1
+    gaps = [number for number in range(last) if number not in ids]
+    unused = [
+        at
+        for at in range(position if scene.in_order else len(scene.layers))
+        if at != position and not scene.consumers[at] and len(scene.layers[at].outputs) == 1
+    ]
+    unused.sort(key=lambda at: (not scene.layers[at].is_constant, position - at))
+    for index, at in enumerate(unused[:MAX_UNUSED]):
+        source = scene.layers[at]
+        output = source.outputs[0]
+        for step, number in enumerate(map(str, gaps[:2])):
+            edits = _with_port(scene, position, "input", layer.inputs, number, output)
+            edge = new_edge(scene, source.id, output.id, layer.id, number)
+            if edits and edge:
+                yield Candidate(
+                    (*edits, *edge),
+                    f"input port {number} is added, with an edge from {source.label}",
+                    f"the layer lacks input port {number}; nothing takes what {source.label} "
+                    "produces",
+                    layer.offset,
+                    layer,
+                    (position,),
+                    (at,),
+                    cost=0.9 + 0.1 * (index + step),
+                    rule=INPUT_COUNT,
+                )
 
 
 def _with_ends(scene: Scene, position: int, direction: str, number: str) -> tuple[int, ...]:

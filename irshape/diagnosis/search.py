@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..faults import Fault
 from ..model.graph import Body, Finding, Layer
@@ -36,7 +36,7 @@ from .copies import copy_causes
 from .edges import edge_at, edge_causes
 from .exchanges import exchange_causes, exchanged_port_ids
 from .layers import cured_causes, element_causes, id_causes, operation_causes
-from .ports import port_causes, port_id_causes
+from .ports import lost_input_causes, port_causes, port_id_causes
 from .scene import Scene
 from .trial import Key, Trial, Wanted
 from .values import Patched, value_causes
@@ -65,6 +65,7 @@ MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
 FEW = 8
 """With more errors and warnings than this, what could be meant is not changed unasked."""
+_ENDS = ("from-layer", "from-port", "to-layer", "to-port")
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
 OTHERS = 4
 """Among how many findings the one is looked for whose cause explains most."""
@@ -76,6 +77,7 @@ _LAYER_CAUSES = (
     constant_causes,
     port_causes,
     port_id_causes,
+    lost_input_causes,
     operation_causes,
     attribute_causes,
     port_map_causes,
@@ -105,12 +107,14 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
             diagnoses.append(whole)
             explained = set(map(id, whole.explained))
             graver = [finding for finding in graver if id(finding) not in explained]
-    graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]  # true by itself
+    huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
+    graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
     if len(graver) <= MAX_FINDINGS:
-        diagnoses += _Search(context, graver).run()
+        diagnoses += _Search(context, graver, huge).run()
     several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     left = [finding for finding in graver if id(finding) not in several]
-    groups = list(_from_the_same(model.source, left))
+    alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
+    groups = list(_from_the_same(model.source, left, alone))
     grouped = {id(finding) for group in groups for finding in group.explained}
     return [
         *groups,
@@ -118,19 +122,44 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     ]
 
 
-def _from_the_same(source: Source, findings: Sequence[Finding]) -> Iterator[Diagnosis]:
-    """Edges that come from, or lead to, the same layer that does not exist are told once."""
-    groups: dict[tuple[bytes, tuple[str, ...] | None], list[Finding]] = {}
+def _from_the_same(
+    source: Source, findings: Sequence[Finding], diagnoses: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Edges from, or to, the same layer or port that does not exist are told once.
+
+    diagnoses: those of single findings. What takes each of them back does so together.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
         if finding.rule == DANGLING_EDGE:
+            start = element_start(source, finding.offset)
+            ends = {name: source.data[a:b] for name, _, a, b in source.attributes(start)}
             value = _VALUE.match(source.data, finding.offset)
+            side = b"from" if source.data.startswith(b"from", finding.offset) else b"to"
             path = finding.layer.path if finding.layer is not None else None
             if value is not None:
                 groups.setdefault((value[0], path), []).append(finding)
+            elif side == b"from" and len(ends) == len(_ENDS):
+                key = (ends["from-layer"], ends["from-port"], path)
+                groups.setdefault(key, []).append(finding)
     for group in groups.values():
         if len(group) > 1:
             told = group[0]._replace(related=tuple(group[1:]))
-            yield Diagnosis(told, tuple(group), (), False)
+            causes = [diagnoses.get(id(finding)) for finding in group]
+            together = _together([cause for cause in causes if cause is not None], len(group))
+            certain = bool(together) and all(
+                cause is not None and cause.certain for cause in causes
+            )
+            yield Diagnosis(told, tuple(group), together, certain)
+
+
+def _together(causes: Sequence[Diagnosis], count: int) -> tuple[Candidate, ...]:
+    """The first candidates of several causes as one, if they do the same to each."""
+    firsts = [cause.candidates[0] for cause in causes if cause.candidates]
+    if len(firsts) < count or len({first.change for first in firsts}) > 1:
+        return ()
+    edits = tuple(edit for first in firsts for edit in first.edits)
+    return (firsts[0]._replace(edits=edits, change=f"{firsts[0].change} in {count} edges"),)
 
 
 _Explaining = tuple[int, Candidate, tuple[Finding, ...]]
@@ -162,8 +191,12 @@ _CONSEQUENCES = ("IR2", "IR4")
 class _Search:
     """The search in one model."""
 
-    def __init__(self, context: Context, findings: Sequence[Finding]) -> None:
+    def __init__(
+        self, context: Context, findings: Sequence[Finding], consequences: Sequence[Finding] = ()
+    ) -> None:
         self.context = context
+        self.consequences = consequences
+        """Findings that are no cause by themselves."""
         self.waiting = sorted(findings, key=_depth_of_cause)
         self.few = len(findings) <= FEW
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
@@ -340,7 +373,7 @@ class _Search:
         if after - base:
             return ()
         gone = base - after
-        explained = [other for other in self.waiting if _take(gone, other)]
+        explained = [other for other in (*self.waiting, *self.consequences) if _take(gone, other)]
         wired = finding.rule.code.startswith(_WIRING)
         reached = {
             scene.layers[at] for at in (*candidate.needs, *(candidate.touched if wired else ()))
@@ -436,7 +469,7 @@ class _Search:
         """The layers of a body with findings that wait for a cause, in bodies of theirs too."""
         depth = len(scene.body.path)
         positions: set[int] = set()
-        for finding in self.waiting:
+        for finding in (*self.waiting, *self.consequences):
             layer = finding.layer
             if layer is None:
                 continue

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import NamedTuple
 from xml.parsers import expat
 
+from ..faults import Fault
 from ..formats.ir.edits import Edit
 from ..model.graph import Finding
 from ..model.source import Source
-from ..rule_ids import MALFORMED_XML
+from ..rule_ids import MALFORMED_XML, NOT_AN_IR
 from .candidate import Candidate, Diagnosis
 
 _BODIES = ("body", "then_body", "else_body")
@@ -34,7 +36,15 @@ _WITHOUT_TEXT = ("data", "edge")
 """Elements that end with their start tag."""
 _TAG = re.compile(rb"""<(/?)([A-Za-z_][\w.-]*)((?:[^<>"']|"[^"<>]*"|'[^'<>]*')*?)(/?)>""")
 _PASSED = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>", re.DOTALL)
-_FREE = re.compile(rb"<(rt_info|meta_data)\b[^<>]*[^/<>]>.*?</\1\s*>", re.DOTALL)
+_FREE = re.compile(
+    rb"<(rt_info|meta_data)\b[^<>]*>(?<!/>)"
+    rb"(?:[^<]|<(?!/?(?:layers?|edges?|port|net|rt_info|meta_data)\b))*</\1\s*>"
+)
+_NAME = re.compile(rb"<(/?)([A-Za-z_][\w.-]*)")
+_BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
+_CURLY = rb"\xe2\x80[\x98-\x9f]"
+_CURLY_QUOTES = re.compile(rb"=\s*(%s)[^\"'<>=]*?(%s)" % (_CURLY, _CURLY))
+_OPEN_COMMENT = re.compile(rb"<!--\s*(?=<)")
 _BROKEN = re.compile(rb"<[^<>\n]*>?")
 _ATTRIBUTE = re.compile(rb"""\s+([\w.:-]+)\s*=\s*("[^"<>]*"|'[^'<>]*')""")
 _OPEN_VALUE = re.compile(rb"""=\s*"([^"=<>]*?)(?=\s+[\w.:-]+\s*=\s*"|\s*/?>|\s*\?>|$)(?!")""")
@@ -58,7 +68,11 @@ class Slip(NamedTuple):
 
 def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
     """The slip for which a file is not well-formed, with what takes it back."""
-    if finding.rule != MALFORMED_XML or source.raw is not None or len(source.data) > MAX_SIZE:
+    if source.raw is not None or len(source.data) > MAX_SIZE:
+        return None
+    if finding.rule == NOT_AN_IR and not _well_formed(source.data):
+        finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
+    if finding.rule != MALFORMED_XML:
         return None
     cause = slip(source)
     if cause is None:
@@ -85,7 +99,7 @@ def _cut_off(finding: Finding) -> Diagnosis:
 
 def slip(source: Source) -> Slip | None:
     """The slip after which the whole text is well-formed; None if no single one is it."""
-    for candidate in _candidates(source.data):
+    for candidate in chain(_in_characters(source.data), _candidates(source.data)):
         text = source.data
         for edit in sorted(candidate.edits, reverse=True):
             text = text[: edit.start] + edit.text + text[edit.end :]
@@ -103,12 +117,29 @@ def _well_formed(text: bytes) -> bool:
     return True
 
 
+def _in_characters(text: bytes) -> Iterator[Slip]:
+    """Characters that XML does not take as they are: `&`, and quotes of a word processor."""
+    bare = [Edit(match.start(), match.end(), b"&amp;") for match in _BARE_AMPERSAND.finditer(text)]
+    if bare:
+        start = text.rfind(b"<", 0, bare[0].start)
+        yield Slip(tuple(bare), "& becomes &amp;", "a text has a bare &", max(start, 0))
+    curly = [
+        Edit(*match.span(group), b'"') for match in _CURLY_QUOTES.finditer(text) for group in (1, 2)
+    ]
+    if curly:
+        start = text.rfind(b"<", 0, curly[0].start)
+        cause = "a value stands in typographic quotes"
+        yield Slip(tuple(curly), "the quotes become straight", cause, max(start, 0))
+
+
 def _candidates(text: bytes) -> Iterator[Slip]:
     """What may be meant where the tags first go wrong."""
     opened: list[tuple[str, int, int]] = []
     at = 0
     while (start := text.find(b"<", at)) >= 0:
-        passed = _PASSED.match(text, start) or _FREE.match(text, start)
+        passed = _PASSED.match(text, start)
+        if passed is None and not (opened and _misplaced("rt_info", opened[-1][0])):
+            passed = _FREE.match(text, start)
         if passed is not None:
             at = passed.end()
             continue
@@ -147,6 +178,9 @@ def _unclosed(text: bytes, element: tuple[str, int, int], before: int) -> Iterat
         )
         return
     lead = before
+    if name not in _CHILDREN:  # whatever is known stands behind it
+        tags = _NAME.finditer(text, end, before)
+        lead = next((t.start() for t in tags if t[2].decode("ascii", "replace") in _KNOWN), before)
     while text[lead - 1 : lead].isspace():
         lead -= 1
     if name in ("dim", "port") and not text[end:lead].strip():
@@ -170,8 +204,31 @@ def _at_end_tag(
         cause = f"</{name}> closes no element, and <{opened[-1][0]}> is not closed"
         yield Slip((edit,), change, cause, tag.start())
     if opened and name in _CHILDREN.get(opened[-1][0], ()):
+        first = _first_unknown(text, opened[-1][2], tag.start()) if name not in _CHILDREN else None
+        if first is not None:
+            yield _opened_before(text, first.start(), name, first[2].decode("ascii", "replace"))
         edit = Edit(tag.start(), tag.end(), b"")
         yield Slip((edit,), f"</{name}> is removed", f"</{name}> closes no element", tag.start())
+
+
+def _first_unknown(text: bytes, start: int, end: int) -> re.Match[bytes] | None:
+    """The first tag behind the last element that is known, as `<rt_info>` has them."""
+    first = None
+    for match in _NAME.finditer(text, start, end):
+        if match[2].decode("ascii", "replace") in _KNOWN:
+            first = None
+        elif first is None and not match[1]:
+            first = match
+    return first
+
+
+def _opened_before(text: bytes, place: int, name: str, child: str) -> Slip:
+    """A start tag is missing before an element."""
+    lead = place
+    while text[lead - 1 : lead] in (b" ", b"\t"):
+        lead -= 1
+    edit = Edit(lead, lead, text[lead:place] + f"<{name}>\n".encode())
+    return Slip((edit,), f"<{name}> is added", f"<{name}> is missing before <{child}>", place)
 
 
 def _at_start_tag(
@@ -183,12 +240,7 @@ def _at_start_tag(
         close = text.find(f"</{between}".encode(), tag.start())
         near = text.find(f"</{parent}".encode(), tag.start())
         if name in _CHILDREN.get(between, ()) and 0 <= close < near:
-            lead = tag.start()
-            while text[lead - 1 : lead] in (b" ", b"\t"):
-                lead -= 1
-            edit = Edit(lead, lead, text[lead : tag.start()] + f"<{between}>\n".encode())
-            cause = f"<{between}> is missing before <{name}>"
-            yield Slip((edit,), f"<{between}> is added", cause, tag.start())
+            yield _opened_before(text, tag.start(), between, name)
             return
     for depth in range(2, min(4, len(opened) + 1)):
         if not _misplaced(name, opened[-depth][0]):
@@ -203,6 +255,11 @@ def _doubled(attributes: bytes) -> bool:
 
 def _in_tag(text: bytes, start: int) -> Iterator[Slip]:
     """A tag that is none: a quote is missing, or an attribute is there twice."""
+    comment = _OPEN_COMMENT.match(text, start)
+    if comment is not None:
+        edit = Edit(start, comment.end(), b"")
+        yield Slip((edit,), "<!-- is removed", "a comment is not closed", start)
+        return
     line = _BROKEN.match(text, start)
     if line is None:
         return

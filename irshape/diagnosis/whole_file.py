@@ -274,7 +274,7 @@ def _another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis |
         ),
         None,
     )
-    if parameter is None:
+    if parameter is None or not any(f.layer in _near(result, parameter) for f in concerned):
         return None
     written = parameter.attribute("shape")
     return _told(
@@ -287,6 +287,16 @@ def _another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis |
         parameter,
         concerned,
     )
+
+
+def _near(result: BodyResult, layer: Layer) -> set[Layer]:
+    """A layer of the net and those that it feeds."""
+    layers = result.body.layers
+    own = layers.index(layer)
+    rows = zip(layers, result.wiring.sources, strict=True)
+    return {layer} | {
+        other for other, row in rows if any(source and source[0] == own for source in row)
+    }
 
 
 def _one_pair(findings: Sequence[Finding]) -> bool:

@@ -120,6 +120,48 @@ SLIPS = {
         put('name="conv2"', 'name="conv2'), code="IR001", says="a value in <layer> lacks a quote"
     ),
     "a slash": Slip(put(r'(<edge [^>]*") ?/>', r"\1>"), code="IR001", says="<edge> is not closed"),
+    "quotes of a word processor": Slip(
+        put('name="conv2"', "name=\u201cconv2\u201d"), code="IR001", says="typographic quotes"
+    ),
+    "a bare ampersand": Slip(
+        put('name="conv2"', 'name="conv & 2"'),
+        code="IR001",
+        says="a bare &",
+        restored=False,  # it becomes &amp;
+    ),
+    "a comment": Slip(put("<edges>", "<!-- <edges>"), code="IR001", says="a comment is not closed"),
+    "the end of <edges>": Slip(put("</edges>", ""), code="IR001", says="<edges> is not closed"),
+    "an input and its edge": Slip(
+        lambda text: re.sub(
+            r'\s*<edge [^>]*to-layer="24" to-port="1"[^>]*>|'
+            r'(?<=</port>)\s*<port id="1" precision="FP32">\s*<dim>16</dim>\s*'
+            r"<dim>1</dim>\s*<dim>1</dim>\s*<dim>3</dim>.*?</port>",
+            "",
+            text,
+            flags=re.DOTALL,
+        ),
+        code="IR402",
+        says="takes 2 inputs",
+    ),
+    "an entry of a port map": Slip(
+        put(r'\s*<output external_port_id="-1" internal_layer_id="24"[^>]*>', ""),
+        code="IR408",
+        says="execution_condition",
+        model="control_flow",
+    ),
+    "the source of all edges of a layer": Slip(
+        lambda text: text.replace('from-layer="15" from-port="2"', 'from-layer="16" from-port="2"'),
+        code="IR110",
+        says="which does not exist",
+        model="compressed",
+    ),
+    "an older version": Slip(
+        put(r'(name="embeddings" type="Gather" version=)"opset8"', r'\1"opset1"'),
+        code="IR609",
+        says="the attributes are those of Gather of",
+        model="compressed",
+        restored=False,  # opset7 has the attribute, too
+    ),
 }
 
 

@@ -2,12 +2,12 @@
 
 python tests/mutation/measure.py [--places N] [--kinds a,b] [--misses FILE] [--two] FILE…
 
-Every kind of `faults`, `single_faults`, `structure_faults` and `text_faults` is planted at up to N
-places of each file. Of the places where the fault contradicts anything: how often there is exactly
-one error or warning, how often it is at the element that was changed (a dimension counts as its
-port; of what is missing, the layer that lacks it), how often the safe fixes, and those with
-`unsafe`, give the original back, how often the original is among the first three candidates, and
-how many fixes leave more errors and warnings than there were.
+Every kind of `faults`, `single_faults`, `structure_faults`, `hand_faults` and `text_faults` is
+planted at up to N places of each file. Of the places where the fault contradicts anything: how
+often there is exactly one error or warning, how often it is at the element that was changed (a
+dimension counts as its port; of what is missing, the layer that lacks it), how often the safe
+fixes, and those with `unsafe`, give the original back, how often the original is among the first
+three candidates, and how many fixes leave more errors and warnings than there were.
 
 With --two, faults of two kinds are planted in two layers of one file, and it is counted how often
 an error or warning stands at each.
@@ -36,14 +36,16 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 
 from faults import FAULTS, Where  # noqa: E402
+from hand_faults import HAND_FAULTS, HAND_SLIPS  # noqa: E402
 from single_faults import SINGLE_FAULTS  # noqa: E402
 from structure_faults import STRUCTURE_FAULTS  # noqa: E402
 from text_faults import TEXT_FAULTS, VALUE_FAULTS  # noqa: E402
 
 import irshape  # noqa: E402
 
-KINDS = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS
-LOST = {*VALUE_FAULTS, "truncated-file"}
+KINDS = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS
+SLIPS = TEXT_FAULTS | HAND_SLIPS
+LOST = {*VALUE_FAULTS, "truncated-file", "ampersand", "deleted-layer"}
 """Kinds of faults after which nothing in the file says what was there."""
 COLUMNS = ("places", "silent", "one", "at", "safe", "unsafe", "three", "worse")
 
@@ -235,8 +237,8 @@ def planted(
         for index, where in enumerate(KINDS[kind](root)):
             if index in chosen:
                 yield Planted(index, where, serialised(root))
-    elif kind in TEXT_FAULTS:
-        edits = list(TEXT_FAULTS[kind](original))
+    elif kind in SLIPS:
+        edits = list(SLIPS[kind](original))
         for index in sorted(sample(kind, len(edits), places, seed)):
             start, end, text = edits[index]
             yield Planted(index, None, original[:start] + text + original[end:])
@@ -258,7 +260,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of the kinds, in each file")
     parser.add_argument("--two", type=int, default=0, help="pairs of faults in each file")
     options = parser.parse_args()
-    kinds = options.kinds.split(",") if options.kinds else [*KINDS, *TEXT_FAULTS, *VALUE_FAULTS]
+    kinds = options.kinds.split(",") if options.kinds else [*KINDS, *SLIPS, *VALUE_FAULTS]
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     misses: list[dict[str, Any]] = []
     if options.two:
@@ -299,7 +301,7 @@ def measure_file(
                 if fault.weights is not None:
                     path.with_suffix(".bin").write_bytes(fault.weights)
                     lines = element_lines(original, fault.where)
-                elif kind in TEXT_FAULTS:
+                elif kind in SLIPS:
                     lines = slip_lines(original, fault.text)
                 else:
                     lines = expected_lines(original, fault.text, fault.where)
@@ -332,7 +334,7 @@ def slip_lines(before: bytes, after: bytes) -> set[int]:
     )
     line = before.count(b"\n", 0, start) + 1
     around = [row for row in Text(before).opened if row[0] <= line <= row[1]]
-    if before.split(b"\n")[line - 1].strip() in (b"<input>", b"<output>"):
+    if re.fullmatch(rb"<\w+>", before.split(b"\n")[line - 1].strip()):
         return {line, line + 1}  # what follows the tag that is missing
     return {line, around[-1][0], *(around[row][0] for row in (-2,) if around[-1][2] == "dim")}
 

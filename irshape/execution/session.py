@@ -237,6 +237,9 @@ class Session:
         fed: dict[str, Array] = {}
         if inputs is None or isinstance(inputs, Mapping):
             names = self._input_names
+            ids = {layer.id: layer for layer in parameters}
+            if inputs and ids.keys() == inputs.keys() and len({*map(names.get, ids)}) < len(ids):
+                names = ids  # the name of one input is the id of another
             for name, array in (inputs or {}).items():
                 if name not in names:
                     known = ", ".join(layer.name for layer in parameters) or "none"

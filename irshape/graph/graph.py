@@ -74,7 +74,8 @@ class Graph(Editing):
         """
         from ..diagnostics.report import load
 
-        return cls(load(path, weights))
+        with collection_paused():
+            return cls(load(path, weights))
 
     def model(self) -> Model:
         """The graph as a `Model`, as if it had been saved and loaded. It shares the constants."""

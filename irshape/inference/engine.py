@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..model.graph import Model
@@ -58,7 +58,7 @@ def _with_symbols(
             plain[name], names[name] = parse_named_shape(shape)
         else:
             plain[name] = shape
-    by_id = _input_ids(model, names)
+    by_id = _input_ids(model, plain)
     result, sizes = infer_symbolic(
         model,
         _input_shapes(model, plain),
@@ -91,10 +91,14 @@ def _input_shapes(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, Pa
     return {ids[name]: PartialShape.of(shape) for name, shape in shapes.items()}
 
 
-def _input_ids(model: Model, names: Iterable[str]) -> dict[str, str]:
-    """The ids of Parameters by what users call them. Raises `ValueError` for an unknown name."""
+def _input_ids(model: Model, names: Collection[str]) -> dict[str, str]:
+    """The ids of Parameters by what users call them. Raises `ValueError` for an unknown name.
+
+    Ids are taken for ids where the name of one input is the id of another, and both are given.
+    """
     parameters = model.parameters
-    ids = {layer.id: layer.id for layer in parameters}
+    own = {layer.id: layer.id for layer in parameters}
+    ids = dict(own)
     ids.update((layer.name, layer.id) for layer in parameters)
     for layer in parameters:
         for port in layer.outputs:
@@ -103,4 +107,5 @@ def _input_ids(model: Model, names: Iterable[str]) -> dict[str, str]:
         if name not in ids:
             known = ", ".join(sorted({layer.name for layer in parameters})) or "none"
             raise ValueError(f"the model has no input '{name}' (its inputs: {known})")
-    return ids
+    ambiguous = len({ids[name] for name in names}) < len(names)
+    return own if ambiguous and own.keys() >= set(names) else ids

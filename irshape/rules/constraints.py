@@ -18,6 +18,7 @@ from ..rule_ids import (
 )
 from .base import Rule
 from .context import Context
+from .contrary_sizes import contrary_sizes
 
 
 class OperationConstraint(Rule):
@@ -246,7 +247,8 @@ class InputShapes(Rule):
 
     ## What it does
     Reports inputs whose shapes the operation cannot combine: shapes that do not broadcast, or that
-    differ in a dimension where they have to agree.
+    differ in a dimension where they have to agree. Two layers that need different sizes of the same
+    dynamic dimension are reported too, if each is a Concat or a MatMul: no size fits both.
 
     ## Why it matters
     The layer cannot be computed. Often one of its edges comes from the wrong layer.
@@ -270,6 +272,10 @@ class InputShapes(Rule):
 
     id = INPUT_SHAPES
     stops_runs = True
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        yield from contrary_sizes(context)
 
 
 class DuplicateValues(Rule):

@@ -191,7 +191,7 @@ class Context:
                     message="; ".join([fault.message, *self._told(layer, fault, inputs=first)])
                 )
                 first = False
-            by_rule.setdefault(fault.rule, []).append(self._placed(layer, said))
+            by_rule.setdefault(fault.rule, []).append(self.placed(layer, said))
         for layer, (fault, _) in self.observed(AttributeFault):
             element = layer.data_offset if layer.data_offset >= 0 else layer.offset
             offset = self.model.source.attribute(element, fault.at)
@@ -213,7 +213,7 @@ class Context:
 
         return size_conflicts(self.model, sizes_of_inputs(self.inference))
 
-    def _placed(self, layer: Layer, fault: Fault) -> Finding:
+    def placed(self, layer: Layer, fault: Fault) -> Finding:
         """A fault of a layer at the input port or the attribute that it is about."""
         position = _operand_position(layer, fault.at)
         if position is not None and position < len(layer.inputs):

@@ -59,13 +59,36 @@ def test_validate_two_inner_layers(tmp_path: Path) -> None:
     assert unplaced(seen.message).endswith(f"; {CONTRARY}")
 
 
+def test_validate_two_inner_layers_of_a_dynamic_size(tmp_path: Path) -> None:
+    report = irshape.validate(contrary(tmp_path, "?,3"))
+    (seen,) = [seen for seen in report.diagnostics if seen.severity == "error"]
+    assert seen.layer is not None
+    assert (seen.rule, seen.layer["name"]) == ("input-shapes", "second")
+    assert unplaced(seen.message).endswith("it needs x_0 == 8, but Concat 'first' needs x_0 == 4")
+
+
+@pytest.mark.parametrize(
+    ("widths", "errors"), [((4, 8), 1), ((4, 4), 0)], ids=["contrary", "the same"]
+)
+def test_validate_matrix_products(widths: tuple[int, int], errors: int, tmp_path: Path) -> None:
+    net = Net()
+    data = net.parameter("2,?", name="x")
+    for width in widths:
+        numbers = [net.constant([0.0] * width, "f32"), net.constant([width, 1])]
+        weights = net.layer("Reshape", numbers, 'special_zero="false"')
+        product = net.layer("MatMul", [data, weights], 'transpose_a="false" transpose_b="false"')
+        net.result(product)
+    report = irshape.validate(net.save(tmp_path))
+    assert report.count("error") == errors, report
+
+
 @pytest.mark.parametrize("size", [4, 8])
 def test_run_two_inner_layers(size: int, tmp_path: Path) -> None:
     """Whichever of the two refuses a size, the message names both."""
     model = irshape.load(contrary(tmp_path, "?,3"))
     with pytest.raises(irshape.ExecutionError) as raised:
         irshape.run(model, {"x": np.ones((size, 3), np.float32)})
-    assert CONTRARY in unplaced(str(raised.value))
+    assert CONTRARY.removeprefix("Concat 'second' ") in unplaced(str(raised.value))
 
 
 def test_run(tmp_path: Path) -> None:
@@ -82,6 +105,18 @@ def test_infer(tmp_path: Path) -> None:
     )
     assert outcome.exit_code == 1
     assert "irshape: ids_1 is 6 by ids, 4 by mask" in outcome.output
+
+
+def test_names_of_inputs_that_are_ids_of_others(tmp_path: Path) -> None:
+    """Exporters name layers by numbers: arrays and shapes by id find their own inputs."""
+    net = Net()
+    inputs = [net.parameter("?,2", name="1"), net.parameter("?,3", name="b")]
+    net.result(net.layer("Concat", inputs, 'axis="1"'))
+    path = net.save(tmp_path)
+    outcome = CliRunner().invoke(cli, ["run", str(path), "--random"])
+    assert outcome.exit_code == 0, outcome.output
+    inference = irshape.infer(irshape.load(path), shapes={"0": [4, 2], "1": [4, 3]})
+    assert str(inference.outputs("2")[0].shape) == "[4,5]"
 
 
 def test_sizes_that_go_together_are_drawn_together(tmp_path: Path) -> None:

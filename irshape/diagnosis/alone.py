@@ -7,7 +7,7 @@ from ..model.graph import Finding, Layer
 from ..model.weights import Constant, Weights, small_values
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor, Value
-from ..rule_ids import INTERNAL_ERROR, OUTPUT_SHAPE_MISMATCH
+from ..rule_ids import INTERNAL_ERROR, OUTPUT_SHAPE_MISMATCH, UNPROVEN_DIMENSION
 from ..types import PartialShape
 from .candidate import Candidate, Change
 from .scene import Scene
@@ -46,7 +46,7 @@ def _inferred_alone(scene: Scene, finding: Finding, position: int) -> bool:
     layer = scene.layers[position]
     inputs = scene.result.inputs.get(position, ())
     return (
-        finding.rule.code.startswith(("IR201", "IR202", "IR4"))
+        finding.rule.code.startswith(("IR201", "IR202", "IR203", "IR4"))
         and len(inputs) == len(layer.inputs) > 0
         and None not in inputs
         and not layer.bodies
@@ -62,6 +62,8 @@ def _as_wrong(
     if finding.rule.code.startswith("IR4"):
         return shapes + types > 0  # before, the outputs were what the ports declare
     shapes_before, types_before = _contradictions(layer, before)
+    if finding.rule == UNPROVEN_DIMENSION:
+        return shapes > shapes_before or types > types_before
     if finding.rule == OUTPUT_SHAPE_MISMATCH:
         return shapes >= shapes_before > 0 or types > types_before
     return types >= types_before > 0 or shapes > shapes_before

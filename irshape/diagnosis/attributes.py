@@ -86,7 +86,8 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
     named = [a for a in attributes if a.name == at]
     for attribute in named or attributes:
         yield from _values(scene, finding, position, attribute, bool(named))
-    for attribute in attributes if named else ():
+    beside = bool(named) and finding.rule not in (ATTRIBUTE_VALUE, MISSING_ATTRIBUTE)
+    for attribute in attributes if beside else ():
         if attribute not in named and isinstance(attribute.kind, ListOf):
             yield from _values(scene, finding, position, attribute, False)
 

@@ -232,7 +232,8 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
     ]
     if offset is not None and weights.holds(offset, size) and not overlaps(const):
         shared = len(const.scene.by_offset.get(offset, ())) > 1
-        if not shared or consumer is None:
+        decides = any(tensor.value is not None for tensor in const.scene.outputs(const.position))
+        if not shared or consumer is None or not decides:
             return
     for cost, start in _gaps(taken, size, weights.size, _before(const)):
         yield const.candidate(

@@ -12,6 +12,7 @@ from ..model.graph import Edge, Finding, Layer
 from ..model.ids import is_number, lenient_id, plain_id
 from ..ops import registry
 from ..rule_ids import (
+    ATTRIBUTE_VALUE,
     CONTRADICTED_OPERATION,
     CUSTOM_OPERATION,
     DANGLING_EDGE,
@@ -67,7 +68,8 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
                         offset=scene.source.attribute(layer.offset, "version"),
                         rule=CONTRADICTED_OPERATION,
                     )
-        for name, cost in _other_types(scene, layer):
+        types = _other_types(scene, layer) if finding.rule != ATTRIBUTE_VALUE else ()
+        for name, cost in types:
             for candidate in _changed(scene, finding, position, "type", name, cost):
                 yield candidate._replace(
                     cause=f"the attributes and ports are those of {name}, not of {layer.type}",

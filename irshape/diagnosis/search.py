@@ -198,6 +198,10 @@ class _Search:
         self.consequences = consequences
         """Findings that are no cause by themselves."""
         self.waiting = sorted(findings, key=_depth_of_cause)
+        astray = [finding for finding in self.waiting if finding.rule == DANGLING_EDGE]
+        if len(astray) == 1 and self.waiting[0].rule == MISSING_EDGE:
+            self.waiting.remove(astray[0])  # its cause is that of the edge that is missing
+            self.waiting.insert(0, astray[0])
         self.few = len(findings) <= FEW
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
         self.left = max(MIN_WORK, int(WORK_PER_LAYER * len(context.every_layer)))

@@ -37,6 +37,8 @@ MAX_SHIFTED = 1 << 26
 """The largest .bin that is tried with its content moved."""
 
 
+FEW = 12
+"""With so many findings a single constant is looked for first."""
 Single = Callable[[Context, Sequence[Finding], int], Diagnosis | None]
 """Looks for one constant that explains so many findings."""
 
@@ -147,6 +149,10 @@ def _other_weights(
     layers = {finding.layer for finding in of_values}
     if weights is None or weights.state != "ready" or len(layers) < SEVERAL:
         return None
+    if len(findings) <= FEW:
+        alone = single(context, findings, len(findings))
+        if alone is not None:
+            return alone
     explained = list(_of_constants(context, findings))
     explained += [finding for finding in findings if finding.rule == CONSTANT_OUT_OF_RANGE]
     if len({finding.layer for finding in explained}) < SEVERAL or len(explained) * 2 < len(
@@ -255,26 +261,26 @@ def _another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis |
         return None
     if any(finding.rule.code.startswith("IR1") for finding in findings):
         return None
-    if not _one_pair(concerned):
-        return None
-    result = infer(context.model).result
-    places: Counter[tuple[int, int]] = Counter()
-    for port, tensor in _ports(result):
-        places.update(_differences(port, tensor))
-    if not places or places.total() < SEVERAL:
-        return None
-    (here, there), count = places.most_common(1)[0]
-    if count < 0.9 * places.total() or count < SEVERAL:
-        return None
+    pair = _one_pair(concerned)
+    layers = {finding.layer for finding in concerned}
+    net = context.results[context.model.net]
     parameter = next(
         (
             layer
             for layer in context.model.parameters
-            if _first(layer.attribute("shape")) in (str(there), str(here))
+            if _first(layer.attribute("shape")) in pair and not layers.isdisjoint(_near(net, layer))
         ),
         None,
     )
-    if parameter is None or not any(f.layer in _near(result, parameter) for f in concerned):
+    if parameter is None:
+        return None
+    places: Counter[tuple[int, int]] = Counter()
+    for port, tensor in _ports(infer(context.model).result):
+        places.update(_differences(port, tensor))
+    if not places or places.total() < SEVERAL:
+        return None
+    (here, there), count = places.most_common(1)[0]
+    if count < 0.9 * places.total() or count < SEVERAL or not pair & {str(here), str(there)}:
         return None
     written = parameter.attribute("shape")
     return _told(
@@ -299,16 +305,18 @@ def _near(result: BodyResult, layer: Layer) -> set[Layer]:
     }
 
 
-def _one_pair(findings: Sequence[Finding]) -> bool:
-    """Whether all findings speak of one size in place of another."""
-    pairs: set[tuple[str, str]] = set()
+def _one_pair(findings: Sequence[Finding]) -> frozenset[str]:
+    """The one size and the other in its place of which all findings speak; empty if they do not."""
+    pairs: set[frozenset[str]] = set()
     for finding in findings:
         there = (finding.expected or "").strip("[]").split(",")
         here = (finding.actual or "").strip("[]").split(",")
         if len(here) != len(there):
-            return False
-        pairs.update(pair for pair in zip(here, there, strict=True) if pair[0] != pair[1])
-    return len({frozenset(pair) for pair in pairs}) == 1
+            return frozenset()
+        pairs.update(
+            frozenset(pair) for pair in zip(here, there, strict=True) if len(set(pair)) > 1
+        )
+    return pairs.pop() if len(pairs) == 1 else frozenset()
 
 
 def _first(shape: str | None) -> str:

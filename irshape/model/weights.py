@@ -187,7 +187,7 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
     """
     element_type = constant.element_type
     raw = raw_bytes(constant)
-    if raw is None or element_type.name == "string":
+    if raw is None or element_type.name == "string" or element_type.is_dynamic:
         return None
     code = _FORMATS.get(element_type.name)
     if code is not None:

@@ -183,7 +183,7 @@ def raw_bytes(constant: Constant) -> bytes | None:
 def small_values(constant: Constant) -> tuple[int | float, ...] | None:
     """The elements of a constant as Python numbers, without NumPy for most types.
 
-    None for strings, and if the .bin does not contain the bytes.
+    None for strings, for a dynamic type, and if the .bin does not contain the bytes.
     """
     element_type = constant.element_type
     raw = raw_bytes(constant)

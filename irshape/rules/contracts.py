@@ -76,7 +76,9 @@ class BrokenContract(Rule):
     each statement of `require` that does not hold, at the layer that makes the tensor. A statement
     says what the dimensions of tensors are, `logits = [batch, seq, 32000]`, or that there are none
     of a kind: `state.* has no lost dimension`, `nothing is unbounded`. The kinds are `unbounded`,
-    `dynamic`, `lost` and `data-dependent`. A layer that needs a size to be what others exclude is
+    `dynamic`, `lost` and `data-dependent`. What breaks `nothing is …` is reported where it begins,
+    not at every layer behind. A tensor goes by its names and those of its layer, an output of the
+    model also by that of its Result. A layer that needs a size to be what others exclude is
     reported too, with all of them.
 
     ## Why it matters
@@ -129,10 +131,12 @@ class BrokenContract(Rule):
         tensors = list(_tensors(inference))
         for text in contract.require:
             required = statement(text)
+            everything = required.tensors == "*"
             chosen = [
                 tensor
                 for tensor in tensors
                 if any(fnmatchcase(name, required.tensors) for name in tensor.names)
+                and not (everything and tensor.layer.is_result)
             ]
             if not chosen:
                 yield cls.finding(
@@ -140,9 +144,13 @@ class BrokenContract(Rule):
                     start,
                     expected=text,
                 )
+            breaking: set[tuple[int, int]] = set()
             for tensor in chosen:
                 seen = _contradicts(reasons, tensor, required)
-                if seen is not None:
+                if seen is None:
+                    continue
+                breaking.add((tensor.position, tensor.port))
+                if not (everything and _follows(reasons, tensor, breaking)):
                     yield cls.finding(
                         f"the contract requires '{text}', but {tensor.names[0]} is {seen}",
                         tensor.layer.offset,
@@ -152,9 +160,29 @@ class BrokenContract(Rule):
                     )
 
 
+def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -> bool:
+    """Whether a tensor breaks a statement only because one that feeds its layer does: no size that
+    is not known begins here.
+    """
+    from ..inference.explaining import Place
+
+    result = reasons.result
+    dims = result.outputs[tensor.position][tensor.port].shape.dims or ()
+    for axis in range(len(dims)):
+        place = Place(result, tensor.position, tensor.port, "dimension", axis)
+        if reasons.expression(place) is None and reasons.maker(place) == place:
+            return False
+    return any(source in breaking for source in result.wiring.sources[tensor.position])
+
+
 def _tensors(inference: Inference) -> Iterator[Tensor]:
-    for position, layer in enumerate(inference.result.body.layers):
+    """The tensors of the net, those that feed a layer before its own."""
+    layers = inference.result.body.layers
+    for position in inference.result.wiring.order:
+        layer = layers[position]
         variable = layer.attribute("variable_id")
+        if layer.is_result and inference.result.outputs[position]:
+            yield Tensor(layer, position, 0, (layer.name,))
         for port, output in enumerate(layer.outputs):
             names = [*output.tensor_names, layer.name, *([variable] if variable else [])]
             if port < len(inference.result.outputs[position]):

@@ -17,7 +17,7 @@ def report(folder: Path, contract: str) -> list[tuple[str, str]]:
     found = net.layer(
         "NonZero", [joined], 'output_type="i64"', version="opset3", outputs=["I64"], name="found"
     )
-    net.result(joined)
+    net.result(joined, name="out")
     net.result(found)
     path = net.save(folder)
     config = folder / "irshape.toml"
@@ -48,7 +48,9 @@ def report(folder: Path, contract: str) -> list[tuple[str, str]]:
         ("found has no data-dependent dimension", ["found"]),
         ("* has no data-dependent dimension", ["found"]),
         ("past has no unbounded dimension", ["past"]),
-        ("nothing is dynamic", ["ids", "past", "all", "found"]),
+        ("nothing is dynamic", ["ids", "past", "found"]),
+        ("out = [batch, past_1 + seq]", []),
+        ("out = [1, 1]", ["out"]),
         ("other = [1]", [""]),
     ],
 )

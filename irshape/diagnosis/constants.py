@@ -102,12 +102,12 @@ def _declaring(
     needed = const.bytes_of(element_type or const.type, sizes)
     if not edits or (layer.is_constant and needed != const.size):
         return
-    written = layer.attribute("shape")
+    name = changes[0].partition("=")[0]
     yield Candidate(
         tuple(edits),
         f"{' and '.join(changes)}, and so in its port",
-        f'shape="{written}" of {layer.type} and its port contradict {says}',
-        source.attribute(layer.data_offset, "shape"),
+        f'{name}="{layer.attribute(name)}" of {layer.type} and its port contradict {says}',
+        source.attribute(layer.data_offset, name),
         layer,
         (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
         rule=CONTRADICTED_CONSTANT if layer.is_constant else CONTRADICTED_ATTRIBUTE,

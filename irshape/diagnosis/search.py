@@ -542,12 +542,12 @@ def _take(gone: Counter[Key], finding: Finding) -> bool:
     return True
 
 
-def _from_constant(
+def _from_source(
     source: Source, lead: Finding, candidate: Candidate, explained: tuple[Finding, ...], help: str
 ) -> Finding:
-    """What OpenVINO refuses at one layer for the value of a constant: it stays there."""
-    const = candidate.layer
-    named = "" if const is None else f" ({const.label} in line {source.place(const.offset)[0]})"
+    """What OpenVINO refuses at one layer for what a Const or Parameter feeds it: it stays there."""
+    layer = candidate.layer
+    named = "" if layer is None else f" ({layer.label} in line {source.place(layer.offset)[0]})"
     fault = lead.fault._replace(message=f"{lead.message}{named}", help=help)
     related = tuple(other for other in explained if other is not lead)
     return lead._replace(fault=fault, related=related)
@@ -572,6 +572,12 @@ def _beside(source: Source, finding: Finding, candidate: Candidate) -> bool:
     return places[0] != places[1] and all(source.data[at : at + 1] != b"<" for at in places)
 
 
+def _of_input(candidate: Candidate) -> bool:
+    """Whether a change concerns an input of the net."""
+    layer = candidate.layer
+    return layer is not None and layer.is_parameter and not layer.path
+
+
 def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Finding]) -> Finding:
     """The cause as a finding, under the rule of one that it explains."""
     explained = tuple(explained)
@@ -590,8 +596,9 @@ def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Findin
     help = f"likely meant: {candidate.change}"
     if candidate.patch is not None:
         help += f" in the .bin, at byte {candidate.patch.offset}"
-        if lead in refused and len({other.layer for other in refused}) == 1:
-            return _from_constant(source, lead, candidate, explained, help)
+    source_of_values = candidate.patch is not None or _of_input(candidate)
+    if source_of_values and lead in refused and len({other.layer for other in refused}) == 1:
+        return _from_source(source, lead, candidate, explained, help)
     fault = lead.fault._replace(message=candidate.cause, help=help)
     consequence = (
         lead.rule.code.startswith(_CONSEQUENCES)

@@ -131,6 +131,7 @@ OTHERS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "result": {
         "view --crosscheck": (("view", "right.xml", "--crosscheck", "{}", *PAGE),),
         "view --stats": (("view", "right.xml", "--stats", "{}", *PAGE),),
+        "view --node-data": (("view", "right.xml", "--node-data", "{}", *PAGE),),
         "view --compare": (
             ("view", "right.xml", "--beside", "wide.xml", "--compare", "{}", *PAGE),
         ),

@@ -117,9 +117,15 @@ RESULTS = tuple(
         b"""{"version":1,"a":"right.xml","b":"wide.xml","tensors":[{"tensor":"x","a":{MEAN},
 "b":{MEAN},"constant":false,"verdict":"differs","errors":ERRORS,"own_verdict":"differs",
 "own_errors":ERRORS,"reason":null}]}""",
+        b"""{"main":{"name":"latency","results":{"reducemean2":{"value":0.3,"bgColor":"#ff0000"},
+"p0":{"value":"slow"}},"gradient":[{"stop":0,"bgColor":"green"},{"stop":1,"textColor":"red"}],
+"thresholds":[{"value":0.1,"bgColor":"red"}]}}""",
+        b"""{"name":"order","overlays":[{"name":"stream","edgeColor":"red","edgeWidth":2,"edges":
+[{"sourceNodeId":"p0","targetNodeId":"reducemean2","label":"1"}]}]}""",
     )
 )
-"""What `crosscheck`, `run --stats` and `compare` print as JSON, of one layer."""
+"""What `crosscheck`, `run --stats` and `compare` print as JSON, of one layer, and node data of
+Model Explorer."""
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "infer --shape": ("p0=[1,3,?,?]", "p0=[1..10,3,..5]", "0=[...]"),
     "infer --value": ("axes=[0,2]", "1=[[1,2],[3,4]]", "1=1"),

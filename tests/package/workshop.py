@@ -126,6 +126,8 @@ def furnish(folder: Path) -> None:
         printed = CliRunner().invoke(cli, words).stdout
         name = "result" if command == "crosscheck" else "stats"
         (folder / f"{name}.json").write_text(printed, encoding="utf-8")
+    latency = {"name": "latency", "results": {"y": {"value": 0.3}}}
+    (folder / "latency.json").write_text(json.dumps({"main": latency}), encoding="utf-8")
     (folder / "compile.py").write_text("import sys; sys.exit('Conv' in open(sys.argv[1]).read())\n")
 
 

@@ -276,11 +276,9 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
         or not {e.to_port for e in incoming} <= inputs
     ):
         return None
-    ordered = [
-        number if other is layer else other.id
-        for other in scene.layers[max(0, position - 1) : position + 2]
-    ]
-    in_order = all(is_number(text) for text in ordered) and ordered == sorted(ordered, key=int)
+    likely = _in_order(scene, position, number) and (
+        _continues(scene, position, number) or not _continues(scene, position, layer.id)
+    )
     touched = {position, *scene.by_id.get(layer.id, ())}
     for edge in (*outgoing, *scene.edges_from.get(layer.id, ())):
         touched.update(scene.by_id.get(edge.to_layer, ()))
@@ -297,8 +295,23 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
         layer.offset,
         layer,
         tuple(sorted(touched)),
-        cost=0.7 + (0.0 if in_order else 0.5 + 0.3 * (edges == 1)) + (0.0 if whole else 0.3),
+        cost=0.7 + (0.0 if likely else 0.5 + 0.3 * (edges == 1)) + (0.0 if whole else 0.3),
         rule=DUPLICATE_ID if len(scene.by_id.get(layer.id, ())) > 1 else DANGLING_EDGE,
+    )
+
+
+def _in_order(scene: Scene, position: int, number: str) -> bool:
+    """Whether an id lies between those of the layers before and behind."""
+    ordered = [layer.id for layer in scene.layers[max(0, position - 1) : position + 2]]
+    ordered[min(1, position)] = number
+    return all(is_number(text) for text in ordered) and ordered == sorted(ordered, key=int)
+
+
+def _continues(scene: Scene, position: int, number: str) -> bool:
+    """Whether an id is the one after that of the layer before; the last layer has none behind."""
+    before = scene.layers[position - 1].id if position else "-1"
+    return (
+        is_number(number) and is_number(before.removeprefix("-")) and int(number) == int(before) + 1
     )
 
 

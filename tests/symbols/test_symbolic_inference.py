@@ -174,6 +174,13 @@ def _suppressed(version: str, boxes: str, scores: str) -> Callable[[Net], str]:
     return make
 
 
+def _cell(net: Net) -> str:
+    """States whose size is that of an attribute."""
+    inputs = [net.parameter(shape, name=name) for shape, name in (("?,4", "x"), ("?,?", "h"))]
+    inputs += [net.parameter(shape) for shape in ("?,?", "12,4", "12,?", "12")]
+    return net.layer("LSTMCell", inputs, 'hidden_size="3"', version="opset4", outputs=["FP32"] * 2)
+
+
 def _squeezed_part(net: Net) -> str:
     """A quarter of an axis, which is taken to be 1."""
     data = net.parameter("?,?", name="x")
@@ -208,6 +215,7 @@ ROWS: list[tuple[str, Callable[[Net], str], list[str | None]]] = [
     ("boxes", _suppressed("opset1", "2,?,4", "2,3,?"), ["min(15,b_1)", "3"]),
     ("classes", _suppressed("opset4", "2,9,4", "2,1..3,9"), ["10*s_1", "3"]),
     ("squeezed part", _squeezed_part, ["x_1"]),
+    ("cell", _cell, ["x_0", "3"]),
 ]
 
 

@@ -347,7 +347,10 @@ class LSTMCell_4(Cell, LongShortTermStep):
 
     def hidden(self, named: dict[str, Tensor], hidden: Dimension) -> Dimension:
         size = super().hidden(named, hidden)
-        return size if size.is_static else Dimension(max(self.hidden_size, 0))
+        declared = Dimension(max(self.hidden_size, 0))
+        if size.symbolic:
+            return (size.merge(declared) if self.hidden_size > 0 else None) or size
+        return size if size.is_static else declared
 
 
 class LSTMCell_1(LSTMCell_4):

@@ -38,10 +38,10 @@ class LayerEngine:
         result = (_LASTING.get(key) if self.lasting else None) or self._memo.get(key)
         if result is None:
             result = self._infer(operation, inputs, with_values)
-            memo = _LASTING if self.lasting and _lasts(result, inputs) else self._memo
-            if memo is _LASTING and len(memo) >= _MOST:
-                memo.clear()
-            memo[key] = result
+            # a fault may be for lack of memory
+            lasts = self.lasting and not isinstance(result.outputs, Fault)
+            if not lasts or not _LASTING.keep(key, result, inputs):
+                self._memo[key] = result
         if with_values and operation.reads_weights and not isinstance(result.outputs, Fault):
             tensor = self.constant(layer, result.outputs[0])
             # without its value, some shape is wider than it is meant to be
@@ -92,19 +92,41 @@ def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: b
     return LayerResult(outputs, faults)
 
 
-_LASTING: dict[tuple[object, ...], LayerResult] = {}
-"""What is remembered from one model to the next. An operation is its class and its attributes, and
-a result depends on nothing but these and the inputs."""
-_MOST = 4096
-"""With so many entries, it is begun anew."""
-_FEW = 64
-"""Results of inputs with more elements are not among them, which bounds the memory it takes."""
+class _Lasting:
+    """Results that are remembered from one model to the next.
+
+    An operation is its class and its attributes, and a result depends on nothing but these and the
+    inputs.
+    """
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[object, ...], LayerResult] = {}
+        self._size = 0
+        self.get = self._results.get
+
+    def keep(
+        self, key: tuple[object, ...], result: LayerResult, inputs: tuple[Tensor, ...]
+    ) -> bool:
+        """Remembers a result, if it is not too large; begins anew where all of them are."""
+        size = _ENTRY
+        for tensor in inputs:
+            if tensor.value is not None:
+                size += len(tensor.value)
+        if self._size + size > _MOST:
+            if size > _MOST:
+                return False
+            self._results.clear()
+            self._size = 0
+        self._results[key] = result
+        self._size += size
+        return True
 
 
-def _lasts(result: LayerResult, inputs: tuple[Tensor, ...]) -> bool:
-    if isinstance(result.outputs, Fault):
-        return False  # it may be for lack of memory
-    return all(tensor.value is None or len(tensor.value) <= _FEW for tensor in inputs)
+_MOST = 1 << 16
+"""The elements of values that are held, all inputs counted."""
+_ENTRY = 16
+"""What a result takes besides, in elements."""
+_LASTING = _Lasting()
 
 
 def _with_values(

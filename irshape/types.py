@@ -270,6 +270,8 @@ class Dimension:
         return Dimension(min(self.low, other.low), max(self.high, other.high))
 
     def __add__(self, other: Dimension | int) -> Dimension:
+        if other.__class__ is Dimension and self.low == self.high and other.low == other.high:
+            return Dimension.of(self.low + other.low)
         low, high = (other, other) if isinstance(other, int) else (other.low, other.high)
         if self.high == UNBOUNDED or high == UNBOUNDED:
             return Dimension(max(_up(self.low + low), 0), UNBOUNDED)

@@ -20,6 +20,7 @@ and the abstract inputs alone, so its results are kept and reused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from ..faults import Fault, Violation
@@ -163,6 +164,10 @@ class Operation:
 
     `infer` and `evaluate` take them as `bodies=`.
     """
+    fewest: ClassVar[int] = 0
+    """The fewest inputs that its layers have; not declared."""
+    most: ClassVar[int] = 0
+    """The most inputs that its layers have; not declared."""
     has_bodies: ClassVar[bool] = False
     """Whether there are any; not declared."""
     moves: ClassVar[tuple[str, ...]] = ()
@@ -227,6 +232,9 @@ class Operation:
         cls.valued = tuple(
             (i, declared) for i, declared in enumerate(cls.operands) if declared.value
         )
+        cls.fewest = sum(not declared.optional for declared in cls.operands)
+        variadic = bool(cls.operands) and cls.operands[-1].variadic
+        cls.most = maxsize if variadic else len(cls.operands)
         cls.has_bodies = bool(cls.bodies)
         models = {declared.like for declared in cls.operands}
         cls.type_groups = tuple(
@@ -466,7 +474,7 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     """
     operands, groups = operation.operands, operation.type_groups
     last = len(operands) - 1
-    if len(inputs) != len(operands):
+    if not operation.fewest <= len(inputs) <= operation.most:
         check_count(operation.type_name(), operands, len(inputs))
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
@@ -494,8 +502,7 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
         value = getattr(operation, name)
         if value is not None and value not in within:
             raise _outside(operation.attributes[name], value)
-    variadic = bool(operands) and operands[-1].variadic
-    absent = len(operands) - len(inputs) - variadic
+    absent = len(operands) - len(inputs) - (operation.most == maxsize)
     return inputs + (None,) * absent if absent > 0 else inputs
 
 

@@ -27,18 +27,22 @@ class Concat(Operation):
     axis: int = attribute(INT, default=0, required=True)
 
     def infer(self, *inputs: Tensor) -> Tensor:
-        result: PartialShape | None = DYNAMIC_SHAPE
+        result: PartialShape = DYNAMIC_SHAPE
         length = Dimension(0)
+        before: tuple[int, ...] | None = None
         for index, tensor in enumerate(inputs):
-            rank = tensor.rank
-            if rank is None:
+            dims, sizes = tensor.shape.dims, tensor.shape.declared
+            if dims is None:
                 length = length + DYNAMIC
                 continue
             axis = normalized_axis(
-                self.axis, rank, of=f"inputs[{index}]", rule=OPERATION_CONSTRAINT
+                self.axis, len(dims), of=f"inputs[{index}]", rule=OPERATION_CONSTRAINT
             )
-            length = length + tensor.shape[axis]
-            assert result is not None
+            length = length + dims[axis]
+            besides = sizes[:axis] + sizes[axis + 1 :]
+            if besides == before and -1 not in before:
+                continue  # nothing new
+            before = besides
             merged = result.merge(_with(tensor.shape, axis, ONE))  # all have the same there
             if merged is None:
                 others = _with(result, self.axis, DYNAMIC)  # whose rank may be another
@@ -51,7 +55,6 @@ class Concat(Operation):
                     rule=INPUT_SHAPES,
                 )
             result = merged
-        assert result is not None
         return Tensor(common_type(*inputs), _with(result, self.axis, length))
 
     def infer_value(self, *inputs: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:

@@ -133,14 +133,14 @@ class Context:
     def ports(self) -> Ports:
         """What a look at every port tells."""
         precisions: set[str | None] = set()
-        repeat = []
+        repeat: dict[Layer, None] = {}
         for layer in self.every_layer:
             for ports in (layer.inputs, layer.outputs):
                 if len(ports) > 1 and len({port.id for port in ports}) < len(ports):
-                    repeat.append(layer)
+                    repeat[layer] = None
                 for port in ports:
                     precisions.add(port.precision)
-        return Ports(precisions, repeat)
+        return Ports(precisions, list(repeat))
 
     def wiring(self, body: Body) -> Wiring:
         """Which output feeds each input of a body."""

@@ -608,6 +608,18 @@ def test_no_tensor_has_a_name(tmp_path: Path) -> None:
     assert finding.message.startswith("no tensor of the model has a name")
 
 
+def test_ids_repeated_on_both_sides(tmp_path: Path) -> None:
+    """Each is said once."""
+    net = Net()
+    parts = [net.parameter("2,3", name="x"), net.constant([1]), net.constant([1, 2])]
+    net.result(net.layer("VariadicSplit", parts, outputs=["FP32:1,3", "FP32:1,3"], name="split"))
+    inner = net.text()
+    split = inner[inner.index('type="VariadicSplit"') :].split("</layer>")[0]
+    repeated = split.replace('<port id="1"', '<port id="0"').replace('<port id="4"', '<port id="3"')
+    report = validate(inner.replace(split, repeated), tmp_path, net.weights)
+    assert len(found(report, "IR107")) == 2
+
+
 def test_names_of_version_10(tmp_path: Path) -> None:
     """OpenVINO takes the names of the layers there."""
     assert not found(

@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import import_module
+from typing import NamedTuple
 
 from ..faults import Fault, fault
 from ..model.graph import Finding
@@ -99,15 +100,42 @@ def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     also: names or codes of rules to ask that are not active by default. What is reported under the
     id of a rule that is not asked, or that no rule has (that of a plugin), is yielded as it stands.
     """
-    asked = set()
-    for rule in all_rules():
-        if rule.default or rule.name in also or rule.code in also:
-            asked.add(rule.id)
-            is_own = rule.__module__.startswith(f"{__name__}.")
+    asked = _asked(all_rules(), frozenset(also))
+    by_rule = context.reported
+    for rule, is_own, checks in asked.rules:
+        if checks or (by_rule and rule.id in by_rule):
             yield from rule.findings(context) if is_own else _of_plugin(rule, context)
-    for rule_id, reported in context.reported.items():
-        if rule_id not in asked:
+    for rule_id, reported in by_rule.items():
+        if rule_id not in asked.ids:
             yield from reported
+
+
+class _Asked(NamedTuple):
+    """The rules that are asked."""
+
+    rules: list[tuple[type[Rule], bool, bool]]
+    """Each with whether it is one of irshape's, and whether it makes findings itself."""
+    ids: set[RuleId]
+
+
+@lru_cache(maxsize=8)
+def _asked(rules: tuple[type[Rule], ...], also: frozenset[str]) -> _Asked:
+    asked = [rule for rule in rules if rule.default or rule.name in also or rule.code in also]
+    return _Asked(
+        [
+            (rule, rule.__module__.startswith(f"{__name__}."), _makes_findings(rule))
+            for rule in asked
+        ],
+        {rule.id for rule in asked},
+    )
+
+
+def _makes_findings(rule: type[Rule]) -> bool:
+    """Whether a rule does more than to name what the reader and the inference report."""
+    return any(
+        getattr(rule, name).__func__ is not getattr(Rule, name).__func__
+        for name in ("check", "findings", "reported")
+    )
 
 
 def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:

@@ -17,6 +17,10 @@ LANGUAGE_MODELS = (
     "openvino_model.xml",
     "openvino_decoder_model.xml",
 )
+ENCODER = "openvino_encoder_model.xml"
+DECODERS = ("openvino_decoder_model.xml", "openvino_decoder_with_past_model.xml")
+TOKENS = {"input_ids", "decoder_input_ids"}
+"""The names of the input that takes tokens."""
 TEXT_EMBEDDINGS = "openvino_text_embeddings_model.xml"
 VISION_EMBEDDINGS = "openvino_vision_embeddings_model.xml"
 CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
@@ -111,12 +115,12 @@ def channels(tensor: Tensor | None) -> int | None:
 
 
 def embedding_rows(member: Member) -> int | None:
-    """The rows of the table that `input_ids` looks up."""
+    """The rows of the table in which tokens are looked up."""
     layers = member.model.layers
     sources_of = wire(member.model.net).sources
     carried: set[int] = set()
     for position, layer in enumerate(layers):
-        if layer.is_parameter and "input_ids" in (*layer.outputs[0].tensor_names, layer.name):
+        if layer.is_parameter and TOKENS & {*layer.outputs[0].tensor_names, layer.name}:
             carried.add(position)
     for position in wire(member.model.net).order:
         layer, sources = layers[position], sources_of[position]

@@ -16,7 +16,9 @@ from ..rule_ids import (
 from .base import Rule
 from .export_folders import (
     CONFIGURATIONS,
+    DECODERS,
     DETOKENIZER,
+    ENCODER,
     LANGUAGE_MODELS,
     TEXT_EMBEDDINGS,
     TOKENIZER,
@@ -65,9 +67,9 @@ class ExportMismatch(_ExportRule):
     ## What it does
     When `irshape validate` is given a folder that optimum-intel exported, compares what one model
     gives with what the next takes: the tokenizer and the language model (element types and ranks of
-    `input_ids`, `attention_mask` and others), embeddings and language model, text encoders,
-    denoiser and VAE (sizes of the last axis, or of the channels). Where a model has a config.json
-    beside it, sizes that it states are compared too; those that differ are a warning.
+    `input_ids`, `attention_mask` and others), embeddings and language model, encoder and decoder,
+    text encoders, denoiser and VAE (sizes of the last axis, or of the channels). Where a model has
+    a config.json beside it, sizes that it states are compared too; those that differ are a warning.
 
     ## Why it matters
     Each model is sound, but the pipeline fails on its first request.
@@ -110,6 +112,7 @@ class ExportMismatch(_ExportRule):
             (TEXT_EMBEDDINGS, "inputs_embeds", LANGUAGE_MODELS[0], "inputs_embeds", -1),
             (VISION_EMBEDDINGS, "last_hidden_state", LANGUAGE_MODELS[0], "inputs_embeds", -1),
             (_DENOISER, "out_sample", *_DECODER),
+            *((ENCODER, "last_hidden_state", name, _ENCODED, -1) for name in DECODERS),
         ):
             yield from cls._sizes(export, (first, output), (second, entry), axis)
         yield from cls._text_encoders(export)
@@ -196,6 +199,7 @@ class ExportMismatch(_ExportRule):
             yield taking, cls.finding(message, _start(taking))
 
 
+_ENCODED = "encoder_hidden_states"
 _DENOISER = "unet/openvino_model.xml"
 _DECODER = ("vae_decoder/openvino_model.xml", "latent_sample", 1)
 STATED_SIZES = (

@@ -329,3 +329,40 @@ def test_the_configuration_of_a_part_that_cannot_be_read(tmp_path: Path) -> None
     ((code, severity, message),) = findings(folder)
     assert (code, severity) == ("IR665", "warning")
     assert "unet/config.json cannot be read" in message
+
+
+def make_translation_export(folder: Path, encoded: int, config: dict[str, Any]) -> Path:
+    """An encoder that gives `encoded` elements a token, and a decoder that takes 8."""
+    folder.mkdir()
+    op = irshape.op
+    encoder = irshape.Graph(name="encoder")
+    features = encoder.parameter("f32", "[?,?,4]", name="input_features")
+    encoder.result(op.matmul(features, np.ones((4, encoded), np.float32)), name="last_hidden_state")
+    encoder.save(folder / "openvino_encoder_model.xml")
+    decoder = irshape.Graph(name="decoder")
+    tokens = decoder.parameter("i64", "[?,?]", name="decoder_input_ids")
+    states = decoder.parameter("f32", "[?,?,8]", name="encoder_hidden_states")
+    embedded = op.gather(np.ones((20, 8), np.float32), tokens, 0)
+    decoder.result(op.matmul(embedded, states, transpose_b=True), name="scores")
+    decoder.save(folder / "openvino_decoder_model.xml")
+    (folder / "config.json").write_text(json.dumps({"vocab_size": 20, **config}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("encoded", "config", "expected"),
+    [
+        (8, {}, []),
+        (6, {}, [("IR661", "gives `last_hidden_state` [?,?,6]")]),
+        (8, {"vocab_size": 30}, [("IR662", "is 30, but the embedding table has 20 rows")]),
+        (8, {"decoder_start_token_id": 20}, [("IR663", "`decoder_start_token_id` of")]),
+    ],
+    ids=["sound", "sizes", "vocabulary", "start"],
+)
+def test_an_encoder_and_its_decoder(
+    encoded: int, config: dict[str, Any], expected: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    folder = make_translation_export(tmp_path / "export", encoded, config)
+    rows = findings(folder)
+    assert [code for code, _, _ in rows] == [code for code, _ in expected]
+    assert all(text in row[2] for row, (_, text) in zip(rows, expected, strict=True))

@@ -9,13 +9,12 @@ https://github.com/google-ai-edge/model-explorer/wiki/2.-User-Guide.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from .document import Numbering
-from .overlays import Overlay
+from .overlays import LARGEST, Overlay
 
 MOST_TEXTS = 6
 """How many different texts have a colour."""
@@ -56,8 +55,8 @@ def _values(results: Mapping[str, Any]) -> dict[str, float | str]:
     for key, entry in results.items():
         value = entry.get("value") if isinstance(entry, dict) else entry
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            if math.isfinite(value):
-                values[key] = value
+            if abs(value) <= LARGEST:  # no NaN, no infinity, and nothing that no float holds
+                values[key] = float(value)
         elif value is not None:
             values[key] = str(value)
     return values

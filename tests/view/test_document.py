@@ -250,7 +250,9 @@ NODE_DATA = {
         "",
         {"x": "to a: late", "a": "from x: late"},
     ),
-    "nothing that fits": NodeData({"results": {"b": {"value": float("nan")}}}, "data", {}),
+    "nothing that fits": NodeData(
+        {"results": {"b": 1, "a": {"value": float("nan")}, "x": {"value": 10**400}}}, "data", {}
+    ),
 }
 
 

@@ -188,6 +188,8 @@ def test_an_edge_tells_its_tensors_and_searches_colour_layers(
         "edge.querySelector('.wide').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
     )
     assert browser.texts("#panel h2")[0] == "1 tensor"
+    (title,) = browser.texts(".edge.selected > title")
+    assert re.fullmatch(r"Add .+ to MVN norm: f32 \[.+\]", title)
     assert "f32 [1..8,?,32]" in browser.panel
     for words in ("type:MatMul", "type:Add"):
         field = browser.one("#search")

@@ -248,6 +248,8 @@ class Canvas {
       parts[0].before(drawn("path", { class: "wide", d: curve(points) }));
       if (this.page.selected && this.page.selected.edge === edge) group.classList.add("selected");
       group.edge = edge;
+      group.setAttribute("role", "img");
+      group.prepend(drawn("title", { text: nodeName(edge.from) + " to " + nodeName(edge.to) + (label ? ": " + label.text : "") }));
     }
     return group;
   }

@@ -191,7 +191,7 @@ class Page {
   /** Puts the name of the chosen layer into the clipboard where no text is marked. */
   copied(event) {
     const layer = this.selected && this.selected.layer;
-    if (!layer || String(document.getSelection()) || event.target.closest("input, textarea")) return;
+    if (!layer || String(document.getSelection()) || (event.target.closest && event.target.closest("input, textarea"))) return;
     event.clipboardData.setData("text/plain", layer.name);
     event.preventDefault();
     this.say("Copied " + layer.name, true);

@@ -20,6 +20,8 @@ from .writing import with_attribute
 
 MAX_TWINS = 10
 """How many places of like constants are tried."""
+MAX_BEHIND = 24
+"""Among how many layers before a layer constants are looked for."""
 FAR = 1 << 32
 """How far away a layer of another body is."""
 _ORDER = ("element_type", "shape", "offset", "size")
@@ -38,6 +40,29 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
                 yield from _offsets(Const(scene, source[0]), finding)
                 if finding.rule.code.startswith("IR4"):
                     yield from _whole_numbers(scene, finding, source[0])
+        for at in _behind(scene, position):
+            const = Const(scene, at)
+            if overlaps(const):
+                yield from _offsets(const, finding)
+
+
+def _behind(scene: Scene, position: int) -> list[int]:
+    """The constants from which the sizes, axes and the like that a layer takes are computed."""
+    seen, waiting = {position}, [position]
+    constants: list[int] = []
+    for at in waiting:
+        for source in scene.sources[at]:
+            if source is None or source[0] in seen or len(seen) > MAX_BEHIND:
+                continue
+            tensor = next(iter(scene.outputs(source[0])[source[1] : source[1] + 1]), None)
+            if tensor is None or tensor.element_type.is_real or tensor.shape.size.low > 64:
+                continue
+            seen.add(source[0])
+            if not scene.layers[source[0]].is_constant:
+                waiting.append(source[0])
+            elif at != position:
+                constants.append(source[0])
+    return constants
 
 
 def _as_taken(scene: Scene, position: int) -> Iterator[Candidate]:

@@ -388,6 +388,8 @@ def element_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
         edits = renamed_element(scene.source, finding.offset, finding.expected)
         if edits:
             touched = {position, *(at for _, at, _ in scene.consumers[position])}
+            for edge in scene.edges_from.get(scene.layers[position].id, ()):
+                touched.update(scene.by_id.get(edge.to_layer, ()))
             yield Candidate(
                 edits,
                 f"<{finding.actual}> becomes <{finding.expected}>",

@@ -23,6 +23,7 @@ from ..rule_ids import (
     HUGE_TENSOR,
     MISSING_EDGE,
     MISSING_RESULT,
+    UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
     Severity,
 )
@@ -59,12 +60,30 @@ MAX_CORE = 32
 """How many layers of a part are checked in full."""
 MAX_BEFORE = 12
 """How many layers before a change are looked at for values."""
+MAX_VALUES_BEFORE = 48
+"""How many, where a size is not proven without them."""
 MAX_BEHIND = 100
 """Among how many layers behind a change consequences are looked for."""
 MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
 FEW = 8
 """With more errors and warnings than this, what could be meant is not changed unasked."""
+
+
+def _of_lost_inputs(
+    findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]
+) -> Iterator[Diagnosis]:
+    """What is inferred for a layer whose input comes from nowhere says nothing about its ports."""
+    known = {id(finding) for each in diagnoses for finding in each.explained}
+    rest = [finding for finding in findings if id(finding) not in known]
+    for lead in rest:
+        if lead.rule == DANGLING_EDGE and lead.layer is not None:
+            also = [f for f in rest if f.layer is lead.layer and f.rule.code.startswith("IR20")]
+            if also:
+                told = lead._replace(related=tuple(also))
+                yield Diagnosis(told, (lead, *also), (), False)
+
+
 _ENDS = ("from-layer", "from-port", "to-layer", "to-port")
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
 OTHERS = 4
@@ -111,6 +130,7 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
     if len(graver) <= MAX_FINDINGS:
         diagnoses += _Search(context, graver, huge).run()
+    diagnoses += _of_lost_inputs(graver, diagnoses)
     several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     left = [finding for finding in graver if id(finding) not in several]
     alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
@@ -374,7 +394,17 @@ class _Search:
         if after is None:
             return ()
         base = trial.base
-        if after - base:
+        new = after - base
+        if {code for code, _ in new} <= {UNPROVEN_DIMENSION.code} and trial.scene is scene:
+            wider = self.with_values(trial, needs, after)
+            if wider is not None:
+                trial = wider
+                after = trial.check(candidate.edits, needs, weights, wanted)
+                if after is None:
+                    return ()
+                base = trial.base
+                new = after - base
+        if new:
             return ()
         gone = base - after
         explained = [other for other in (*self.waiting, *self.consequences) if _take(gone, other)]
@@ -393,6 +423,20 @@ class _Search:
             if other.rule == MISSING_RESULT and candidate.change.startswith(_RESULT)
         ]
         return tuple(explained) if any(other is finding for other in explained) else ()
+
+    def with_values(self, trial: Trial, needs: Iterable[int], after: Counter[Key]) -> Trial | None:
+        """A part with the layers on whose values a size depends that is not proven in another."""
+        if all(code != UNPROVEN_DIMENSION.code for code, _ in after):
+            return None
+        scene = trial.scene
+        core = {*trial.core, *needs}
+        core.update(at for inner in trial.core for at in _named_by_edges(scene, inner))
+        core |= _behind_values(scene, core, MAX_VALUES_BEFORE)
+        if len(core) == trial.size:
+            return None
+        wider = Trial(scene, core)
+        self.left -= 2 * wider.size
+        return wider
 
     def weights(self, candidate: Candidate) -> Weights | None:
         """The .bin with the change of a candidate, if it makes one."""
@@ -484,13 +528,22 @@ class _Search:
         return positions
 
 
-def _behind_values(scene: Scene, positions: set[int]) -> set[int]:
+def _named_by_edges(scene: Scene, position: int) -> Iterator[int]:
+    """The layers from which edges to a layer come, to ports that it does not have, too."""
+    layer = scene.layers[position]
+    ports = {port.id for port in layer.inputs}
+    for edge in scene.edges_to.get(layer.id, ()):
+        if edge.to_port not in ports:
+            yield from scene.by_id.get(edge.from_layer, ())
+
+
+def _behind_values(scene: Scene, positions: set[int], most: int = MAX_BEFORE) -> set[int]:
     """The layers that compute few whole numbers for some layers, where those are not known."""
     layers: set[int] = set()
     waiting = sorted(positions)
     for at in waiting:
         for source in scene.sources[at]:
-            if source is None or source[0] in layers or len(layers) >= MAX_BEFORE:
+            if source is None or source[0] in layers or len(layers) >= most:
                 continue
             outputs = scene.outputs(source[0])
             if source[1] >= len(outputs):

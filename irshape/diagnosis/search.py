@@ -21,6 +21,7 @@ from ..rule_ids import (
     DUPLICATE_ID,
     DUPLICATE_PORT,
     HUGE_TENSOR,
+    INPUT_SHAPES,
     MISSING_EDGE,
     MISSING_RESULT,
     UNPROVEN_DIMENSION,
@@ -114,6 +115,12 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
         for finding in findings
         if finding.severity != "info" and finding.rule.code.startswith(_DIAGNOSED)
     ]
+    if len(context.due_to_inputs) > 1:  # several layers say the same of two inputs
+        graver = [
+            finding
+            for finding in graver
+            if finding.rule != INPUT_SHAPES or finding.layer not in context.due_to_inputs
+        ]
     model = context.model
     if not graver or model.kind != "net" or not model.format.fixable:
         return []

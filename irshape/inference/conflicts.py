@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..faults import Fault
 from ..model.graph import Layer, Model
-from ..symbols.expressions import Expression, Symbol
+from ..symbols.expressions import Atom, Expression, Symbol
 from ..types import PartialShape
 from .named_sizes import NamedSizes, contradiction, tensor_name
 from .result import BodyResult, Inference
@@ -56,7 +56,8 @@ def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
     wide = {id: PartialShape.of_rank(len(shape)) for id, shape in shapes.items()}
     result, sizes = infer_symbolic(model, wide, {})
     if len(shapes) > 1:
-        conflicts.of_inputs = _of_inputs(result, shapes)
+        broadcast = {expression.atom: number for expression, number in sizes.facts.one_or}
+        conflicts.of_inputs = _of_inputs(result, shapes, broadcast)
     conflicts.of_layers = _of_layers(model, result, sizes)
     return conflicts
 
@@ -82,7 +83,10 @@ def _of_layers(
     return texts
 
 
-def _of_inputs(result: BodyResult, shapes: Mapping[str, Sizes]) -> list[str]:
+def _of_inputs(
+    result: BodyResult, shapes: Mapping[str, Sizes], broadcast: Mapping[Atom | None, int]
+) -> list[str]:
+    """broadcast: sizes that are 1 or a number."""
     by_symbol: dict[Symbol, dict[int, str]] = {}
     others: list[tuple[str, int, Expression]] = []
     assert result.expressions is not None
@@ -101,6 +105,10 @@ def _of_inputs(result: BodyResult, shapes: Mapping[str, Sizes]) -> list[str]:
                 others.append((f"{tensor_name(layer)}[{axis}]", size, expression))
     conflicts = []
     for symbol, places in by_symbol.items():
+        number = broadcast.get(symbol)
+        if number is not None and len(places) == 1 and number not in places:
+            ((size, tensor),) = places.items()
+            conflicts.append(f"{symbol.name} is {size} by {tensor}, not {number}")
         if len(places) > 1:
             said = ", ".join(f"{size} by {tensor}" for size, tensor in places.items())
             conflicts.append(f"{symbol.name} is {said}")

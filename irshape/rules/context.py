@@ -54,6 +54,9 @@ class Context:
         self._wirings: dict[Body, Wiring] = {}
         self._links: dict[Body, Links] = {}
         self._shared: dict[tuple[object, ...], Any] = {}
+        self.due_to_inputs: set[Layer] = set()
+        """The layers whose inputs misfit since sizes of the model's inputs contradict each other;
+        filled with `reported`."""
         self._collect(inference.result)
 
     def _collect(self, result: BodyResult) -> None:
@@ -205,6 +208,8 @@ class Context:
         """
         conflicts = self._size_conflicts
         told = [text for text in conflicts.of_inputs if _same_numbers(text, fault.message)]
+        if told:
+            self.due_to_inputs.add(layer)
         return [*(told if inputs else ()), *conflicts.of(layer)]
 
     @cached_property

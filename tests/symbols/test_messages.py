@@ -34,6 +34,19 @@ def test_validate_where_one_dimension_is_unknown(tmp_path: Path) -> None:
     assert seen.message.endswith("; ids_1 is 128 by ids, 64 by mask")
 
 
+def test_several_layers_that_misfit_for_two_inputs_are_no_slips(tmp_path: Path) -> None:
+    """No attribute and no constant of theirs is blamed; the first names the sizes."""
+    net = Net()
+    first, second = net.parameter("?,128", name="ids"), net.parameter("?,64", name="mask")
+    for _ in range(3):
+        above = net.layer("Reshape", [first, net.constant([0, 128])], 'special_zero="true"')
+        net.result(net.layer("Multiply", [above, second], 'auto_broadcast="numpy"'))
+    report = irshape.validate(net.save(tmp_path))
+    told = [seen for seen in report.diagnostics if seen.severity == "error"]
+    assert [seen.code for seen in told] == ["IR406"] * 3
+    assert told[0].message.endswith("; mask_1 is 64 by mask, not 128")
+
+
 def contrary(folder: Path, shape: str) -> Path:
     """Two layers behind x, which need another size of it each."""
     net = Net()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from ..formats.ir.edits import Edit, set_dims
 from ..model.graph import Finding, Layer, Port
@@ -167,7 +168,7 @@ def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator
         return
     ids = {int(number) for number in numbers}
     last = int(layer.outputs[0].id) if layer.outputs else len(ids) + 1
-    gaps = [number for number in range(last) if number not in ids]
+    gaps = list(islice((number for number in range(last) if number not in ids), 2))
     unused = [
         at
         for at in range(position if scene.in_order else len(scene.layers))
@@ -177,7 +178,7 @@ def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator
     for index, at in enumerate(unused[:MAX_UNUSED]):
         source = scene.layers[at]
         output = source.outputs[0]
-        for step, number in enumerate(map(str, gaps[:2])):
+        for step, number in enumerate(map(str, gaps)):
             edits = _with_port(scene, position, "input", layer.inputs, number, output)
             edge = new_edge(scene, source.id, output.id, layer.id, number)
             if edits and edge:

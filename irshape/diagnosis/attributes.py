@@ -71,6 +71,7 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         "IR112",
         "IR113",
         "IR114",
+        "IR115",
     ):
         return
     if finding.rule in BETWEEN_PORTS and finding.layer is layer:

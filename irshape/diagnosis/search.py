@@ -16,6 +16,7 @@ from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..model.weights import Weights
 from ..rule_ids import (
+    CONTRADICTED_ATTRIBUTE,
     CONTRADICTED_OPERATION,
     DANGLING_EDGE,
     DUPLICATE_ID,
@@ -415,14 +416,14 @@ class _Search:
             return ()
         gone = base - after
         explained = [other for other in (*self.waiting, *self.consequences) if _take(gone, other)]
-        wired = finding.rule.code.startswith(_WIRING)
+        wired, rewired = finding.rule.code.startswith(_WIRING), candidate.becomes is None
         reached = {
             scene.layers[at] for at in (*candidate.needs, *(candidate.touched if wired else ()))
         }
         explained += [
             other
             for other in self.waiting
-            if other.rule == UNREACHABLE_LAYER and other.layer in reached
+            if other.rule == UNREACHABLE_LAYER and other.layer in reached and rewired
         ]
         explained += [
             other
@@ -633,9 +634,10 @@ def _beside(source: Source, finding: Finding, candidate: Candidate) -> bool:
 
 
 def _of_input(candidate: Candidate) -> bool:
-    """Whether a change concerns an input of the net."""
+    """Whether a change is that of the type or shape of an input of the net."""
     layer = candidate.layer
-    return layer is not None and layer.is_parameter and not layer.path
+    typed = candidate.rule == CONTRADICTED_ATTRIBUTE
+    return typed and layer is not None and layer.is_parameter and not layer.path
 
 
 def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Finding]) -> Finding:

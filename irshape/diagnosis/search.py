@@ -227,9 +227,10 @@ class _Search:
         """Findings that are no cause by themselves."""
         self.waiting = sorted(findings, key=_depth_of_cause)
         astray = [finding for finding in self.waiting if finding.rule == DANGLING_EDGE]
-        if len(astray) == 1 and self.waiting[0].rule == MISSING_EDGE:
-            self.waiting.remove(astray[0])  # its cause is that of the edge that is missing
-            self.waiting.insert(0, astray[0])
+        edges = {element_start(context.model.source, finding.offset) for finding in astray}
+        if len(edges) == 1 and self.waiting[0].rule == MISSING_EDGE:
+            # the cause of the edge that is missing is that of the one that leads astray
+            self.waiting.sort(key=lambda finding: finding.rule != DANGLING_EDGE)
         self.few = len(findings) <= FEW
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
         self.left = max(MIN_WORK, int(WORK_PER_LAYER * len(context.every_layer)))

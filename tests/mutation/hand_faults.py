@@ -102,7 +102,7 @@ def parameter_shape_and_port(tree: Tree) -> Iterator[Where]:
     for layer, data in data_of(tree):
         port = layer.find("output/port")
         shape = str(data.get("shape", ""))
-        if layer.get("type") != "Parameter" or port is None or not re.match(r"\d", shape):
+        if layer.get("type") != "Parameter" or port is None or not re.match(r"\d+(,|$)", shape):
             continue
         sizes = [
             str(int(shape.split(",", maxsplit=1)[0]) + 1),

@@ -417,7 +417,8 @@ class _Search:
             return ()
         gone = base - after
         explained = [other for other in (*self.waiting, *self.consequences) if _take(gone, other)]
-        wired, rewired = finding.rule.code.startswith(_WIRING), candidate.becomes is None
+        wired = finding.rule.code.startswith(_WIRING)
+        rewired = candidate.becomes is None or candidate.becomes.element == "layer"
         reached = {
             scene.layers[at] for at in (*candidate.needs, *(candidate.touched if wired else ()))
         }

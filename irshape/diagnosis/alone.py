@@ -106,7 +106,8 @@ def _with_values(scene: Scene, position: int, weights: Weights | None) -> tuple[
         if weights is None:
             tensors[index] = scene.engine.layers.constant(producer, tensor)
         elif tensor.value is not None:
-            values = small_values(Constant.of(producer.items, weights))
+            constant = Constant.of(producer.items, weights)
+            values = small_values(constant) if constant.shape == tensor.shape.static else None
             tensors[index] = tensor if values is None else tensor.with_value(Value(values))
     return tuple(tensors)
 

@@ -86,7 +86,7 @@ def _of_lost_inputs(
                 yield Diagnosis(told, (lead, *also), (), False)
 
 
-_ENDS = ("from-layer", "from-port", "to-layer", "to-port")
+_ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
 OTHERS = 4
 """Among how many findings the one is looked for whose cause explains most."""
@@ -167,7 +167,7 @@ def _from_the_same(
             path = finding.layer.path if finding.layer is not None else None
             if value is not None:
                 groups.setdefault((value[0], path), []).append(finding)
-            elif side == b"from" and len(ends) == len(_ENDS):
+            elif side == b"from" and ends.keys() == _ENDS:
                 key = (ends["from-layer"], ends["from-port"], path)
                 groups.setdefault(key, []).append(finding)
     for group in groups.values():

@@ -74,9 +74,10 @@ class LayerEngine:
         if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
             return None
         try:
-            return small_values(Constant.of(layer.items, self.model.weights))
+            constant = Constant.of(layer.items, self.model.weights)
         except ValueError:
             return None
+        return small_values(constant) if constant.shape == shape else None
 
 
 def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: bool) -> LayerResult:

@@ -22,7 +22,7 @@ def main(folder: Path) -> None:
     request = json.loads((folder / "request.json").read_text())
     answer: dict[str, Any] = {"version": "?", "values": {}}
     try:
-        answer |= _run(request, folder)
+        _run(request, folder, answer)
     except ImportError as absent:
         answer["absent"] = str(absent)
     except Exception as problem:
@@ -32,7 +32,8 @@ def main(folder: Path) -> None:
     (folder / "answer.json").write_text(json.dumps(answer))
 
 
-def _run(request: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _run(request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> None:
+    """Adds the version to the answer, and then the names of the files with values."""
     import onnx
 
     model = onnx.load(request["model"], load_external_data=request["runtime"] != "onnxruntime")
@@ -49,7 +50,7 @@ def _run(request: dict[str, Any], folder: Path) -> dict[str, Any]:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 3
-        version = f"onnxruntime {onnxruntime.__version__}"
+        answer["version"] = f"onnxruntime {onnxruntime.__version__}"
         session = onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
@@ -57,16 +58,14 @@ def _run(request: dict[str, Any], folder: Path) -> dict[str, Any]:
     else:
         from onnx.reference import ReferenceEvaluator
 
-        version = f"onnx {onnx.__version__}, ReferenceEvaluator"
+        answer["version"] = f"onnx {onnx.__version__}, ReferenceEvaluator"
         outputs = ReferenceEvaluator(model).run(names, fed)
-    values = {}
     for number, (name, array) in enumerate(zip(names, outputs, strict=True)):
         value = np.asarray(array)
         if value.dtype.kind in "biuf" and value.dtype.name in np.sctypeDict:
             file = f"value{number}.npy"
             np.save(folder / file, value)
-            values[name] = file
-    return {"version": version, "values": values}
+            answer["values"][name] = file
 
 
 if __name__ == "__main__":

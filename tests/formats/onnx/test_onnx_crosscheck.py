@@ -27,17 +27,20 @@ def test_what_the_runtime_refuses_is_a_problem(tmp_path: Path) -> None:
     path = written(reduction(13, axes=[5]), tmp_path)
     comparison = irshape.crosscheck(irshape.load(path), force=True)
     assert not comparison.ok
-    assert "onnxruntime" in comparison.problems[0]
+    assert comparison.problems[0].startswith("onnxruntime 1.")
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:
-    """Of no elements the CPU plugin and irshape take the mean 0, onnxruntime NaN."""
-    node = helper.make_node("ReduceMean", ["x"], ["y"], axes=[1], keepdims=0)
-    comparison = irshape.crosscheck(
-        irshape.load(written(model(node, ["x:f32[2,0]"], ["y:f32[2]"], 13), tmp_path)),
-        [np.zeros((2, 0), np.float32)],
-    )
-    assert comparison.first is not None or comparison.problems
+    """The runtime reads the file, in which another operation stands by then."""
+    nodes = [
+        helper.make_node(name, ["x"], ["y"], keepdims=0) for name in ("ReduceMax", "ReduceSum")
+    ]
+    first, second = (model(node, ["x:f32[2,3]"], ["y:f32[]"], 13) for node in nodes)
+    loaded = irshape.load(written(first, tmp_path))
+    written(second, tmp_path)
+    comparison = irshape.crosscheck(loaded, [np.ones((2, 3), np.float32)])
+    assert comparison.first is not None
+    assert comparison.first.layer.type == "ReduceMax"
 
 
 def run(*arguments: str) -> int:

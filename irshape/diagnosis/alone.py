@@ -101,7 +101,8 @@ def _with_values(scene: Scene, position: int, weights: Weights | None) -> tuple[
         if source is None or not scene.layers[source[0]].is_constant:
             continue
         producer, tensor = scene.layers[source[0]], tensors[index]
-        if tensor != scene.outputs(source[0])[source[1]]:
+        outputs = scene.outputs(source[0])
+        if source[1] >= len(outputs) or tensor != outputs[source[1]]:
             continue
         if weights is None:
             tensors[index] = scene.engine.layers.constant(producer, tensor)

@@ -25,8 +25,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_RANDOM_BYTES = 1 << 30
 
-UNREADABLE = (ValueError, EOFError, TokenError, zipfile.BadZipFile)
-"""What NumPy raises for a file that is not in its format."""
+UNREADABLE = (
+    ValueError,
+    EOFError,
+    MemoryError,
+    OverflowError,
+    SyntaxError,
+    TokenError,
+    zipfile.BadZipFile,
+)
+"""What NumPy raises for a file that is not in its format, or declares a size that nothing has."""
 
 
 def random_inputs(

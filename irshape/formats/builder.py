@@ -394,10 +394,17 @@ def _shape_and_bytes(
 
     from ..numpy_types import dtype_of, pack
 
-    array = (
-        np.asarray(values, dtype=dtype_of(kind))
-        if np.size(values)
-        else np.zeros(np.shape(values), dtype_of(kind))
-    )
+    try:
+        array = (
+            np.asarray(values, dtype=dtype_of(kind))
+            if np.size(values)
+            else np.zeros(np.shape(values), dtype_of(kind))
+        )
+    except OverflowError:
+        raise Violation(
+            f"the node cannot be read: it takes the number {values}, which {kind} does not have",
+            rule=INPUT_ELEMENT_TYPE,
+            expected="an element type that has the number",
+        ) from None
     array = array.reshape(shape) if shape is not None else array
     return array.shape, pack(array, kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
+from math import prod
 
 from ..faults import Violation
 from ..ops.declaration import Operation, check_inputs
@@ -46,6 +47,9 @@ def attainable(
         return None
     at = unknown[0]
     rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
+    count = inputs[at].shape.static
+    if count is not None and prod(count) > MAX_RANK:
+        return None
     if not rank or rank > MAX_RANK or any(tensor.rank is None for tensor in inputs):
         return None
     for tries, tensor in enumerate(_values(inputs[at], rank)):
@@ -67,8 +71,6 @@ def _values(tensor: Tensor, rank: int) -> Iterator[Tensor]:
     static = tensor.shape.static
     counts = [(count,) for count in range(1, rank + 1)] if static is None else [static]
     for shape in counts:
-        count = 1
-        for size in shape:
-            count *= size
+        count = prod(shape)
         for axes in combinations_with_replacement(range(rank + count), count):
             yield Tensor(tensor.element_type, PartialShape(shape), Value(axes))

@@ -159,7 +159,7 @@ def _weights_by_user(result: BodyResult, fixed: set[int]) -> dict[int, tuple[int
             if layers[at].is_constant:
                 constant = constant_of(layers[at])
                 elements += constant.elements if constant is not None else 0
-                size += constant.size if constant is not None else 0
+                size += max(0, constant.size) if constant is not None else 0
         if elements:
             weights[position] = elements, size
     return weights

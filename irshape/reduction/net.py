@@ -91,7 +91,8 @@ class Net:
     def _edges(self) -> Iterator[Edge]:
         for node in self.nodes.values():
             for port, source in zip(node.layer.inputs, node.sources, strict=False):
-                if source is not None:
+                # a Parameter with an input, which is a fault, may have outlived what fed it
+                if source is not None and source.key in self.nodes:
                     producer = self.nodes[source.key].layer
                     start = producer.outputs[source.port].id
                     yield Edge(producer.id, start, node.layer.id, port.id, -1)

@@ -55,11 +55,11 @@ class Constants:
         """
         try:
             constant = self.model.constant(layer)
-            elements = constant.elements
+            elements, shape = constant.elements, constant.partial_shape
         except ValueError:
             return None
         document: dict[str, Any] = {
-            "tensor": f"{constant.element_type} {constant.partial_shape}",
+            "tensor": f"{constant.element_type} {shape}",
             "elements": elements,
             "bytes": constant.size,
         }

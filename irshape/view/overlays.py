@@ -120,7 +120,7 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
         for layer, outputs in zip(model.net.layers, inference.result.outputs, strict=True):
             sizes = outputs[0].shape.dims if layer.is_parameter and outputs else None
             if sizes is not None and not all(size.is_static for size in sizes):
-                names = layer.outputs[0].tensor_names
+                names = layer.outputs[0].tensor_names if layer.outputs else ()
                 shapes[names[0] if names else layer.id] = [max(1, size.low) for size in sizes]
     if not shapes:
         return inference, ""

@@ -6,7 +6,7 @@ are in ONNX's own schemas; every node is checked against them before its functio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -102,6 +102,18 @@ class Node:
     def x(self) -> NodeOutput:
         """The first input."""
         return self.need(0)
+
+    def choice(self, attribute: str, words: Mapping[str, str], default: str) -> str:
+        """What the word of an attribute stands for. Raises `Violation`."""
+        word = self[attribute] or default
+        if word not in words:
+            raise Violation(
+                f"`{attribute}` is '{word}'; expected one of {', '.join(words)}",
+                rule=ATTRIBUTE_VALUE,
+                at=attribute,
+                actual=word,
+            )
+        return words[word]
 
     def wants(self, index: int) -> bool:
         """Whether somebody wants an output."""

@@ -215,7 +215,7 @@ def gather_nd(node: Node) -> Outputs:
 def scatter_elements(node: Node) -> Outputs:
     axis = node.axis("axis", node.x.rank, negative_since=9)
     modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
-    reduction = _reduction(node, modes)
+    reduction = node.choice("reduction", modes, "none")
     return node.add(
         "ScatterElementsUpdate",
         node.x,
@@ -237,20 +237,8 @@ def scatter_nd(node: Node) -> Outputs:
         node.need(1),
         node.need(2),
         version="opset15",
-        reduction=_reduction(node, modes),
+        reduction=node.choice("reduction", modes, "none"),
     )
-
-
-def _reduction(node: Node, modes: dict[str, str]) -> str:
-    wanted = node["reduction"] or "none"
-    if wanted not in modes:
-        raise Violation(
-            f"`reduction` is '{wanted}'; expected one of {', '.join(modes)}",
-            rule=ATTRIBUTE_VALUE,
-            at="reduction",
-            actual=wanted,
-        )
-    return modes[wanted]
 
 
 @operator("Expand", 8, 13)
@@ -378,20 +366,19 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
     return wrapped if wrapped is not node.x else node.add("Identity", wrapped)
 
 
+_BLOCK_ORDERS = {"DCR": "blocks_first", "CRD": "depth_first"}
+
+
 @operator("DepthToSpace", 1, 11, 13, 28)
 def depth_to_space(node: Node) -> Outputs:
-    modes = {"DCR": "blocks_first", "CRD": "depth_first"}
-    return node.add(
-        "DepthToSpace", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"]
-    )
+    mode = node.choice("mode", _BLOCK_ORDERS, "DCR")
+    return node.add("DepthToSpace", node.x, block_size=node["blocksize"], mode=mode)
 
 
 @operator("SpaceToDepth", 1, 13, 28)
 def space_to_depth(node: Node) -> Outputs:
-    modes = {"DCR": "blocks_first", "CRD": "depth_first"}
-    return node.add(
-        "SpaceToDepth", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"]
-    )
+    mode = node.choice("mode", _BLOCK_ORDERS, "DCR")
+    return node.add("SpaceToDepth", node.x, block_size=node["blocksize"], mode=mode)
 
 
 @operator("Trilu", 14)

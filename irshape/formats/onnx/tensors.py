@@ -95,7 +95,8 @@ _CODES = {
 def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
     """How many elements a tensor in the model has, and their bytes.
 
-    NumPy is imported for rare types, and for numbers that the type does not hold.
+    NumPy is imported for rare types, and for numbers that the type does not hold. Raises
+    `Violation`.
     """
     elements = math.prod(tensor.dims)
     if kind.name in _CODES and tensor.data_location != onnx().TensorProto.EXTERNAL:
@@ -113,7 +114,15 @@ def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
             return elements, data
     from ...numpy_types import pack
 
-    array = onnx().numpy_helper.to_array(tensor)
+    try:
+        array = onnx().numpy_helper.to_array(tensor)
+    except ValueError as problem:
+        raise Violation(
+            f"the tensor does not hold the {elements} elements of its dimensions "
+            f"{list(tensor.dims)}: {problem}",
+            rule=CONSTANT_SIZE,
+            expected=elements,
+        ) from None
     return array.size, pack(array, kind)
 
 

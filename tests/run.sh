@@ -24,8 +24,9 @@ unset PYTHONDONTWRITEBYTECODE # the tests start the command hundreds of times
 
 "$bin/ruff" check
 "$bin/ruff" format --check
-"$bin/mypy"
-"$bin/lint-imports"
+("$bin/mypy" && "$bin/lint-imports") & # beside the tests, which keep no processor busy all the time
+types=$!
 # one worker more than processors: they wait for OpenVINO, browsers and servers
 workers=$("$bin/python" -c 'import os; print((os.cpu_count() or 1) + 1)')
 "$bin/python" -m pytest -n "$workers" --dist worksteal "$@"
+wait "$types"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import sys
@@ -35,6 +36,12 @@ def pytest_pyfunc_call() -> Generator[None, bool | None, bool | None]:
     """pytest's own variable, another in each test, would ask for another process of a runtime."""
     os.environ.pop("PYTEST_CURRENT_TEST", None)
     return (yield)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay to the end: the garbage collector need not look at them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

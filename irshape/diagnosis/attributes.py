@@ -369,6 +369,7 @@ def _numbers(attribute: Attribute, text: str | None, usual: Counter[str]) -> lis
                     texts.append(comma.join(map(str, changed)))
         else:
             texts += [comma.join(number for _ in range(2)) for number in ("1", "0", "2")]
+    # only an axis is often negative: elsewhere a minus is tried where some value here has one
     if "ax" not in attribute.name and not any("-" in word for word in (text or "", *texts[:4])):
         texts = [word for word in texts if "-" not in word]
     return texts

@@ -7,27 +7,19 @@ new one arises, is the cause.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..faults import Fault
 from ..model.graph import Body, Finding, Layer
-from ..model.source import Source
 from ..model.weights import Weights
 from ..rule_ids import (
-    CONTRADICTED_ATTRIBUTE,
-    CONTRADICTED_OPERATION,
     DANGLING_EDGE,
-    DUPLICATE_ID,
-    DUPLICATE_PORT,
     HUGE_TENSOR,
     INPUT_SHAPES,
     MISSING_EDGE,
     MISSING_RESULT,
     UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
-    Severity,
 )
 from ..rules import Context
 from .alone import refuted
@@ -38,9 +30,11 @@ from .constants import constant_causes
 from .copies import copy_causes
 from .edges import edge_at, edge_causes
 from .exchanges import exchange_causes, exchanged_port_ids
+from .groups import from_the_same, of_lost_inputs
 from .layers import cured_causes, element_causes, id_causes, operation_causes
 from .ports import lost_input_causes, port_causes, port_id_causes
 from .scene import Scene
+from .telling import cause_as_finding, element_start
 from .trial import Key, Trial, Wanted
 from .values import Patched, value_causes
 
@@ -70,24 +64,6 @@ MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
 FEW = 8
 """With more errors and warnings than this, what could be meant is not changed unasked."""
-
-
-def _of_lost_inputs(
-    findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]
-) -> Iterator[Diagnosis]:
-    """What is inferred for a layer whose input comes from nowhere says nothing about its ports."""
-    known = {id(finding) for each in diagnoses for finding in each.explained}
-    rest = [finding for finding in findings if id(finding) not in known]
-    for lead in rest:
-        if lead.rule == DANGLING_EDGE and lead.layer is not None:
-            also = [f for f in rest if f.layer is lead.layer and f.rule.code.startswith("IR20")]
-            if also:
-                told = lead._replace(related=tuple(also))
-                yield Diagnosis(told, (lead, *also), (), False)
-
-
-_ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
-_VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
 OTHERS = 4
 """Among how many findings the one is looked for whose cause explains most."""
 LISTED = 5
@@ -138,60 +114,16 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
     if len(graver) <= MAX_FINDINGS:
         diagnoses += _Search(context, graver, huge).run()
-    diagnoses += _of_lost_inputs(graver, diagnoses)
+    diagnoses += of_lost_inputs(graver, diagnoses)
     several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     left = [finding for finding in graver if id(finding) not in several]
     alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
-    groups = list(_from_the_same(model.source, left, alone))
+    groups = list(from_the_same(model.source, left, alone))
     grouped = {id(finding) for group in groups for finding in group.explained}
     return [
         *groups,
         *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
     ]
-
-
-def _from_the_same(
-    source: Source, findings: Sequence[Finding], diagnoses: Mapping[int, Diagnosis]
-) -> Iterator[Diagnosis]:
-    """Edges from, or to, the same layer or port that does not exist are told once.
-
-    diagnoses: those of single findings. What takes each of them back does so together.
-    """
-    groups: dict[tuple[object, ...], list[Finding]] = {}
-    for finding in findings:
-        if finding.rule == DANGLING_EDGE:
-            start = element_start(source, finding.offset)
-            ends = {name: source.data[a:b] for name, _, a, b in source.attributes(start)}
-            value = _VALUE.match(source.data, finding.offset)
-            side = b"from" if source.data.startswith(b"from", finding.offset) else b"to"
-            path = finding.layer.path if finding.layer is not None else None
-            if value is not None:
-                groups.setdefault((value[0], path), []).append(finding)
-            elif side == b"from" and ends.keys() == _ENDS:
-                key = (ends["from-layer"], ends["from-port"], path)
-                groups.setdefault(key, []).append(finding)
-    for group in groups.values():
-        if len(group) > 1:
-            told = group[0]._replace(related=tuple(group[1:]))
-            causes = [diagnoses.get(id(finding)) for finding in group]
-            together = _together([cause for cause in causes if cause is not None], len(group))
-            certain = bool(together) and all(
-                cause is not None and cause.certain for cause in causes
-            )
-            yield Diagnosis(told, tuple(group), together, certain)
-
-
-def _together(causes: Sequence[Diagnosis], count: int) -> tuple[Candidate, ...]:
-    """The first candidates of several causes as one, if they do the same to each."""
-    firsts = [cause.candidates[0] for cause in causes if cause.candidates]
-    if len(firsts) < count or len({first.change for first in firsts}) > 1:
-        return ()
-    edits = tuple(edit for first in firsts for edit in first.edits)
-    return (firsts[0]._replace(edits=edits, change=f"{firsts[0].change} in {count} edges"),)
-
-
-_Explaining = tuple[int, Candidate, tuple[Finding, ...]]
-"""How many findings a candidate explains, the candidate, and those findings."""
 
 
 def _single(context: Context, findings: Sequence[Finding], count: int) -> Diagnosis | None:
@@ -203,7 +135,7 @@ def _single(context: Context, findings: Sequence[Finding], count: int) -> Diagno
                 continue
             for entry in search.tried(scene, finding, value_causes(scene, finding, position)):
                 if entry[0] >= count:
-                    cause = _as_finding(context.model.source, entry[1], entry[2])
+                    cause = cause_as_finding(context.model.source, entry[1], entry[2])
                     return Diagnosis(cause, entry[2], (), False)
     return None
 
@@ -212,8 +144,10 @@ _RESULT = ("a Result", 'type="Result"')
 """The changes after which a body has a Result."""
 _WIRING = ("IR10", "IR11", "IR402", "IR60")
 """Findings with which it is not known what feeds what."""
-_CONSEQUENCES = ("IR2", "IR4")
-"""Findings that say what does not go together; the cause has a code of its own nature."""
+
+
+_Explaining = tuple[int, Candidate, tuple[Finding, ...]]
+"""How many findings a candidate explains, the candidate, and those findings."""
 
 
 class _Search:
@@ -329,7 +263,7 @@ class _Search:
             and (len(rivals) == 1 or rivals[1][1].cost - first.cost >= CLEARLY)
         )
         return Diagnosis(
-            _as_finding(self.context.model.source, first, explained),
+            cause_as_finding(self.context.model.source, first, explained),
             explained,
             tuple(entry[1] for entry in best[:LISTED] if entry[1].edits) if first.edits else (),
             certain,
@@ -603,74 +537,3 @@ def _take(gone: Counter[Key], finding: Finding) -> bool:
         return False
     gone[key] -= 1
     return True
-
-
-def _from_source(
-    source: Source, lead: Finding, candidate: Candidate, explained: tuple[Finding, ...], help: str
-) -> Finding:
-    """What OpenVINO refuses at one layer for what a Const or Parameter feeds it: it stays there."""
-    layer = candidate.layer
-    named = "" if layer is None else f" ({layer.label} in line {source.place(layer.offset)[0]})"
-    fault = lead.fault._replace(message=f"{lead.message}{named}", help=help)
-    related = tuple(other for other in explained if other is not lead)
-    return lead._replace(fault=fault, related=related)
-
-
-def _same_element(source: Source, finding: Finding, candidate: Candidate) -> bool:
-    """Whether a finding stands in the element, or in the port, that a change concerns."""
-    unique = finding.rule != DUPLICATE_PORT
-    if candidate.port is not None and finding.port == candidate.port and unique:
-        return finding.layer is candidate.layer
-    return element_start(source, finding.offset) == element_start(source, candidate.offset)
-
-
-def element_start(source: Source, offset: int) -> int:
-    """Where the tag in which an offset lies begins."""
-    return source.data.rfind(b"<", 0, offset + 1)
-
-
-def _beside(source: Source, finding: Finding, candidate: Candidate) -> bool:
-    """Whether a finding stands at another attribute of the element than the cause."""
-    places = (finding.offset, candidate.offset)
-    return places[0] != places[1] and all(source.data[at : at + 1] != b"<" for at in places)
-
-
-def _of_input(candidate: Candidate) -> bool:
-    """Whether a change is that of the type or shape of an input of the net."""
-    layer = candidate.layer
-    typed = candidate.rule == CONTRADICTED_ATTRIBUTE
-    return typed and layer is not None and layer.is_parameter and not layer.path
-
-
-def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Finding]) -> Finding:
-    """The cause as a finding, under the rule of one that it explains."""
-    explained = tuple(explained)
-    errors = [other for other in explained if other.severity == "error"]
-    refused = [other for other in errors if not other.rule.code.startswith("IR2")]
-    leads = refused or errors or list(explained)  # what OpenVINO refuses is told as such
-    here = [
-        other
-        for other in leads
-        if _same_element(source, other, candidate) and not _beside(source, other, candidate)
-    ]
-    here.sort(key=lambda other: other.offset != candidate.offset)
-    if here:
-        return here[0]._replace(related=tuple(other for other in explained if other is not here[0]))
-    lead = next((other for other in leads if other.layer is candidate.layer), leads[0])
-    help = f"likely meant: {candidate.change}"
-    if candidate.patch is not None:
-        help += f" in the .bin, at byte {candidate.patch.offset}"
-    source_of_values = candidate.patch is not None or _of_input(candidate)
-    if source_of_values and lead in refused and len({other.layer for other in refused}) == 1:
-        return _from_source(source, lead, candidate, explained, help)
-    fault = lead.fault._replace(message=candidate.cause, help=help)
-    consequence = (
-        lead.rule.code.startswith(_CONSEQUENCES)
-        or candidate.rule == CONTRADICTED_OPERATION
-        or (lead.rule == MISSING_EDGE and candidate.rule in (DUPLICATE_ID, DANGLING_EDGE))
-    )
-    if consequence and candidate.rule not in (None, lead.rule):
-        severity: Severity = "error" if errors else "warning"
-        assert candidate.rule is not None
-        fault = Fault(candidate.rule, candidate.cause, help=help, severity=severity)
-    return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)

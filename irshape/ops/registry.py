@@ -76,9 +76,9 @@ def _index() -> dict[str, tuple[str, str]]:
             type_name = stem if version.isdigit() and stem else name
             index[type_name.lower()] = (type_name, module)
             if "\n    also_read = " in declared:
-                for names in _ALSO_READ.findall(declared):
-                    for other in re.findall(r'"(\w+)"', names):
-                        synonyms[other.lower()] = (type_name, module)
+                names = " ".join(_ALSO_READ.findall(declared))
+                for other in re.findall(r'"(\w+)"', names):
+                    synonyms[other.lower()] = (type_name, module)
     return synonyms | index
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..faults import Fault
 from ..inference.result import BodyResult
-from ..model.graph import Finding
+from ..model.graph import Finding, Layer
 from ..ops.tensors import Tensor
 from .context import Context
 
@@ -64,14 +64,21 @@ def _needs(context: Context, result: BodyResult) -> Iterator[tuple[int, int, int
     for body, position in context.by_type.get("matmul", ()):
         tensors = inputs.get(position, ()) if body is net else ()
         if len(tensors) == 2:
-            data, other = (None if each is None else each.shape.dims for each in tensors)
-            if data and other and data[-1].is_dynamic:
-                layer = body.layers[position]
-                if layer.attribute("transpose_a") not in ("true", "1"):
-                    swapped = layer.attribute("transpose_b") in ("true", "1")
-                    size = other[-1] if swapped or len(other) == 1 else other[-2]
-                    if size.is_static:
-                        yield position, 0, len(data) - 1, size.low
+            yield from _of_matmul(position, tensors, body.layers[position])
+
+
+def _of_matmul(
+    position: int, tensors: tuple[Tensor | None, ...], layer: Layer
+) -> Iterator[tuple[int, int, int, int]]:
+    data, other = (None if each is None else each.shape.dims for each in tensors)
+    transposed, swapped = (
+        layer.attribute(name) in ("true", "1") for name in ("transpose_a", "transpose_b")
+    )
+    if not data or not other or transposed or not data[-1].is_dynamic:
+        return
+    size = other[-1] if swapped or len(other) == 1 else other[-2]
+    if size.is_static:
+        yield position, 0, len(data) - 1, size.low
 
 
 def _of_concat(

@@ -1,0 +1,69 @@
+"""Findings that are told as one because the same element is behind them, whatever its cure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..model.graph import Finding
+from ..model.source import Source
+from ..rule_ids import DANGLING_EDGE
+from .candidate import Candidate, Diagnosis
+from .telling import element_start
+
+_ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
+_VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
+
+
+def of_lost_inputs(
+    findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]
+) -> Iterator[Diagnosis]:
+    """What is inferred for a layer whose input comes from nowhere says nothing about its ports."""
+    known = {id(finding) for each in diagnoses for finding in each.explained}
+    rest = [finding for finding in findings if id(finding) not in known]
+    for lead in rest:
+        if lead.rule == DANGLING_EDGE and lead.layer is not None:
+            also = [f for f in rest if f.layer is lead.layer and f.rule.code.startswith("IR20")]
+            if also:
+                told = lead._replace(related=tuple(also))
+                yield Diagnosis(told, (lead, *also), (), False)
+
+
+def from_the_same(
+    source: Source, findings: Sequence[Finding], diagnoses: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Edges from, or to, the same layer or port that does not exist are told once.
+
+    diagnoses: those of single findings. What takes each of them back does so together.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        if finding.rule == DANGLING_EDGE:
+            start = element_start(source, finding.offset)
+            ends = {name: source.data[a:b] for name, _, a, b in source.attributes(start)}
+            value = _VALUE.match(source.data, finding.offset)
+            side = b"from" if source.data.startswith(b"from", finding.offset) else b"to"
+            path = finding.layer.path if finding.layer is not None else None
+            if value is not None:
+                groups.setdefault((value[0], path), []).append(finding)
+            elif side == b"from" and ends.keys() == _ENDS:
+                key = (ends["from-layer"], ends["from-port"], path)
+                groups.setdefault(key, []).append(finding)
+    for group in groups.values():
+        if len(group) > 1:
+            told = group[0]._replace(related=tuple(group[1:]))
+            causes = [diagnoses.get(id(finding)) for finding in group]
+            together = _together([cause for cause in causes if cause is not None], len(group))
+            certain = bool(together) and all(
+                cause is not None and cause.certain for cause in causes
+            )
+            yield Diagnosis(told, tuple(group), together, certain)
+
+
+def _together(causes: Sequence[Diagnosis], count: int) -> tuple[Candidate, ...]:
+    """The first candidates of several causes as one, if they do the same to each."""
+    firsts = [cause.candidates[0] for cause in causes if cause.candidates]
+    if len(firsts) < count or len({first.change for first in firsts}) > 1:
+        return ()
+    edits = tuple(edit for first in firsts for edit in first.edits)
+    return (firsts[0]._replace(edits=edits, change=f"{firsts[0].change} in {count} edges"),)

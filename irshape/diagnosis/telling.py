@@ -1,0 +1,93 @@
+"""A cause as a finding: at its element, in the words of what it explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..faults import Fault
+from ..model.graph import Finding
+from ..model.source import Source
+from ..rule_ids import (
+    CONTRADICTED_ATTRIBUTE,
+    CONTRADICTED_OPERATION,
+    DANGLING_EDGE,
+    DUPLICATE_ID,
+    DUPLICATE_PORT,
+    MISSING_EDGE,
+    Severity,
+)
+from .candidate import Candidate
+
+_CONSEQUENCES = ("IR2", "IR4")
+"""Findings that say what does not go together; the cause has a code of its own nature."""
+
+
+def cause_as_finding(source: Source, candidate: Candidate, explained: Iterable[Finding]) -> Finding:
+    """The cause as a finding, under the rule of one that it explains."""
+    explained = tuple(explained)
+    errors = [other for other in explained if other.severity == "error"]
+    refused = [other for other in errors if not other.rule.code.startswith("IR2")]
+    leads = refused or errors or list(explained)  # what OpenVINO refuses is told as such
+    here = [
+        other
+        for other in leads
+        if _same_element(source, other, candidate) and not _beside(source, other, candidate)
+    ]
+    here.sort(key=lambda other: other.offset != candidate.offset)
+    if here:
+        return here[0]._replace(related=tuple(other for other in explained if other is not here[0]))
+    lead = next((other for other in leads if other.layer is candidate.layer), leads[0])
+    help = f"likely meant: {candidate.change}"
+    if candidate.patch is not None:
+        help += f" in the .bin, at byte {candidate.patch.offset}"
+    source_of_values = candidate.patch is not None or _of_input(candidate)
+    if source_of_values and lead in refused and len({other.layer for other in refused}) == 1:
+        return _from_source(source, lead, candidate, explained, help)
+    fault = lead.fault._replace(message=candidate.cause, help=help)
+    consequence = (
+        lead.rule.code.startswith(_CONSEQUENCES)
+        or candidate.rule == CONTRADICTED_OPERATION
+        or (lead.rule == MISSING_EDGE and candidate.rule in (DUPLICATE_ID, DANGLING_EDGE))
+    )
+    if consequence and candidate.rule not in (None, lead.rule):
+        severity: Severity = "error" if errors else "warning"
+        assert candidate.rule is not None
+        fault = Fault(candidate.rule, candidate.cause, help=help, severity=severity)
+    return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)
+
+
+def element_start(source: Source, offset: int) -> int:
+    """Where the tag in which an offset lies begins."""
+    return source.data.rfind(b"<", 0, offset + 1)
+
+
+def _same_element(source: Source, finding: Finding, candidate: Candidate) -> bool:
+    """Whether a finding stands in the element, or in the port, that a change concerns."""
+    unique = finding.rule != DUPLICATE_PORT
+    if candidate.port is not None and finding.port == candidate.port and unique:
+        return finding.layer is candidate.layer
+    return element_start(source, finding.offset) == element_start(source, candidate.offset)
+
+
+def _beside(source: Source, finding: Finding, candidate: Candidate) -> bool:
+    """Whether a finding stands at another attribute of the element than the cause."""
+    places = (finding.offset, candidate.offset)
+    return places[0] != places[1] and all(source.data[at : at + 1] != b"<" for at in places)
+
+
+def _of_input(candidate: Candidate) -> bool:
+    """Whether a change is that of the type or shape of an input of the net."""
+    layer = candidate.layer
+    typed = candidate.rule == CONTRADICTED_ATTRIBUTE
+    return typed and layer is not None and layer.is_parameter and not layer.path
+
+
+def _from_source(
+    source: Source, lead: Finding, candidate: Candidate, explained: tuple[Finding, ...], help: str
+) -> Finding:
+    """What OpenVINO refuses at one layer for what a Const or Parameter feeds it: it stays there."""
+    layer = candidate.layer
+    named = "" if layer is None else f" ({layer.label} in line {source.place(layer.offset)[0]})"
+    fault = lead.fault._replace(message=f"{lead.message}{named}", help=help)
+    related = tuple(other for other in explained if other is not lead)
+    return lead._replace(fault=fault, related=related)

@@ -4,8 +4,9 @@ python tests/benchmark_zoo.py [--models N] [--jobs N…] [FILE…]
 
 The models are copies of the files, without one the examples, each with small changes: every copy
 has names of its own, and one in twenty a dimension that is wrong. The .bin is the same file, by a
-hard link. Prints models a second, and the memory that all processes of a command hold at their
-peak (the proportional set size); asserts nothing.
+hard link. Prints models a second without the cache of findings, then with an empty and with a full
+one, and the memory that all processes of a command hold at their peak (the proportional set size);
+asserts nothing.
 """
 
 from __future__ import annotations
@@ -102,17 +103,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--models", type=int, default=10_000)
-    parser.add_argument("--jobs", type=int, nargs="*", default=[1, os.cpu_count() or 1])
+    parser.add_argument("--jobs", type=int, nargs="+", default=[1, os.cpu_count() or 1])
     given = parser.parse_args()
     sources = given.files or sorted(EXAMPLES.glob("*.xml"))
     with tempfile.TemporaryDirectory(prefix="irshape-zoo-") as made:
         folder = Path(made)
         copies(sources, given.models, folder)
         validate = [sys.executable, "-m", "irshape", "validate", str(folder), "-f", "jsonl"]
+        cached = [*validate, "--cache-dir", str(folder / "cache"), "--jobs", str(given.jobs[-1])]
         commands = {
-            f"irshape validate --jobs {jobs}": [*validate, "--jobs", str(jobs)]
+            f"irshape validate --jobs {jobs}": [*validate, "--no-cache", "--jobs", str(jobs)]
             for jobs in given.jobs
         }
+        commands["… that writes its cache"] = commands["… that reads its cache"] = cached
         commands["read_model in a loop"] = [sys.executable, "-c", LOOP, str(folder)]
         print(f"{given.models:,} models, {os.cpu_count()} cores\n")
         print("| | seconds | models a second | MiB |\n|---|---|---|---|")

@@ -46,13 +46,13 @@ def repeated(
 
     Where the consumer's port repeats that declaration, it is believed. The fault then lies behind
     the producer's port and has been reported there; inferring the consumer from something else
-    would only report it again. A shape that only says less is no fault, and is not believed: the
-    consumer may not take what was inferred.
+    would only report it again. A shape or a type that only says less is no fault, and is not
+    believed: the consumer may not take what was inferred.
     """
     repeats = port.dims == dims and not contradicting.shape.encloses(inferred.shape)
     shape = contradicting.shape if repeats else inferred.shape
     element_type = inferred.element_type
-    if contradicting.element_type is not element_type:
+    if contradicting.element_type not in (element_type, DYNAMIC_TYPE):
         consumed = port.element_type
         if consumed is None:
             element_type = DYNAMIC_TYPE

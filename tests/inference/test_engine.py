@@ -6,7 +6,7 @@ from pathlib import Path
 
 import openvino as ov
 import pytest
-from ir import Net, shapes
+from ir import PRECISIONS, Net, shapes
 
 import irshape
 
@@ -124,6 +124,20 @@ def test_a_port_that_says_less_hides_nothing(
     at = int(total)
     repeating = '<input><port id="0"><dim>-1</dim><dim>4</dim></port>'
     net.layers[at] = net.layers[at].replace('<input><port id="0"/>', repeating)
+    assert codes(irshape.validate(net.save(tmp_path))) == expected
+
+
+@pytest.mark.parametrize(("element_type", "expected"), [("i32", ["IR403"]), ("f32", [])])
+def test_a_port_without_a_type_hides_nothing(
+    tmp_path: Path, element_type: str, expected: list[str]
+) -> None:
+    """Its layer refuses the type that the Parameter has, though its port names none."""
+    net = Net()
+    data = net.parameter("1,4", element_type)
+    at = int(data)
+    typed = f'precision="{PRECISIONS[element_type]}"'
+    net.layers[at] = net.layers[at].replace(typed, 'precision="UNSPECIFIED"')
+    net.result(net.layer("SoftPlus", [data], version="opset4", outputs=["UNSPECIFIED:1,4"]))
     assert codes(irshape.validate(net.save(tmp_path))) == expected
 
 

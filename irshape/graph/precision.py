@@ -40,7 +40,17 @@ def to_f16(graph: Editing, keep: Selection) -> int:
             except GraphError:
                 continue  # an operation that takes or gives f32 only
         _drop_converts(graph)
+        constants = [
+            (new, old.layer.name, old.names, old.layer.rt_info_text)
+            for old, new in half.items()
+            if old.layer.raw.is_constant
+        ]
         graph.clean(duplicates=False)
+        for new, name, tensor_names, info in constants:
+            if new.layer in graph and name not in graph:  # it replaces the one that had the name
+                graph.rename_layer(new.layer, name)
+                graph.rename_tensor(new, tensor_names)
+                graph._give_info(new.layer, info)
     return count
 
 

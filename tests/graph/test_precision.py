@@ -95,3 +95,15 @@ def test_what_decides_a_shape_stays(type: str, at: int, value: list[int], tmp_pa
     expected = described(saved_by_openvino(tmp_path / "plain.xml", tmp_path / "half.xml"))
     graph.compress_to_f16()
     assert described(graph) == expected
+
+
+def test_constants_in_f16_keep_their_names(tmp_path: Path) -> None:
+    graph = Graph.load(EXAMPLES / "encoder.xml")
+    constants = [layer for layer in graph if layer.type == "Const"]
+    before = {layer.name: layer.output.names for layer in constants}
+    single = [layer.name for layer in constants if str(layer.output.element_type) == "f32"]
+    graph.to_f16(keep="*norm*")
+    graph.save(tmp_path / "half.xml")
+    after = Graph.load(tmp_path / "half.xml")
+    assert {name: after[name].output.names for name in before} == before
+    assert "f16" in {str(after[name].output.element_type) for name in single}

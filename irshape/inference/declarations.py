@@ -31,7 +31,7 @@ class Declarations:
 
     def __init__(self, model: Model) -> None:
         self._alone = model.kind == "layers"
-        self._by_text: dict[tuple[str, str, tuple[str, ...]], Declaration] = {}
+        self._by_text: dict[tuple[object, ...], Declaration] = {}
         self._by_layer: dict[Layer, Declaration] = {}
 
     def of(self, layer: Layer) -> Declaration:
@@ -40,6 +40,8 @@ class Declarations:
         if known is not None:
             return known
         items = layer.items
+        # a layer without a version has one that also depends on its ports
+        version = layer.version or str(layer.offset)
         if (
             len(items) == 8
             and items[4] == "offset"
@@ -48,11 +50,13 @@ class Declarations:
             and items[6] == "size"
         ):
             # a constant: where its bytes lie takes no part in inference
-            items = (*items[:4], "offset", "0", "size", "0")
-        # a layer without a version has one that also depends on its ports
-        key = (layer.type, layer.version or str(layer.offset), items)
+            key: tuple[object, ...] = (layer.type, version, items[:4], "anywhere")
+        else:
+            key = (layer.type, version, items)
         declaration = self._by_text.get(key)
         if declaration is None:
+            if len(key) == 4:
+                items = (*items[:4], "offset", "0", "size", "0")
             declaration = self._by_text[key] = self._read(layer, items)
         self._by_layer[layer] = declaration
         return declaration

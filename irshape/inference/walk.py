@@ -152,38 +152,80 @@ class Walk:
         self.declarations = list(map(engine.declarations.of, body.layers))
         self.compare = compare
         self.contradicted: Contradictions = {}
+        self.remembers = engine.layers.lasting
+        """Whether layers of one declaration with the same inputs are inferred once."""
+        self.alike: dict[tuple[object, ...], tuple[Tensor, ...]] = {}
+        """The outputs of those of which nothing is reported, by what decides them: objects by id,
+        constants whose values are needed by their attributes."""
 
     def run(self, parameters: Mapping[str, PartialShape | Tensor], result_values: bool) -> None:
         """Infers all layers, producers first."""
         result, contradicted = self.result, self.contradicted
         wiring, outputs, unsure = result.wiring, result.outputs, result.unsure
-        layers = result.body.layers
-        needed = needed_values(result.body, wiring, self.declarations, result_values)
+        layers, sources, declarations = result.body.layers, wiring.sources, self.declarations
+        needed = needed_values(result.body, wiring, declarations, result_values)
+        alike = self.alike
         for position in wiring.order:
             layer = layers[position]
-            row = wiring.sources[position]
+            row = sources[position]
             if unsure or contradicted or None in row:
                 inputs = self._inputs(position, row)
             else:
                 try:
-                    inputs = [outputs[producer][port] for producer, port in row]  # type: ignore[misc]
+                    inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
                 except IndexError:
                     inputs = self._inputs(position, row)
             if position in wiring.cyclic or (None in row and not self._optional(position, row)):
                 # a rule reports the cycle, or the input that nothing feeds
                 outputs[position] = self._pass_over(position)
                 continue
-            fed = parameters.get(layer.id) if parameters and layer.is_parameter else None
-            tensors = self.infer(position, tuple(inputs), position in needed, fed)
+            if parameters and layer.is_parameter and layer.id in parameters:
+                outputs[position] = self._feed(position, inputs, parameters[layer.id])
+                continue
+            ports, with_values = layer.outputs, position in needed
+            # all of these objects stay in this result, so that no other gets the id of one
+            key: tuple[object, ...] = (
+                (id(declarations[position]), len(ports), with_values, *map(id, inputs))
+                if inputs or not with_values
+                else (id(declarations[position]), len(ports), layer.items)
+            )
+            tensors = alike.get(key)
+            if tensors is None:
+                tensors = self._first(key, position, inputs, with_values)
+            else:
+                result.inputs[position] = inputs
             outputs[position] = tensors
-            if self.compare and layer.outputs:
-                if fed is None:
-                    for mismatch in mismatches(layer, tensors):
-                        self._note_mismatch(position, mismatch)
-                else:
-                    self._compare_parameter(position, tensors[0])
+            if self.compare and ports:
+                for mismatch in mismatches(layer, tensors):
+                    self._note_mismatch(position, mismatch)
 
-    def _inputs(self, position: int, row: list[OutputRef | None]) -> list[Tensor]:
+    def _first(
+        self, key: tuple[object, ...], position: int, inputs: tuple[Tensor, ...], with_values: bool
+    ) -> tuple[Tensor, ...]:
+        """The outputs of a layer; those of others like it are the same if nothing is reported."""
+        observations, declaration = self.result.observations, self.declarations[position]
+        before = len(observations)
+        tensors = self.infer(position, inputs, with_values)
+        if not self.remembers or len(observations) > before:
+            return tensors
+        assert not isinstance(declaration, UnknownOperation)
+        operation = declaration[0]
+        if with_values and operation.reads_weights and (inputs or position in self.result.unsure):
+            return tensors
+        if not operation.has_bodies:
+            self.alike[key] = tensors
+        return tensors
+
+    def _feed(
+        self, position: int, inputs: tuple[Tensor, ...], fed: PartialShape | Tensor
+    ) -> tuple[Tensor, ...]:
+        """The output of a Parameter that has something instead of what it declares."""
+        tensors = self.infer(position, inputs, False, fed)
+        if self.compare and self.result.body.layers[position].outputs:
+            self._compare_parameter(position, tensors[0])
+        return tensors
+
+    def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
         """The inputs of a layer, where some may be in doubt or missing."""
         result, contradicted = self.result, self.contradicted
         layers, unsure = result.body.layers, result.unsure
@@ -203,7 +245,7 @@ class Walk:
             if producer in unsure:
                 unsure.add(position)
             inputs.append(tensor)
-        return inputs
+        return tuple(inputs)
 
     def infer(
         self,
@@ -338,17 +380,19 @@ def needed_values(
     needed: set[int] = set()
     layers, sources = body.layers, wiring.sources
     for position in reversed(wiring.order):
+        row = sources[position]
+        if not row:
+            continue
         declaration = declarations[position]
         if isinstance(declaration, UnknownOperation):
             continue
         operation = declaration[0]
-        row = sources[position]
         if position in needed:
             if not operation.value_of_shape:
-                needed.update(source[0] for source in row if source is not None)
+                needed.update([source[0] for source in row if source is not None])
             continue
         if result_values and layers[position].is_result:
-            needed.update(source[0] for source in row if source is not None)
+            needed.update([source[0] for source in row if source is not None])
         for index, operand in operation.valued:
             for source in row[index:] if operand.variadic else row[index : index + 1]:
                 if source is not None:

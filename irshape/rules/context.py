@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..faults import Fault
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
-from ..model.graph import Body, Finding, Layer, Model
+from ..model.graph import Body, Finding, Layer, Model, Port
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
@@ -84,17 +85,19 @@ class Context:
     @cached_property
     def every_layer(self) -> list[Layer]:
         """The layers in file order, those inside bodies after the layer that contains them."""
-        return list(self.model.walk())
+        return list(self.model.walk() if len(self.bodies) > 1 else self.model.layers)
 
     @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
         """The Const layers whose attributes describe a constant; other rules report the rest."""
         described = []
         known: dict[tuple[str, ...], Constant | None] = {}
-        for layer in self.layers("const"):
+        for body, position in self.by_type.get("const", ()):
+            layer = body.layers[position]
             items = layer.items
-            constant = known.get(items)
-            if constant is None and items not in known:
+            try:
+                constant = known[items]
+            except KeyError:
                 constant = known[items] = self._constant(layer)
             if constant is not None:
                 described.append((layer, constant))
@@ -105,20 +108,21 @@ class Context:
             constant = Constant.of(layer.items, self.model.weights)
         except ValueError:
             return None
+        _, shape, offset, size, _ = constant
         sound = (
-            constant.offset >= 0
-            and constant.size >= 0
-            and (not constant.shape or 0 <= min(constant.shape) <= max(constant.shape) < UNBOUNDED)
+            offset >= 0
+            and size >= 0
+            and (not shape or (min(shape) >= 0 and max(shape) < UNBOUNDED))
         )
         return constant if sound else None
 
     @cached_property
     def by_type(self) -> dict[str, list[tuple[Body, int]]]:
         """The layers of each type (`Layer.folded_type`): the body and the position in it."""
-        as_written: dict[str, list[tuple[Body, int]]] = {}
+        as_written: defaultdict[str, list[tuple[Body, int]]] = defaultdict(list)
         for body in self.bodies:
             for position, layer in enumerate(body.layers):
-                as_written.setdefault(layer.type, []).append((body, position))
+                as_written[layer.type].append((body, position))
         folded: dict[str, list[tuple[Body, int]]] = {}
         for places in as_written.values():
             body, position = places[0]
@@ -135,15 +139,16 @@ class Context:
     @cached_property
     def ports(self) -> Ports:
         """What a look at every port tells."""
-        precisions: set[str | None] = set()
-        repeat: dict[Layer, None] = {}
-        for layer in self.every_layer:
-            for ports in (layer.inputs, layer.outputs):
-                if len(ports) > 1 and len({port.id for port in ports}) < len(ports):
-                    repeat[layer] = None
-                for port in ports:
-                    precisions.add(port.precision)
-        return Ports(precisions, list(repeat))
+        layers = self.every_layer
+        precisions = {port.precision for layer in layers for port in layer.outputs}
+        precisions |= {port.precision for layer in layers for port in layer.inputs}
+        repeat = [
+            layer
+            for layer in layers
+            if (len(layer.inputs) > 1 and _ids_repeat(layer.inputs))
+            or (len(layer.outputs) > 1 and _ids_repeat(layer.outputs))
+        ]
+        return Ports(precisions, repeat)
 
     def wiring(self, body: Body) -> Wiring:
         """Which output feeds each input of a body."""
@@ -297,6 +302,13 @@ class Context:
     def miscounted(self) -> set[Layer]:
         """Layers with a wrong number of inputs."""
         return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
+
+
+def _ids_repeat(ports: list[Port]) -> bool:
+    """Whether two of several ports have the same id."""
+    if len(ports) == 2:
+        return ports[0].id == ports[1].id
+    return len({port.id for port in ports}) < len(ports)
 
 
 _SIZE = re.compile(r"\b\d+(?= by |$|, not )")

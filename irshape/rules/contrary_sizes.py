@@ -70,11 +70,13 @@ def _needs(context: Context, result: BodyResult) -> Iterator[tuple[int, int, int
 def _of_matmul(
     position: int, tensors: tuple[Tensor | None, ...], layer: Layer
 ) -> Iterator[tuple[int, int, int, int]]:
-    data, other = (None if each is None else each.shape.dims for each in tensors)
+    data, other = [None if each is None else each.shape.dims for each in tensors]
+    if not data or not other or data[-1].is_static:
+        return
     transposed, swapped = (
         layer.attribute(name) in ("true", "1") for name in ("transpose_a", "transpose_b")
     )
-    if not data or not other or transposed or not data[-1].is_dynamic:
+    if transposed:
         return
     size = other[-1] if swapped or len(other) == 1 else other[-2]
     if size.is_static:

@@ -39,13 +39,15 @@ def input_differences(context: Context) -> list[InputDifference]:
         sources, _, cyclic = context.wiring(body)
         layers = body.layers
         for position, row in enumerate(sources):
+            if not row:
+                continue
             layer = layers[position]
             for port, source in zip(layer.inputs, row, strict=True):
                 if source is None:
                     continue
                 producer = layers[source[0]]
                 feeding = producer.outputs[source[1]]
-                if (port.dims is feeding.dims or port.dims == feeding.dims) and (
+                if port.dims == feeding.dims and (
                     port.precision == feeding.precision or port.precision is None
                 ):
                     continue

@@ -109,9 +109,9 @@ class Links:
         self.left_over: Counter[Layer] = Counter()
         """How many edges lead into a layer, but into no port of it."""
         layers, sources = body.layers, self.wiring.sources
-        fed = sum(len(row) - row.count(None) for row in sources)
         if (
-            fed == len(body.ends.to_layers) == sum(map(len, sources))
+            len(body.ends.to_layers) == sum(map(len, sources))
+            and not sum(row.count(None) for row in sources)
             and len(body.by_id) == len(layers)
             and self._plain()
         ):

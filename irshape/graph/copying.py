@@ -46,7 +46,7 @@ def _copy_all(graph: Structure, twin: Structure) -> None:
         layers[layer] = twins
         for old, new in zip(layer._outputs, twins._outputs, strict=True):
             outputs[old] = new
-            new._names = old._names
+            new._names, new.loaded = old._names, old.loaded
     for layer, twins in layers.items():
         twins._inputs = [Input(twins, end.index, outputs[end.source]) for end in layer._inputs]
     for old, new in outputs.items():

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
+from ..inference.ports import declared
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model, Port
 from ..model.weights import Constant
 from ..model.wiring import Wiring
+from ..ops.tensors import Tensor
 from ..types import PartialShape
 from .inferring import declaring, edges_into
 from .nodes import GraphLayer, Output
@@ -44,9 +46,9 @@ def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyRe
     for position, node in enumerate(nodes):
         layer = _exported_layer(graph, node, place)
         result.outputs[position] = (
-            (node._inputs[0].source.tensor,)
+            (_declared(node._inputs[0].source),)
             if node.raw.is_result
-            else tuple(output.tensor for output in node._outputs)
+            else tuple(map(_declared, node._outputs))
         )
         if node.bodies:
             inner = {tag: _exported_body(part, place) for tag, part in node.bodies.items()}
@@ -63,8 +65,8 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
     if layer.is_constant:
         layer.items = _placed(layer.items, place(Constant.of(layer.items, None)))
     elif layer.is_parameter and graph.owner is not None:
-        fed, declared = node._outputs[0].tensor, node.raw.outputs[0]
-        if declared.element_type is not fed.element_type or declared.dims != _dims(fed.shape):
+        fed, port = node._outputs[0].tensor, node.raw.outputs[0]
+        if port.element_type is not fed.element_type or port.dims != _dims(fed.shape):
             layer.items = declaring(layer, fed)
     layer.outputs = [
         _port(port, node._outputs[at], _port_names(node._outputs[at], port))
@@ -103,13 +105,28 @@ def _written_names(names: list[str] | tuple[str, ...]) -> str | None:
 
 
 def _port(port: Port, output: Output, names: str | None) -> Port:
-    """A port that declares what is inferred of a tensor."""
-    tensor = output.tensor
-    declared = copy(port)
-    declared.precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
-    declared.names = names
-    declared.dims = _dims(tensor.shape)
-    return declared
+    """A port of a tensor."""
+    tensor = _declared(output)
+    copied = copy(port)
+    copied.precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
+    copied.names = names
+    copied.dims = _dims(tensor.shape)
+    return copied
+
+
+def _declared(output: Output) -> Tensor:
+    """What the ports of a tensor declare: what is inferred of it.
+
+    Where that is what was inferred when it was loaded, a file that says less of it still does.
+    """
+    tensor, loaded = output.tensor, output.loaded
+    if loaded is None or loaded.shape != tensor.shape or output.layer.raw.is_parameter:
+        return tensor
+    port = output.layer.raw.outputs[output.index]
+    if port.dims is None or port.dims == tensor.shape.declared:
+        return tensor
+    shape = declared(port, tensor).shape
+    return Tensor(tensor.element_type, shape) if shape.encloses(tensor.shape) else tensor
 
 
 def _dims(shape: PartialShape) -> tuple[int, ...]:

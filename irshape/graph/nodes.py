@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Output:
     """An output of a layer: a tensor, who takes it, and what is inferred of it."""
 
-    __slots__ = ("_names", "_users", "index", "layer", "tensor")
+    __slots__ = ("_names", "_users", "index", "layer", "loaded", "tensor")
 
     def __init__(self, layer: GraphLayer, index: int, tensor: Tensor) -> None:
         self.layer = layer
@@ -27,6 +27,8 @@ class Output:
         """Its position among the outputs of the layer."""
         self.tensor = tensor
         """What is inferred: element type, shape and, where some shape depends on it, the value."""
+        self.loaded: Tensor | None = None
+        """What was inferred when it was loaded from an IR, else None."""
         self._names: tuple[str, ...] = ()
         self._users: dict[Input, None] = {}
 

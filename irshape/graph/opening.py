@@ -78,6 +78,8 @@ def _layers_of(graph: Structure, result: BodyResult) -> list[GraphLayer]:
     """The layers of a body with their outputs."""
     layers: list[GraphLayer] = []
     declared, by_tensor = graph.engine.declarations.of, graph._by_tensor
+    origin = graph.root.source
+    as_written = origin is not None and origin.format.ports_as_written
     for raw, tensors in zip(result.body.layers, result.outputs, strict=True):
         declaration = declared(raw)
         if isinstance(declaration, registry.UnknownOperation):
@@ -89,6 +91,8 @@ def _layers_of(graph: Structure, result: BodyResult) -> list[GraphLayer]:
         outputs = layer._outputs
         for port, tensor in zip(raw.outputs, tensors, strict=False):
             output = Output(layer, len(outputs), tensor)
+            if as_written:
+                output.loaded = tensor
             outputs.append(output)
             if port.names:
                 output._names = tuple(port.tensor_names)

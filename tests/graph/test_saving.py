@@ -78,6 +78,37 @@ def test_comments_and_order_stay_where_layers_are_added_and_removed(tmp_path: Pa
     ov.Core().read_model(tmp_path / "out.xml")
 
 
+def loosely_declared(folder: Path) -> Path:
+    """A model whose Exp declares dynamic dimensions that are known to be static."""
+    graph = Graph(name="loose")
+    x = graph.parameter("f32", "[2,3]", name="x")
+    graph.result(op.sqrt(op.exp(x, name="exp"), name="sqrt"), "y")
+    graph.save(folder / "static.xml")
+    head, exp, tail = (folder / "static.xml").read_text().partition('name="exp"')
+    output = tail.index("<output>")
+    end = tail.index("</input>", output)  # of the layer that it feeds
+    loose = tail[output:end].replace("<dim>2</dim>", "<dim>-1</dim>")
+    (folder / "loose.xml").write_text(head + exp + tail[:output] + loose + tail[end:])
+    (folder / "loose.bin").write_bytes(b"")
+    return folder / "loose.xml"
+
+
+def test_looser_declarations_stay_until_a_change_reaches_them(tmp_path: Path) -> None:
+    path = loosely_declared(tmp_path)
+    assert path.read_bytes().count(b"<dim>-1</dim>") == 2
+    graph = Graph.load(path)
+    assert str(graph["exp"].output.shape) == "[2,3]"
+    graph.copy().save(tmp_path / "same.xml")
+    assert (tmp_path / "same.xml").read_bytes() == path.read_bytes()
+    graph["sqrt"].output.insert_after("Relu")
+    graph.save(tmp_path / "added.xml")
+    assert (tmp_path / "added.xml").read_bytes().count(b"<dim>-1</dim>") == 2
+    graph.reshape({"x": "[4,3]"})
+    graph.save(tmp_path / "reshaped.xml")
+    assert b"<dim>-1</dim>" not in (tmp_path / "reshaped.xml").read_bytes()
+    assert irshape.validate([tmp_path / "added.xml", tmp_path / "reshaped.xml"]).ok
+
+
 def large(folder: Path) -> Path:
     """A model with three constants of 256 KB."""
     graph = Graph(name="large")

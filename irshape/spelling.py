@@ -11,6 +11,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def with_article(noun: str) -> str:
+    """`a list`, `an int`."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
 _ONE_OF_SEVERAL = re.compile(
     r"(?<![\w.,…-])1 ((?:spatial |input |output )?)"
     r"(axe|bodie|byte|dimension|element|input|layer|output|port|row|column|value)s\b"

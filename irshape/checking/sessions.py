@@ -123,7 +123,7 @@ def run(
         session = _KeptSession(cast(Model, proxy(model)))
         if kept.constants is None:
             kept.constants = session.constants
-        session.constants = kept.constants
+        session.share_constants(kept.constants)
     session.limit_memory(max_memory)
     try:
         return session.run(inputs, outputs=outputs)

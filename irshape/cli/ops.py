@@ -72,7 +72,7 @@ def _listing(rows: list[dict[str, Any]]) -> list[str]:
 
 def described(cls: type[Operation]) -> dict[str, Any]:
     """A version of an operation as data: what `irshape ops --format json` prints."""
-    from ..execution.session import supported
+    from ..execution.computing import supported
     from ..ops import registry
     from ..ops.constraints import constraints
     from ..ops.declaration import LibraryOperation

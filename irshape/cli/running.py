@@ -109,7 +109,7 @@ def gathered(
     would take more than `max_memory` bytes.
     """
     from ..execution.inputs import beside, random_inputs, read_array, restored
-    from ..execution.session import input_names
+    from ..execution.names import input_names
     from ..types import ElementType
 
     names = input_names(model)

@@ -9,7 +9,8 @@ from typing import Literal
 
 from ..byte_sizes import written_size
 from ..execution.inputs import random_inputs
-from ..execution.session import Array, ExecutionError, Observer, Session, input_names
+from ..execution.names import input_names
+from ..execution.session import Array, ExecutionError, Observer, Session
 from ..model.graph import Layer, Model
 from ..model.ids import is_number
 from ..numpy_types import dtype_of

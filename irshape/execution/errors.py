@@ -20,3 +20,9 @@ class ExecutionError(RuntimeError):
         self.layer = layer
         self.reason = message
         """The message without the layer."""
+
+
+class LayerRefusal(ExecutionError):
+    """A layer refuses what reaches it in a run; the run adds where that comes from."""
+
+    layer: Layer

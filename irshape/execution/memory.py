@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..byte_sizes import written_size
 from ..inference.result import BodyResult
 from ..model.graph import Layer
 from ..ops.tensors import Tensor
@@ -27,6 +28,11 @@ def keep_freed_memory() -> None:
     import numpy as np
 
     np.empty((32 << 20) - (1 << 16), np.uint8)
+
+
+def too_much(size: int, allowed: int) -> str:
+    """So many bytes beside those that a run may take, as a message says it."""
+    return f"{written_size(size)}, more than the {written_size(allowed)} allowed (--max-memory)"
 
 
 def least_bytes(tensor: Tensor) -> int:

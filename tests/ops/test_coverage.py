@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from differential.coverage import PAGES, counted
 
-from irshape.execution.session import supported
+from irshape.execution.computing import supported
 from irshape.ops.declaration import Operation
 
 THROUGH_OTHERS = {"Assign", "Const", "Parameter", "ReadValue", "Result"}

@@ -1,0 +1,110 @@
+"""Which sets of input sizes a model takes, in the memory that it may use, found by inference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..inference.result import BodyResult
+from ..model.graph import Layer, Model
+from .errors import ExecutionError
+from .memory import peak_memory, too_much
+from .refusals import shapes
+from .sizes import Fitter
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+Shapes = tuple[tuple[int, ...], ...]
+"""The shape of each input of a run."""
+
+_MOST_SETS = 16
+"""How many sets of sizes are remembered at a time."""
+_SETS_OF_A_SERIES = 4
+"""After so many, a set that is not much larger is taken for one more of a series."""
+
+
+def shapes_of(fed: Mapping[str, Array]) -> Shapes:
+    """The shape of each input of a run."""
+    return tuple([array.shape for array in fed.values()])
+
+
+class Admission:
+    """Tells of sets of input sizes, before a run, whether every layer takes what they lead to."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._fitter = Fitter(model)
+        self.admitted: dict[Shapes, frozenset[Layer]] = {}
+        """The sets that were looked at, each with the layers whose sizes it decides."""
+        self.settled_sizes: frozenset[Layer] = frozenset()
+        """The layers whose sizes the set that was looked at last decides."""
+        self.peak = 0
+        """The most bytes of tensors that are alive at one time, in all sets so far."""
+        self._largest: Shapes | None = None
+
+    def forget(self) -> None:
+        """Looks at every set of sizes again."""
+        self.admitted.clear()
+        self._largest = None
+
+    def check(self, fed: Mapping[str, Array], state: Mapping[str, Array], max_memory: int) -> None:
+        """Whether every layer takes what these sizes lead to, and memory suffices.
+
+        A decoder comes with a new size for each token: after some sets of sizes, one that is not
+        much larger is left to the run, where memory cannot become scarce.
+        Raises `ExecutionError` that names the layer and its dimensions.
+        """
+        key = shapes_of(fed)
+        if key in self.admitted:
+            self.settled_sizes = self.admitted[key]
+            return
+        near = self._near(key)
+        if len(self.admitted) >= _SETS_OF_A_SERIES and near and self.peak * 8 <= max_memory:
+            return
+        if len(self.admitted) >= _MOST_SETS:
+            self.admitted.clear()
+            self._fitter = Fitter(self._model)
+        result = self._inferred(fed, state)
+        peak, layer = peak_memory(result)
+        if layer is not None and peak > max_memory:
+            reason = f"the tensors alive here take {too_much(peak, max_memory)}"
+            raise ExecutionError(reason, layer)
+        self.peak = max(self.peak, peak)
+        self._largest = (
+            key
+            if self._largest is None or not near
+            else tuple(tuple(map(max, a, b)) for a, b in zip(key, self._largest, strict=True))
+        )
+        self.settled_sizes = self.admitted[key] = frozenset(
+            layer
+            for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
+            if all(tensor.shape.is_static for tensor in tensors)
+        )
+
+    def _near(self, key: Shapes) -> bool:
+        """Whether no size is more than twice the largest so far."""
+        return self._largest is not None and all(
+            len(shape) == len(known)
+            and all(size <= 2 * most for size, most in zip(shape, known, strict=True))
+            for shape, known in zip(key, self._largest, strict=True)
+        )
+
+    def _inferred(self, fed: Mapping[str, Array], state: Mapping[str, Array]) -> BodyResult:
+        """What these sizes lead to. Raises `ExecutionError` where a layer does not take it."""
+        sizes = {id: array.shape for id, array in fed.items()}
+        result = self._fitter.infer(sizes)
+        refusal = self._fitter.refusal(sizes, result)
+        if refusal is None:
+            return result
+        from ..inference.conflicts import size_conflicts
+
+        conflicts = size_conflicts(self._model, sizes)
+        reasons = [
+            refusal.message,
+            shapes(self._model.net, fed, state),
+            *conflicts.of_inputs,
+            *conflicts.of(refusal.layer),
+        ]
+        raise ExecutionError("; ".join(reasons), refusal.layer)

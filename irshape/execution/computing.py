@@ -1,0 +1,88 @@
+"""What computes each layer of a model: its operation, as declared, and the kernel of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..inference.declarations import Declarations
+from ..model.graph import Layer
+from ..numpy_types import element_type_of
+from ..ops.declaration import Operation, check_inputs
+from ..ops.kernels import Kernel, Kernels
+from ..ops.registry import UnknownOperation
+from ..ops.tensors import Tensor
+from ..types import PartialShape
+from .errors import ExecutionError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class LayerKernels:
+    """The operations of the layers of a model and what computes them, each looked up once."""
+
+    def __init__(self, declarations: Declarations, kernels: Kernels) -> None:
+        self._declarations = declarations
+        self._kernels = kernels
+        self._by_layer: dict[Layer, tuple[Operation, Kernel]] = {}
+        self._absent: dict[tuple[object, ...], int] = {}
+        """How many optional inputs an operation is not given, by operation, types and ranks."""
+
+    def of(self, layer: Layer) -> tuple[Operation, Kernel]:
+        """The operation of a layer, and what computes it. Raises `ExecutionError`."""
+        return self._by_layer.get(layer) or self._looked_up(layer)
+
+    def _looked_up(self, layer: Layer) -> tuple[Operation, Kernel]:
+        declared = self._declarations.of(layer)
+        if isinstance(declared, UnknownOperation):
+            raise ExecutionError(str(declared), layer)
+        operation, faults = declared
+        for attribute in faults:
+            if not attribute.silent:
+                raise ExecutionError(attribute.fault.message, layer)
+        kernel = self._kernels.of(operation)
+        if kernel is None:
+            raise ExecutionError(
+                f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
+            )
+        self._by_layer[layer] = operation, kernel
+        return operation, kernel
+
+    def replaces_evaluation(self, operation: Operation) -> bool:
+        """Whether a kernel takes the place of the evaluation that an operation declares."""
+        return operation in self._kernels
+
+    def repeatable(self, layer: Layer) -> Operation | None:
+        """The operation of a layer if it computes the same from the same inputs, else None."""
+        declared = self._declarations.of(layer)
+        if isinstance(declared, UnknownOperation):
+            return None
+        operation = declared[0]
+        impure = operation.keeps_state or operation.has_bodies or operation in self._kernels
+        return None if impure else operation
+
+    def absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
+        """How many optional inputs are not given. Types and ranks are all that this depends on."""
+        key = (
+            operation,
+            *[
+                (
+                    array.dtype.metadata["element_type"] if array.dtype.metadata else array.dtype,
+                    array.ndim,
+                )
+                for array in inputs
+            ],
+        )
+        absent = self._absent.get(key)
+        if absent is None:
+            abstract = tuple(
+                Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs
+            )
+            absent = self._absent[key] = len(check_inputs(operation, abstract)) - len(inputs)
+        return absent
+
+
+def supported(operation: type[Operation]) -> bool:
+    """Whether the interpreter can run an operation."""
+    return operation.evaluate is not None or operation.type_name() in ("Parameter", "Const")

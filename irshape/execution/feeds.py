@@ -1,0 +1,114 @@
+"""The arrays that a run is given, each checked against the Parameter that it feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..inference.declarations import Declarations
+from ..model.graph import Layer, Model
+from ..numpy_types import element_type_of
+from ..ops.infrastructure import Parameter
+from ..ops.registry import UnknownOperation
+from ..spelling import counted, with_article
+from ..types import ElementType, PartialShape
+from .errors import ExecutionError
+from .names import input_names
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+Given = Mapping[str, Array] | Sequence[Array] | None
+"""Arrays by a name of their input, or in the order of the inputs."""
+
+
+class Feeds:
+    """Brings the arrays that are given together with the Parameters of a model."""
+
+    def __init__(self, model: Model, declarations: Declarations) -> None:
+        self._parameters = model.parameters
+        self._names = input_names(model)
+        self._declarations = declarations
+
+    def bind(self, given: Given) -> dict[str, Array]:
+        """The arrays by the id of their Parameter, checked against its type and shape.
+
+        Raises `ExecutionError`.
+        """
+        if given is None or isinstance(given, Mapping):
+            fed = self._by_name(given or {})
+        else:
+            fed = self._in_order(given)
+        for layer in self._parameters:
+            if layer.id not in fed:
+                raise ExecutionError("this input was not given", layer)
+            self._check(layer, fed[layer.id])
+        return fed
+
+    def _by_name(self, given: Mapping[str, Array]) -> dict[str, Array]:
+        names = self._names
+        ids = {layer.id: layer for layer in self._parameters}
+        if given and ids.keys() == given.keys() and len({*map(names.get, ids)}) < len(ids):
+            names = ids  # the name of one input is the id of another
+        fed: dict[str, Array] = {}
+        for name, array in given.items():
+            if name not in names:
+                known = ", ".join(layer.name for layer in self._parameters) or "none"
+                raise ExecutionError(f"the model has no input '{name}' (its inputs: {known})")
+            fed[names[name].id] = _as_array(array, names[name])
+        return fed
+
+    def _in_order(self, given: Sequence[Array]) -> dict[str, Array]:
+        if isinstance(given, np.ndarray) or not isinstance(given, Sequence):
+            raise ExecutionError(
+                "inputs are arrays by name or a list of arrays, "
+                f"but {with_article(type(given).__name__)} was given"
+            )
+        parameters = self._parameters
+        if len(given) != len(parameters):
+            raise ExecutionError(
+                f"the model has {counted(len(parameters), 'input')}, "
+                f"but {counted(len(given), 'array')} "
+                f"{'was' if len(given) == 1 else 'were'} given"
+            )
+        return {
+            layer.id: _as_array(array, layer)
+            for layer, array in zip(parameters, given, strict=True)
+        }
+
+    def _check(self, layer: Layer, array: Array) -> None:
+        """Whether a Parameter takes an array. Raises `ExecutionError`."""
+        operation = self._declarations.of(layer)
+        if isinstance(operation, UnknownOperation):
+            raise ExecutionError(str(operation), layer)
+        if not isinstance(operation[0], Parameter):
+            raise ExecutionError("the layer is no Parameter", layer)
+        declared = operation[0].infer()
+        given = _type_given(array, layer)
+        if not declared.element_type.is_dynamic and given is not declared.element_type:
+            raise ExecutionError(
+                f"the input takes {declared.element_type}, but the array is {array.dtype}", layer
+            )
+        if not declared.shape.encloses(PartialShape(array.shape)):
+            raise ExecutionError(
+                f"the input has shape {declared.shape}, "
+                f"but the array has shape {list(array.shape)}",
+                layer,
+            )
+
+
+def _as_array(given: object, layer: Layer) -> Array:
+    try:
+        return np.asarray(given)
+    except (ValueError, TypeError) as problem:
+        raise ExecutionError(f"what was given is no array: {problem}", layer) from None
+
+
+def _type_given(array: Array, layer: Layer) -> ElementType:
+    try:
+        return element_type_of(array)
+    except ValueError as problem:
+        raise ExecutionError(
+            f"the array given is of no type that OpenVINO has: {problem}", layer
+        ) from None

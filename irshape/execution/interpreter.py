@@ -1,0 +1,299 @@
+"""Computes the layers of a body one after the other, in the order of a plan.
+
+Every layer is computed by the evaluation that its operation declares, or by the kernel that takes
+its place. A tensor is freed after its last use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..byte_sizes import written_size
+from ..faults import Violation
+from ..inference.bodies import bind
+from ..model.graph import Body, Layer
+from ..ops.bodies import BodyView
+from ..ops.declaration import Operation, check_inputs
+from .computing import LayerKernels
+from .constants import Constants
+from .errors import ExecutionError, LayerRefusal
+from .memory import least_bytes, too_much
+from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Step, plan
+from .refusals import message, valued_inputs
+from .reuse import spare
+from .settled import Prepared
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
+"""Called with a layer, its inputs and its outputs."""
+
+MAX_ITERATIONS = 1_000_000
+"""How often the body of one layer runs in one inference, unless the session says otherwise."""
+
+
+class Run:
+    """What belongs to one run: the values of variables, the runs of each body so far, who looks on.
+
+    settled_sizes: the layers of the net whose outputs have sizes that are known before the run.
+    """
+
+    __slots__ = ("inner", "iterations", "settled_sizes", "variables")
+
+    def __init__(
+        self,
+        variables: dict[str, Array],
+        inner: Observer | None = None,
+        settled_sizes: frozenset[Layer] = frozenset(),
+    ) -> None:
+        self.variables = variables
+        self.inner = inner
+        self.settled_sizes = settled_sizes
+        self.iterations: dict[Body, int] = {}
+
+
+class Interpreter:
+    """Computes bodies and single layers; `current` is the run that this belongs to.
+
+    max_memory: bytes that outputs whose sizes depend on values may take, and the results of the
+    iterations of a body.
+    max_iterations: how often the body of one layer may run in one run.
+    replaced: outputs that take the place of what a layer would compute.
+    """
+
+    def __init__(
+        self,
+        kernels: LayerKernels,
+        constants: Constants,
+        *,
+        max_memory: int,
+        max_iterations: int,
+        replaced: Mapping[Layer, tuple[Array, ...]],
+    ) -> None:
+        self.kernels = kernels
+        self.constants = constants
+        self.max_memory = max_memory
+        self.max_iterations = max_iterations
+        self.replaced = replaced
+        self.current = Run({})
+        self._plans: dict[Body, Plan] = {}
+        self._templates: dict[Body, list[tuple[Array, ...]]] = {}
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each layer's outputs are what its operation computes: not replaced or rounded."""
+        return not self.replaced and self.constants.rounding is None
+
+    def plan(self, body: Body) -> Plan:
+        """The plan of a whole body."""
+        known = self._plans.get(body)
+        if known is None:
+            known = self._plans[body] = plan(body)
+        return known
+
+    def with_constants(self, body: Body) -> list[tuple[Array, ...]]:
+        """The outputs of each layer of a body before its run: those of the constants."""
+        template = self._templates.get(body)
+        if template is None:
+            template = self._templates[body] = [()] * len(body.layers)
+            for step in self.plan(body).steps:
+                if step.kind == CONSTANT:
+                    template[step.position] = (self.constants[body.layers[step.position]],)
+        return template.copy()
+
+    def run_body(
+        self,
+        body: Body,
+        parameters: Mapping[str, Array],
+        note: Observer | None = None,
+        *,
+        prepared: Prepared | None = None,
+    ) -> dict[str, Array]:
+        """Runs a body; the arrays of its Results by layer id. prepared: a part of its plan."""
+        plan = self.plan(body) if prepared is None else prepared.plan
+        layers = body.layers
+        if prepared is not None:
+            tensors, steps = prepared.tensors.copy(), plan.computed
+        elif note is None:
+            # nobody looks at constants as they come: they are there from the beginning, and stay
+            tensors, steps = self.with_constants(body), plan.computed
+        else:
+            tensors, steps = [()] * len(layers), plan.steps
+        plain = note is None and self.is_plain
+        results: dict[str, Array] = {}
+        with np.errstate(all="ignore"):
+            for step in steps:
+                position, kind, sources, ended, wanted = step
+                layer = layers[position]
+                try:
+                    inputs = tuple([tensors[producer][port] for producer, port in sources])
+                except IndexError:
+                    raise ExecutionError(
+                        "an input comes from an output that its producer does not have", layer
+                    ) from None
+                for producer in ended:
+                    tensors[producer] = ()
+                if plain and kind == COMPUTED:
+                    outputs = self._evaluate(layer, inputs, wanted, reuse=bool(ended))
+                else:
+                    outputs = self._outputs(layer, step, inputs, parameters, note is not None)
+                if kind == RESULT:
+                    results[layer.id] = outputs[0]
+                if True in wanted:
+                    tensors[position] = outputs
+                if note is not None:
+                    note(layer, inputs, outputs)
+                del inputs, outputs
+        if len(results) < len(plan.results):
+            raise ExecutionError("several Results have the same id")
+        return {layers[position].id: results[layers[position].id] for position in plan.results}
+
+    def _outputs(
+        self,
+        layer: Layer,
+        step: Step,
+        inputs: tuple[Array, ...],
+        parameters: Mapping[str, Array],
+        observed: bool,
+    ) -> tuple[Array, ...]:
+        """What a layer puts out in a run."""
+        outputs: tuple[Array, ...]
+        if step.kind == CONSTANT:
+            return (self.constants[layer],)
+        if step.kind == PARAMETER:
+            if layer.id not in parameters:
+                raise ExecutionError("nothing feeds this Parameter", layer)
+            outputs = (parameters[layer.id],)
+        elif self.replaced and layer in self.replaced:
+            outputs = self.replaced[layer]
+        elif observed:
+            outputs = self._evaluate(layer, inputs)
+        else:
+            outputs = self._evaluate(layer, inputs, step.wanted, reuse=bool(step.ended))
+        rounding = self.constants.rounding
+        if rounding is not None and step.kind in (PARAMETER, COMPUTED):
+            outputs = tuple(rounding(array) for array in outputs)
+        return outputs
+
+    def evaluate(
+        self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
+    ) -> tuple[Array, ...]:
+        """The outputs of one layer by itself, for inputs in the order of its fed ports.
+
+        Its variables are empty; a run that is under way is not disturbed.
+        observe: called with the layers of its bodies in each of their runs.
+        Raises `ExecutionError`.
+        """
+        under_way, self.current = self.current, Run({}, observe)
+        try:
+            with np.errstate(all="ignore"):
+                return self._evaluate(layer, tuple(inputs))
+        finally:
+            self.current = under_way
+
+    def _evaluate(
+        self,
+        layer: Layer,
+        inputs: tuple[Array, ...],
+        wanted: tuple[bool, ...] | None = None,
+        *,
+        reuse: bool = False,
+    ) -> tuple[Array, ...]:
+        """The outputs of one layer; without `wanted` all of them.
+
+        With `reuse`, an input that nothing else holds may be overwritten.
+        """
+        operation, kernel = self.kernels.of(layer)
+        try:
+            absent = self.kernels.absent_inputs(operation, inputs)
+            if (
+                reuse
+                and operation.overwrite is not None
+                and not self.kernels.replaces_evaluation(operation)
+            ):
+                reused = spare(inputs)
+                if reused is not None:
+                    operation.overwrite(reused, *inputs)
+                    return (reused,)
+            if (
+                operation.valued
+                and not operation.has_bodies
+                and not operation.never_larger
+                and layer not in self.current.settled_sizes
+            ):
+                self._guard(layer, operation, inputs)
+            if operation.has_bodies or operation.keeps_state or operation.spares_outputs:
+                context = self._context(layer, operation, wanted)
+                outputs = kernel(*inputs, *[None] * absent, **context)
+            else:
+                outputs = kernel(*inputs, *[None] * absent)
+        except ExecutionError:
+            raise  # by a layer of a body
+        except Violation as violation:
+            raise LayerRefusal(violation.fault.message, layer) from None
+        except Exception as problem:  # whatever the evaluation trips over: its inputs do not fit
+            raise LayerRefusal(message(operation, inputs, problem), layer) from problem
+        if isinstance(outputs, tuple):
+            return tuple(np.asarray(array) for array in outputs)
+        return (np.asarray(outputs),)
+
+    def _guard(self, layer: Layer, operation: Operation, inputs: Sequence[Array]) -> None:
+        """Checks the memory of outputs whose sizes depend on values, before they are computed.
+
+        Raises `ExecutionError`.
+        """
+        try:
+            inferred = operation.infer(*check_inputs(operation, valued_inputs(operation, inputs)))
+        except (Violation, ValueError, OverflowError):
+            return  # the evaluation itself says what is wrong
+        total = sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
+        if total > self.max_memory:
+            raise ExecutionError(
+                f"its outputs would take {too_much(total, self.max_memory)}", layer
+            )
+
+    def _context(
+        self, layer: Layer, operation: Operation, wanted: tuple[bool, ...] | None
+    ) -> dict[str, Any]:
+        """What an operation's evaluation is given beside its inputs."""
+        context: dict[str, Any] = {}
+        if operation.has_bodies:
+            context["bodies"] = {tag: self._view(layer, tag) for tag in layer.bodies or {}}
+            context["outputs"] = len(layer.outputs)
+        if operation.keeps_state:
+            context["state"] = self.current.variables
+        if operation.spares_outputs and wanted is not None:
+            context["wanted"] = wanted
+        return context
+
+    def _view(self, layer: Layer, tag: str) -> BodyView[Array]:
+        """A body as its operation runs it, with the number of runs and their memory limited."""
+        assert layer.bodies is not None
+        body, current = layer.bodies[tag], self.current
+        gathered_bytes = 0
+
+        def run(parameters: dict[str, Array]) -> dict[str, Array]:
+            nonlocal gathered_bytes
+            current.iterations[body] = current.iterations.get(body, 0) + 1
+            if current.iterations[body] > self.max_iterations:
+                raise ExecutionError(
+                    f"its <{tag}> has run {self.max_iterations:,} times, "
+                    "the limit (--max-iterations)",
+                    layer,
+                )
+            results = self.run_body(body, parameters, current.inner)
+            gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
+            if gathered_bytes > self.max_memory:
+                raise ExecutionError(
+                    "the results of its iterations take more than the "
+                    f"{written_size(self.max_memory)} allowed (--max-memory)",
+                    layer,
+                )
+            return results
+
+        view = bind(layer, tag, run)
+        gathered = {binding.internal for binding in view.outputs if binding.axis is not None}
+        return view

@@ -1,0 +1,70 @@
+"""The variables of a model: what they declare, and whether they take the values that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..inference.declarations import Declarations
+from ..model.graph import Model
+from ..numpy_types import element_type_of
+from ..ops.infrastructure import ReadValue_6
+from ..ops.registry import UnknownOperation
+from ..ops.tensors import Tensor
+from ..spelling import with_article
+from ..types import PartialShape
+from .errors import ExecutionError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Variables:
+    """The types and shapes of the variables of a model, worked out when there are values."""
+
+    def __init__(self, model: Model, declarations: Declarations) -> None:
+        self._model = model
+        self._declarations = declarations
+        self._declared: dict[str, Tensor] | None = None
+
+    def check(self, state: Mapping[str, Array]) -> None:
+        """Whether the variables take the values that they have. Raises `ExecutionError`."""
+        if not state:
+            return
+        if self._declared is None:
+            self._declared = _declared(self._model, self._declarations)
+        for name, array in state.items():
+            declared = self._declared.get(name)
+            if not isinstance(array, np.ndarray):
+                raise ExecutionError(
+                    f"the variable '{name}' holds {with_article(type(array).__name__)} "
+                    "where an array belongs"
+                )
+            if declared is None:
+                continue
+            try:
+                kept = element_type_of(array)
+            except ValueError as problem:
+                raise ExecutionError(f"the variable '{name}': {problem}") from None
+            fits = declared.element_type.is_dynamic or kept is declared.element_type
+            if not fits or not declared.shape.encloses(PartialShape(array.shape)):
+                raise ExecutionError(
+                    f"the variable '{name}' is {declared.element_type}{declared.shape}, "
+                    f"but holds {kept}{list(array.shape)}"
+                )
+
+
+def _declared(model: Model, declarations: Declarations) -> dict[str, Tensor]:
+    """The type and shape that each variable declares, where it declares any."""
+    declared: dict[str, Tensor] = {}
+    for layer in model.walk():
+        if layer.folded_type == "readvalue":
+            declaration = declarations.of(layer)
+            if not isinstance(declaration, UnknownOperation):
+                operation = declaration[0]
+                if isinstance(operation, ReadValue_6):
+                    declared[operation.variable_id] = Tensor(
+                        operation.variable_type, operation.variable_shape
+                    )
+    return declared

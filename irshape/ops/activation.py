@@ -264,7 +264,7 @@ def sigmoid(data: Array, out: Array | None = None) -> Array:
 
 
 def _sigmoid(data: Array, out: Array) -> None:
-    np.negative(data, out=out)
+    np.multiply(data, -1, out=out)  # takes half the time of negative
     np.exp(out, out=out)
     np.add(out, 1, out=out)
     np.divide(1, out, out=out)
@@ -272,7 +272,7 @@ def _sigmoid(data: Array, out: Array) -> None:
 
 def _swish(data: Array, out: Array) -> None:
     """`out` is not `data`."""
-    np.negative(data, out=out)
+    np.multiply(data, -1, out=out)
     np.exp(out, out=out)
     np.add(out, 1, out=out)
     np.divide(data, out, out=out)

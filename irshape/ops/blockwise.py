@@ -16,10 +16,10 @@ from .lazy import Array, np
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-BLOCK: Final = 1 << 15
+BLOCK: Final = 1 << 16
 """The elements of a block."""
 
-PER_THREAD: Final = 1 << 17
+PER_THREAD: Final = 1 << 16
 """With so many elements for each, several threads pay."""
 
 Work = Callable[[int, int], None]

@@ -2,6 +2,9 @@
 
 Rational approximations fitted for this purpose, with their relative errors: erf(x)/x in x² on
 [0, 3.925] for f32 (2e-8) and on [0, 1] for f64 (7e-19), and exp(x²)·erfc(x) on [1, 6] (2e-18).
+
+GELU in f32 takes erf(x/√2) as tanh(x·p(x²)), with a polynomial p whose error moves it by 6e-8 at
+most: NumPy computes tanh in the time of three multiplications.
 """
 
 from __future__ import annotations
@@ -30,6 +33,17 @@ _SINGLE_Q = (
     0.00116286726013850456,
     3.80466510541839467e-05,
 )
+
+_GELU_P = (
+    0.797884941459963003,
+    0.0363330845761435099,
+    -3.25949784495874861e-05,
+    -5.53061923127146298e-05,
+    3.96474412726675947e-06,
+    -1.32263313755041105e-07,
+    1.75616994667914869e-09,
+)
+"""Beyond 5.5, x·p(x²) goes on rising, and its tanh is 1 in f32."""
 
 _SMALL_P = (
     1.12837916709551257,
@@ -67,15 +81,24 @@ def erf(data: Array, out: Array | None = None) -> Array:
 
 def gelu(data: Array) -> Array:
     """`x * Φ(x)` with the distribution function of the normal distribution."""
-    function, kind = _erf_of(data), data.dtype.type
+    return each(_gelu_single if data.dtype == np.float32 else _gelu_double, data)
 
-    def of(block: Array, out: Array) -> None:
-        result = function(block * kind(math.sqrt(0.5)))
-        result += 1
-        result *= block
-        np.multiply(result, kind(0.5), out=out)
 
-    return each(of, data)
+def _gelu_single(data: Array, out: Array) -> None:
+    """`out` is not `data`."""
+    _polynomial(np.square(data), _GELU_P, out)
+    out *= data
+    np.tanh(out, out=out)
+    out += 1
+    out *= data
+    out *= np.float32(0.5)
+
+
+def _gelu_double(data: Array, out: Array) -> None:
+    result = _erf_double(data * math.sqrt(0.5))
+    result += 1
+    result *= data
+    np.multiply(result, 0.5, out=out)
 
 
 def _erf_of(data: Array) -> Callable[[Array], Array]:
@@ -117,9 +140,9 @@ def _erfc_tail(data: Array) -> Array:
     return np.exp(-np.square(data)) * _polynomial(near, _TAIL_P) / _polynomial(near, _TAIL_Q)
 
 
-def _polynomial(data: Array, coefficients: tuple[float, ...]) -> Array:
+def _polynomial(data: Array, coefficients: tuple[float, ...], out: Array | None = None) -> Array:
     """By Horner's rule, in the type of the array; the highest power comes last."""
-    result = data * data.dtype.type(coefficients[-1])
+    result = np.multiply(data, data.dtype.type(coefficients[-1]), out=out)
     for coefficient in coefficients[-2:0:-1]:
         result += data.dtype.type(coefficient)
         result *= data

@@ -317,7 +317,7 @@ def test_inputs(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-def test_erf_is_accurate() -> None:
+def test_erf_and_gelu_are_accurate() -> None:
     from math import erf
 
     from irshape.ops import error_function
@@ -334,6 +334,9 @@ def test_erf_is_accurate() -> None:
     np.testing.assert_array_equal(
         error_function.erf(given), np.array([0.0, -0.0, 1.0, -1.0, np.nan], np.float32)
     )
+    given = points.astype(np.float32)
+    exact = np.array([float(x) * (1 + erf(float(x) / 2**0.5)) / 2 for x in given])
+    assert (np.abs(error_function.gelu(given) - exact) <= 1.5e-7 * np.abs(given)).all()
     back = error_function.erfinv(np.linspace(-0.999999, 0.999999, 501))
     np.testing.assert_allclose(
         error_function.erf(back), np.linspace(-0.999999, 0.999999, 501), rtol=1e-14

@@ -6,6 +6,8 @@ import re
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])(i?B)?|B)?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+MOST = 1 << 63
+"""8 EiB: more than anything can hold."""
 _STEPS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -13,7 +15,7 @@ def parse_size(text: str) -> int:
     """The bytes that a text such as `100MB` names. Raises `ValueError`.
 
     As in the GNU tools, MB is a power of 1000, MiB and a bare M are powers of 1024. The case of the
-    letters does not matter.
+    letters does not matter. A size past 8 EiB is 8 EiB.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -22,12 +24,12 @@ def parse_size(text: str) -> int:
             "512MiB or 8G"
         )
     base = 1000 if (match[3] or "").upper() == "B" else 1024
-    return int(float(match[1]) * base ** _POWERS[(match[2] or "").upper()])
+    return int(min(float(match[1]) * base ** _POWERS[(match[2] or "").upper()], MOST))
 
 
 def written_size(size: int) -> str:
     """A number of bytes for a message: `1,536 MiB`, `3 KiB`, `12 bytes`."""
-    if size >= 1 << 63:
+    if size >= MOST:
         return "8 EiB or more"
     for unit, name in _STEPS:
         if size >= unit:

@@ -13,6 +13,9 @@ F16_MAX = 65504.0
 F16_TINY = 2.0**-24
 """The smallest f16 above zero, subnormals included."""
 
+_PIECE = 1 << 20
+"""How many elements are compared at once: an array of f64 of so many has 8 MiB."""
+
 
 class Errors(NamedTuple):
     """How an array departs from a reference.
@@ -63,7 +66,56 @@ def errors(reference: Array, other: Array) -> Errors:
     """The errors of `other`, an array of the same shape."""
     if reference.dtype.kind in "OUS" or other.dtype.kind in "OUS" or not reference.size:
         return Errors()
-    a, b = reference.astype(np.float64).ravel(), other.astype(np.float64).ravel()
+    one, two = reference.ravel(), other.ravel()
+    starts = range(0, one.size, _PIECE)
+    pieces = [(one[start : start + _PIECE], two[start : start + _PIECE]) for start in starts]
+    parts = [_errors_of_part(*piece) for piece in pieces]
+    nan = (sum(part.nan[0] for part in parts), sum(part.nan[1] for part in parts))
+    inf = (sum(part.inf[0] for part in parts), sum(part.inf[1] for part in parts))
+    elements = sum(part.elements for part in parts)
+    if not elements:
+        return Errors(nan=nan, inf=inf)
+    worst = max(range(len(parts)), key=lambda number: parts[number].max_abs)
+    flat = starts[worst] + parts[worst].position
+    filled = sum(part.filled for part in parts)
+    return Errors(
+        parts[worst].max_abs,
+        sum(part.sum_abs for part in parts) / elements,
+        max(part.max_rel for part in parts) if filled else None,
+        sum(part.sum_rel for part in parts) / filled if filled else None,
+        max(part.ulp for part in parts) if is_real(reference) else None,
+        _cosine(pieces, max(max(part.scales) for part in parts) or 1.0),
+        nan,
+        inf,
+        tuple(int(i) for i in np.unravel_index(flat, reference.shape)),
+        float(one[flat]),
+        float(two[flat]),
+        max(part.scales[0] for part in parts),
+    )
+
+
+class _PartErrors(NamedTuple):
+    """What a part of two arrays adds to their `Errors`.
+
+    elements: how many are finite in both. position: where the largest absolute error is. filled:
+    how many have a relative error. scales: the largest magnitude in either.
+    """
+
+    nan: tuple[int, int]
+    inf: tuple[int, int]
+    elements: int = 0
+    position: int = 0
+    max_abs: float = -math.inf
+    sum_abs: float = 0.0
+    filled: int = 0
+    max_rel: float = -math.inf
+    sum_rel: float = 0.0
+    ulp: int = 0
+    scales: tuple[float, float] = (0.0, 0.0)
+
+
+def _errors_of_part(reference: Array, other: Array) -> _PartErrors:
+    a, b = reference.astype(np.float64), other.astype(np.float64)
     finite = np.isfinite(a) & np.isfinite(b)
     nan = (int(np.isnan(a).sum()), int(np.isnan(b).sum()))
     inf = (int(np.isinf(a).sum()), int(np.isinf(b).sum()))
@@ -71,35 +123,47 @@ def errors(reference: Array, other: Array) -> Errors:
     if not whole:
         a, b = a[finite], b[finite]
     if not a.size:
-        return Errors(nan=nan, inf=inf)
+        return _PartErrors(nan, inf)
     apart = np.abs(a - b)
     position = int(np.argmax(apart))
-    flat = position if whole else int(np.flatnonzero(finite)[position])
-    place = tuple(int(i) for i in np.unravel_index(flat, reference.shape))
     filled = a != 0
     relative = apart[filled] / np.abs(a[filled])
-    scale = max(float(np.max(np.abs(a))), float(np.max(np.abs(b)))) or 1.0
-    lengths = float(np.linalg.norm(a / scale)) * float(np.linalg.norm(b / scale))
-    cosine = min(1.0, max(-1.0, float(np.dot(a / scale, b / scale)) / lengths)) if lengths else None
-    ulp = None
+    ulp = 0
     if is_real(reference):
-        ordered = [ordinals(array).ravel() for array in (reference, other.astype(reference.dtype))]
-        gap = np.abs(ordered[0] - ordered[1])
+        gap = np.abs(ordinals(reference) - ordinals(other.astype(reference.dtype)))
         ulp = int(np.max(gap if whole else gap[finite]))
-    return Errors(
-        float(apart[position]),
-        float(apart.mean()),
-        float(relative.max()) if relative.size else None,
-        float(relative.mean()) if relative.size else None,
-        ulp,
-        cosine,
+    return _PartErrors(
         nan,
         inf,
-        place,
-        float(a[position]),
-        float(b[position]),
-        float(np.max(np.abs(a))),
+        a.size,
+        position if whole else int(np.flatnonzero(finite)[position]),
+        float(apart[position]),
+        float(apart.sum()),
+        relative.size,
+        float(relative.max()) if relative.size else -math.inf,
+        float(relative.sum()),
+        ulp,
+        (float(np.max(np.abs(a))), float(np.max(np.abs(b)))),
     )
+
+
+def _cosine(pieces: list[tuple[Array, Array]], scale: float) -> float | None:
+    """Of the angle between two arrays, given in pieces; None if one of them is 0.
+
+    scale: what both are divided by, so that no square overflows.
+    """
+    squares = other_squares = product = 0.0
+    for reference, other in pieces:
+        a, b = reference.astype(np.float64), other.astype(np.float64)
+        finite = np.isfinite(a) & np.isfinite(b)
+        if not finite.all():
+            a, b = a[finite], b[finite]
+        a, b = a / scale, b / scale
+        squares += float(np.dot(a, a))
+        other_squares += float(np.dot(b, b))
+        product += float(np.dot(a, b))
+    lengths = math.sqrt(squares) * math.sqrt(other_squares)
+    return min(1.0, max(-1.0, product / lengths)) if lengths else None
 
 
 def ordinals(array: Array) -> Array:

@@ -118,6 +118,7 @@ def test_sizes_of_memory(text: str) -> None:
         ("100M", 100 << 20),
         ("1.5 G", 3 << 29),
         ("2TB", 2 * 10**12),
+        ("9" * 400, 1 << 63),
     ],
 )
 def test_a_size_means_the_same_everywhere(text: str, size: int, tmp_path: Path) -> None:

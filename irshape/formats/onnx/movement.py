@@ -157,7 +157,7 @@ def slice_(node: Node) -> Outputs:
     if step is None:
         count = start.shape.static
         ones = (
-            node.numbers([1] * count[0])
+            node.numbers([1] * (count[0] if count else 1))
             if count is not None
             else node.add(
                 "Broadcast", node.numbers(1), node.shape_of(start), version="opset3", mode="numpy"

@@ -7,7 +7,7 @@ from math import prod
 
 from ..faults import Fault, Violation, fault
 from ..model.graph import Layer, Model
-from ..model.weights import Constant, small_values
+from ..model.weights import Constant, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
@@ -29,6 +29,8 @@ class LayerEngine:
         self._memo: dict[tuple[object, ...], LayerResult] = {}
         self._constants: dict[tuple[tuple[str, ...], Tensor], Tensor] = {}
         """Constants with their values, by the attributes of their layers."""
+        self._by_bytes: dict[tuple[Tensor, bytes], Tensor] = {}
+        """The same by their bytes: what constants in several places feed is inferred once."""
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
@@ -63,21 +65,29 @@ class LayerEngine:
         key = (layer.items, tensor)
         valued = self._constants.get(key)
         if valued is None:
-            numbers = self._elements(layer, tensor)
-            valued = tensor if numbers is None else tensor.with_value(Value(numbers))
-            self._constants[key] = valued
+            valued = self._constants[key] = self._with_value(layer, tensor)
         return valued
 
-    def _elements(self, layer: Layer, tensor: Tensor) -> tuple[int | float, ...] | None:
-        """The elements of a Const; None where there are many, or none to read."""
+    def _with_value(self, layer: Layer, tensor: Tensor) -> Tensor:
+        """The output of a Const with its value; without where it is large, or there is none."""
         shape = tensor.shape.static
         if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
-            return None
+            return tensor
         try:
             constant = Constant.of(layer.items, self.model.weights)
         except ValueError:
-            return None
-        return small_values(constant) if constant.shape == shape else None
+            return tensor
+        if constant.shape != shape or constant.element_type.kind == "string":
+            return tensor
+        raw = raw_bytes(constant)
+        if raw is None:
+            return tensor
+        valued = self._by_bytes.get((tensor, raw))
+        if valued is None:
+            numbers = numbers_of(constant, raw)
+            valued = tensor if numbers is None else tensor.with_value(Value(numbers))
+            self._by_bytes[tensor, raw] = valued
+        return valued
 
 
 def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: bool) -> LayerResult:

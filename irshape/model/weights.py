@@ -185,9 +185,14 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
 
     None for strings, for a dynamic type, and if the .bin does not contain the bytes.
     """
-    element_type = constant.element_type
     raw = raw_bytes(constant)
-    if raw is None or element_type.name == "string" or element_type.is_dynamic:
+    return None if raw is None else numbers_of(constant, raw)
+
+
+def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None:
+    """The elements of a constant that has these bytes; None as for `small_values`."""
+    element_type = constant.element_type
+    if element_type.name == "string" or element_type.is_dynamic:
         return None
     code = _FORMATS.get(element_type.name)
     if code is not None:

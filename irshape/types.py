@@ -181,6 +181,8 @@ class Dimension:
     @staticmethod
     def of(size: DimensionLike) -> Dimension:
         """A dimension from an int (-1 is `?`), a pair `(low, high)`, a text or a dimension."""
+        if size.__class__ is int and size in _SIZES:
+            return _SIZES[size]
         if isinstance(size, Dimension):
             return size
         if isinstance(size, int):

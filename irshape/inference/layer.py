@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from math import prod
 
 from ..faults import Fault, Violation, fault
@@ -37,7 +38,9 @@ class LayerEngine:
     ) -> LayerResult:
         """The outputs of a layer of that operation, with bounds of their values where asked for."""
         key = (operation, with_values, *inputs)
-        result = (_LASTING.get(key) if self.lasting else None) or self._memo.get(key)
+        result = _LASTING.get(key) if self.lasting else None
+        if result is None and self._memo:
+            result = self._memo.get(key)
         if result is None:
             result = self._infer(operation, inputs, with_values)
             # a fault may be for lack of memory
@@ -99,6 +102,8 @@ def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: b
         _check_returned(outputs)
     if with_values and not operation.reads_weights:
         outputs = _with_values(operation, operands, outputs)
+    if not operation.stricter:
+        return LayerResult(outputs)
     faults = (*check_specified(operation, operands), *operation.check(*operands))
     return LayerResult(outputs, faults)
 
@@ -163,6 +168,7 @@ def _fits(value: Value, output: Tensor) -> bool:
     return shape is not None and len(value) == prod(shape)
 
 
+@cache
 def plugin_of(operation: type[Operation]) -> str | None:
     """The module and class of an operation that another package declares."""
     package, _, _ = operation.__module__.partition(".")

@@ -17,6 +17,7 @@ import re
 import struct
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..types import ElementType, PartialShape
@@ -396,7 +397,4 @@ class Constant(NamedTuple):
     @property
     def elements(self) -> int:
         """The number of elements."""
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count
+        return prod(self.shape)

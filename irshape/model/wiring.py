@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .graph import Body, Port
@@ -10,16 +11,35 @@ from .ids import lenient_id
 OutputRef = tuple[int, int]
 """An output port: the position of its layer in the body, and of the port in the layer."""
 
+Sources = list[list[OutputRef | None]]
+
+
+class Complete(NamedTuple):
+    """What shows in passing where no two layers share an id, every edge names its ends as their
+    ids are written, and every input is fed by one edge."""
+
+    leaves: list[int]
+    """The layers that feed nothing."""
+    forks: set[int]
+    """The layers with several outputs that feed something."""
+    precisions: set[str | None]
+    """The precisions of the outputs that feed something."""
+
 
 class Wiring(NamedTuple):
     """How the layers of a body are connected, each by its position in `body.layers`."""
 
-    sources: list[list[OutputRef | None]]
+    sources: Sources
     """For each layer, what feeds each of its input ports; None for nothing."""
     order: list[int]
     """The layers, producers first; those on a cycle, or behind one, come last, in file order."""
     cyclic: frozenset[int]
     """The layers on a cycle."""
+    unlike: Sequence[tuple[int, int]] = ()
+    """The inputs that `wire` saw declare something other than the outputs that feed them: the
+    positions of the layer and of the port, in file order."""
+    complete: Complete | None = None
+    """None for edges that are not complete, or were not looked at."""
 
 
 def wire(body: Body) -> Wiring:
@@ -28,73 +48,114 @@ def wire(body: Body) -> Wiring:
     An edge that names a missing layer or port is ignored. Of two edges into one port, the first
     counts. Ids are compared as text and, if none matches, as the numbers OpenVINO reads from them.
     """
-    layers = body.layers
-    positions = {
-        layer.id: i
-        for i, layer in zip(range(len(layers) - 1, -1, -1), reversed(layers), strict=True)
-    }
-    numbers: dict[str | None, int] = {}
-    sources: list[list[OutputRef | None]] = [[None] * len(layer.inputs) for layer in layers]
+    return _wire_complete(body) or _wire(body)
+
+
+def _wire_complete(body: Body) -> Wiring | None:
+    """The same where the edges are complete, as they nearly always are; otherwise None.
+
+    Whatever is to be known of the ports at both ends is noted in passing: in a large model, coming
+    back to them costs more than what is done with them.
+    """
+    layers, ends = body.layers, body.ends
+    positions = {layer.id: position for position, layer in enumerate(layers)}
+    sources: Sources = [[None] * len(layer.inputs) for layer in layers]
+    if len(positions) < len(layers) or len(ends.to_layers) != sum(map(len, sources)):
+        return None
+    unlike: list[tuple[int, int]] = []
+    feeds = bytearray(len(layers))
+    forks: set[int] = set()
+    precisions: set[str | None] = set()
     forward = True
-    ends = body.ends
-    for index, (feeding, fed, from_port, to_port) in enumerate(
-        zip(
-            map(positions.get, ends.from_layers),
-            map(positions.get, ends.to_layers),
-            ends.from_ports,
-            ends.to_ports,
-            strict=True,
-        )
+    for producer, consumer, from_port, to_port in zip(
+        map(positions.get, ends.from_layers),
+        map(positions.get, ends.to_layers),
+        ends.from_ports,
+        ends.to_ports,
+        strict=True,
     ):
-        producer, consumer = feeding, fed
         if producer is None or consumer is None:
-            numbers = numbers or {
-                lenient_id(layer.id): i for i, layer in reversed(list(enumerate(layers)))
-            } | {None: -1}
-            if producer is None:
-                producer = numbers.get(lenient_id(ends.from_layers[index]), -1)
-            if consumer is None:
-                consumer = numbers.get(lenient_id(ends.to_layers[index]), -1)
-            if producer < 0 or consumer < 0:
-                continue
+            return None
         outputs = layers[producer].outputs
-        if len(outputs) == 1 and outputs[0].id == from_port:
-            out = 0
+        if len(outputs) > 1:
+            forks.add(producer)
+        for out, feeding in enumerate(outputs):  # noqa: B007
+            if feeding.id == from_port:
+                break
         else:
-            for out, port in enumerate(outputs):  # noqa: B007
-                if port.id == from_port:
-                    break
-            else:
-                out = _loosely(outputs, from_port)
-                if out < 0:
-                    continue
-        row = sources[consumer]
-        for i, port in enumerate(layers[consumer].inputs):  # noqa: B007
+            return None
+        for index, port in enumerate(layers[consumer].inputs):  # noqa: B007
             if port.id == to_port:
                 break
         else:
-            i = _loosely(layers[consumer].inputs, to_port)
-            if i < 0:
-                continue
-        if row[i] is None:
-            row[i] = (producer, out)
-            forward = forward and producer < consumer
+            return None
+        row = sources[consumer]
+        if row[index] is not None:
+            return None
+        row[index] = (producer, out)
+        forward = forward and producer < consumer
+        feeds[producer] = 1
+        precisions.add(feeding.precision)
+        if port.precision != feeding.precision or (
+            port.dims is not feeding.dims and port.dims != feeding.dims
+        ):
+            unlike.append((consumer, index))
+    leaves = [position for position, feeding_some in enumerate(feeds) if not feeding_some]
+    unlike.sort()
+    complete = Complete(leaves, forks, precisions)
     if forward:
-        return Wiring(sources, list(range(len(layers))), frozenset())
-    return Wiring(sources, *_sorted(sources))
+        return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
+    return Wiring(sources, *_sorted(sources), unlike, complete)
 
 
-def _loosely(ports: list[Port], text: str) -> int:
-    """The position of the port whose id is the number OpenVINO reads from a text; -1 for none."""
+def _wire(body: Body) -> Wiring:
+    layers, ends = body.layers, body.ends
+    backwards = list(reversed(list(enumerate(layers))))
+    positions = {layer.id: position for position, layer in backwards}
+    numbers = {lenient_id(layer.id): position for position, layer in backwards}
+    numbers[None] = -1
+
+    def layer_of(text: str) -> int:
+        position = positions.get(text)
+        return numbers.get(lenient_id(text), -1) if position is None else position
+
+    sources: Sources = [[None] * len(layer.inputs) for layer in layers]
+    unlike: list[tuple[int, int]] = []
+    forward = True
+    for from_layer, from_port, to_layer, to_port in zip(*ends[:4], strict=True):
+        producer, consumer = layer_of(from_layer), layer_of(to_layer)
+        if producer < 0 or consumer < 0:
+            continue
+        outputs, inputs = layers[producer].outputs, layers[consumer].inputs
+        out, index = _port_of(outputs, from_port), _port_of(inputs, to_port)
+        if out < 0 or index < 0 or sources[consumer][index] is not None:
+            continue
+        sources[consumer][index] = (producer, out)
+        forward = forward and producer < consumer
+        port, feeding = inputs[index], outputs[out]
+        if port.precision != feeding.precision or port.dims != feeding.dims:
+            unlike.append((consumer, index))
+    unlike.sort()
+    if forward:
+        return Wiring(sources, list(range(len(layers))), frozenset(), unlike)
+    return Wiring(sources, *_sorted(sources), unlike)
+
+
+def _port_of(ports: list[Port], text: str) -> int:
+    """The position of the port with an id, else of the one whose id is the number that OpenVINO
+    reads from it; -1 for none."""
+    for position, port in enumerate(ports):
+        if port.id == text:
+            return position
     number = lenient_id(text)
     if number is not None:
-        for i, port in enumerate(ports):
+        for position, port in enumerate(ports):
             if lenient_id(port.id) == number:
-                return i
+                return position
     return -1
 
 
-def _sorted(sources: list[list[OutputRef | None]]) -> tuple[list[int], frozenset[int]]:
+def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
     waiting = [sum(source is not None for source in row) for row in sources]
     consumers: list[list[int]] = [[] for _ in sources]
     for consumer, row in enumerate(sources):
@@ -114,7 +175,7 @@ def _sorted(sources: list[list[OutputRef | None]]) -> tuple[list[int], frozenset
     return order + left, frozenset(_on_cycle(set(left), sources))
 
 
-def _on_cycle(left: set[int], sources: list[list[OutputRef | None]]) -> set[int]:
+def _on_cycle(left: set[int], sources: Sources) -> set[int]:
     """The layers of `left` that are on a cycle, without those that only lie behind one.
 
     Layers that feed no other layer of `left` are removed until none is.

@@ -205,6 +205,9 @@ class Operation:
     """Whether operands declare more of their shapes than the rank."""
     narrowed: ClassVar[bool] = False
     """Whether the specification allows fewer element types of operands than OpenVINO reads."""
+    stricter: ClassVar[bool] = False
+    """Whether the specification states conditions that OpenVINO passes over: see `check` and
+    `narrowed`."""
     limited: ClassVar[dict[str, Between]] = {}
     """The attributes whose values are limited, by their Python names."""
 
@@ -243,6 +246,7 @@ class Operation:
         )
         cls.shaped = any(declared.axes or declared.single for declared in cls.operands)
         cls.narrowed = any(declared.specified is not None for declared in cls.operands)
+        cls.stricter = cls.narrowed or cls.check is not Operation.check
         cls.limited = {
             name: declared.within
             for name, declared in attributes.items()
@@ -287,7 +291,9 @@ class Operation:
         result = cls.__new__(cls)
         for name, declared in cls.attributes.items():
             text = given.pop(declared.name, None)
-            value = None if declared.refused_when_absent else declared.default
+            value = declared.default
+            if value is _REQUIRED:
+                value = None
             if text is None:
                 if declared.required or declared.refused_when_absent:
                     faults.append(_missing(declared))
@@ -479,29 +485,30 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
         place = index if index < last else last
-        declared = operands[place]
-        if declared.ranks is not None or tensor.element_type not in declared.allowed:
+        declared, element_type = operands[place], tensor.element_type
+        if declared.ranks is not None or element_type not in declared.allowed:
             check_operand(declared, index, tensor)
         group = groups[place]
-        if group is None or tensor.element_type is DYNAMIC_TYPE:
+        if group is None or element_type is DYNAMIC_TYPE:
             continue
-        other = shared.setdefault(group, tensor.element_type)
-        if other is not tensor.element_type:
+        other = shared.setdefault(group, element_type)
+        if other is not element_type:
             raise Violation(
-                f"`{declared.name}` (input {index}) has element type {tensor.element_type}, "
+                f"`{declared.name}` (input {index}) has element type {element_type}, "
                 f"but `{group}` has {other}; they must be the same",
                 at=declared.name,
                 expected=other,
-                actual=tensor.element_type,
+                actual=element_type,
                 rule=INPUT_ELEMENT_TYPE,
                 help="insert a Convert",
             )
     if operation.shaped:
         check_shapes(operands, inputs)
-    for name, within in operation.limited.items():
-        value = getattr(operation, name)
-        if value is not None and value not in within:
-            raise _outside(operation.attributes[name], value)
+    if operation.limited:
+        for name, within in operation.limited.items():
+            value = getattr(operation, name)
+            if value is not None and value not in within:
+                raise _outside(operation.attributes[name], value)
     absent = len(operands) - len(inputs) - (operation.most == maxsize)
     return inputs + (None,) * absent if absent > 0 else inputs
 

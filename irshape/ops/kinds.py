@@ -97,10 +97,13 @@ class Integer(Kind):
         self.low = low
         self.high = high
         self.refused = refused
+        self.any_natural = (low is None or low <= 0) and high is None
 
     def read(self, text: str) -> int:
         if text.isdigit() and text.isascii() and len(text) < 19:
             number = int(text)
+            if self.any_natural:
+                return number
         else:
             stripped = text.strip()
             if not _WHOLE.fullmatch(stripped):

@@ -165,7 +165,7 @@ class Tensor:
         self.element_type = element_type
         self.shape = shape
         self.value = value
-        self._hash = hash((element_type.name, shape, value))
+        self._hash = hash((element_type.name, shape._hash, value))
 
     @property
     def rank(self) -> int | None:

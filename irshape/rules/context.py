@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -103,6 +103,11 @@ class Context:
                 described.append((layer, constant))
         return described
 
+    @cached_property
+    def constants_end(self) -> int:
+        """Where the last byte of a constant ends in the .bin; 0 without constants."""
+        return max((offset + size for _, (_, _, offset, size, _) in self.constants), default=0)
+
     def _constant(self, layer: Layer) -> Constant | None:
         try:
             constant = Constant.of(layer.items, self.model.weights)
@@ -139,15 +144,23 @@ class Context:
     @cached_property
     def ports(self) -> Ports:
         """What a look at every port tells."""
-        layers = self.every_layer
-        precisions = {port.precision for layer in layers for port in layer.outputs}
-        precisions |= {port.precision for layer in layers for port in layer.inputs}
-        repeat = [
-            layer
-            for layer in layers
-            if (len(layer.inputs) > 1 and _ids_repeat(layer.inputs))
-            or (len(layer.outputs) > 1 and _ids_repeat(layer.outputs))
-        ]
+        precisions: set[str | None] = set()
+        repeat: list[Layer] = []
+        for body in self.bodies:
+            layers, wiring = body.layers, self.wiring(body)
+            complete = wiring.complete
+            if complete is None:
+                precisions |= {port.precision for layer in layers for port in layer.inputs}
+            else:  # inputs have ids of their own then, and the precisions of what feeds them
+                precisions |= complete.precisions
+                precisions |= {layers[at].inputs[i].precision for at, i in wiring.unlike}
+                layers = [layers[at] for at in sorted(complete.forks.union(complete.leaves))]
+            precisions |= {port.precision for layer in layers for port in layer.outputs}
+            repeat += [
+                layer
+                for layer in layers
+                if _repeat_an_id(layer.inputs) or _repeat_an_id(layer.outputs)
+            ]
         return Ports(precisions, repeat)
 
     def wiring(self, body: Body) -> Wiring:
@@ -304,11 +317,8 @@ class Context:
         return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
 
 
-def _ids_repeat(ports: list[Port]) -> bool:
-    """Whether two of several ports have the same id."""
-    if len(ports) == 2:
-        return ports[0].id == ports[1].id
-    return len({port.id for port in ports}) < len(ports)
+def _repeat_an_id(ports: Sequence[Port]) -> bool:
+    return len(ports) > 1 and len({port.id for port in ports}) < len(ports)
 
 
 _SIZE = re.compile(r"\b\d+(?= by |$|, not )")

@@ -36,28 +36,19 @@ def input_differences(context: Context) -> list[InputDifference]:
         return differences
     reported = {(layer, mismatch.position) for layer, mismatch in context.observed(Mismatch)}
     for body in context.bodies:
-        sources, _, cyclic = context.wiring(body)
-        layers = body.layers
-        for position, row in enumerate(sources):
-            if not row:
-                continue
-            layer = layers[position]
-            for port, source in zip(layer.inputs, row, strict=True):
-                if source is None:
-                    continue
-                producer = layers[source[0]]
-                feeding = producer.outputs[source[1]]
-                if port.dims == feeding.dims and (
-                    port.precision == feeding.precision or port.precision is None
-                ):
-                    continue
-                if port.dims == () and port.precision is None:
-                    continue  # it declares nothing
-                if (producer, source[1]) in reported:
-                    continue  # the producer is wrong
-                if cyclic and position in cyclic and source[0] in cyclic:
-                    continue  # the edge between the two may be wrong
-                differences.append(InputDifference(layer, port, producer, feeding))
+        wiring, layers = context.wiring(body), body.layers
+        for position, index in wiring.unlike:
+            layer, source = layers[position], wiring.sources[position][index]
+            assert source is not None
+            port, producer = layer.inputs[index], layers[source[0]]
+            feeding = producer.outputs[source[1]]
+            if port.precision is None and port.dims in ((), feeding.dims):
+                continue  # it declares nothing else
+            if (producer, source[1]) in reported:
+                continue  # the producer is wrong
+            if position in wiring.cyclic and source[0] in wiring.cyclic:
+                continue  # the edge between the two may be wrong
+            differences.append(InputDifference(layer, port, producer, feeding))
     return differences
 
 

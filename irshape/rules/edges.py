@@ -322,10 +322,10 @@ class Cycle(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for body in context.bodies:
-            sources, _, cyclic = context.wiring(body)
-            if not cyclic:
+            wiring = context.wiring(body)
+            if not wiring.cyclic:
                 continue
-            circle = _circle(min(cyclic), sources, cyclic)
+            circle = _circle(min(wiring.cyclic), wiring.sources, wiring.cyclic)
             more = " → …" if len(circle) > 12 else ""
             way = " → ".join(body.layers[position].id for position in circle[:12]) + more
             layer = body.layers[circle[0]]

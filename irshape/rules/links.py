@@ -9,7 +9,7 @@ right one leads nowhere. Consequences of a fault that is reported elsewhere are 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -108,13 +108,7 @@ class Links:
         """Inputs that some edge names."""
         self.left_over: Counter[Layer] = Counter()
         """How many edges lead into a layer, but into no port of it."""
-        layers, sources = body.layers, self.wiring.sources
-        if (
-            len(body.ends.to_layers) == sum(map(len, sources))
-            and not sum(row.count(None) for row in sources)
-            and len(body.by_id) == len(layers)
-            and self._plain()
-        ):
+        if (wiring.complete or self._fed()) and self._plain():
             self.sound = True
             return
         if torn or alone:
@@ -122,11 +116,21 @@ class Links:
         self._follow()
         self._unfed()
 
+    def _fed(self) -> bool:
+        """Whether every edge feeds an input of its own, every input is fed, and no two layers share
+        an id."""
+        body, sources = self.body, self.wiring.sources
+        fed = sum(len(row) - row.count(None) for row in sources)
+        return fed == len(body.ends.to_layers) == sum(map(len, sources)) and len(body.by_id) == len(
+            body.layers
+        )
+
     def _plain(self) -> bool:
-        """Whether the ends of all edges are written as ids usually are."""
+        """Whether the ends of all edges are written as ids usually are, or as those of layers."""
         ends = self.body.ends
         texts = {*ends.from_ports, *ends.to_ports}
-        texts |= {*ends.from_layers, *ends.to_layers} - self.body.by_id.keys()
+        if not self.wiring.complete:
+            texts |= {*ends.from_layers, *ends.to_layers} - self.body.by_id.keys()
         return all(map(plain_id, texts))
 
     # layers and ports that edges cannot name
@@ -274,17 +278,25 @@ class Links:
 
     # layers that feed nothing
 
+    def _leaves(self) -> Iterable[int]:
+        if self.wiring.complete is not None:
+            return self.wiring.complete.leaves
+        feeding = set(self.body.ends.from_layers)
+        return (i for i, layer in enumerate(self.body.layers) if layer.id not in feeding)
+
     def unused(self) -> Iterator[tuple[Layer, int]]:
         """The last layers of branches that lead to no Result or Assign.
 
         Each comes with the number of layers that are used only by it."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
-        if self.sound and not wiring.cyclic and sinks:
-            by_id = self.body.by_id
-            leaves = by_id.keys() - self.body.ends.from_layers
-            if all(by_id[leaf].type in sinks for leaf in leaves):
-                return  # from every other layer, edges lead on until they reach one of these
+        if (
+            self.sound
+            and not wiring.cyclic
+            and sinks
+            and all(layers[position].type in sinks for position in self._leaves())
+        ):
+            return  # from every other layer, edges lead on until they reach one of these
         used = [layer.type in sinks or layer in self.used for layer in layers]
         self._spread(used)
         if all(used) or not sinks or wiring.cyclic or self.torn:

@@ -66,7 +66,7 @@ class DuplicateId(Rule):
             return
         loose = MALFORMED_ID in context.reported
         for body in context.bodies:
-            if len(body.by_id) == len(body.layers) and not loose:
+            if not loose and (context.wiring(body).complete or len(body.by_id) == len(body.layers)):
                 continue
             holders: dict[str, Layer] = {}
             for layer in body.layers:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..inference.result import Mismatch
-from ..model.graph import Finding
-from ..model.weights import Weights, strings_fault
+from ..model.graph import Finding, Layer
+from ..model.weights import Constant, Weights, strings_fault
 from ..rule_ids import (
     CONSTANT_OUT_OF_RANGE,
     CONSTANT_SIZE,
@@ -123,6 +123,8 @@ class ConstantOutOfRange(Rule):
         weights = context.model.weights
         if weights is None or weights.state != "ready":
             return
+        if context.constants_end <= weights.size:
+            return
         for layer, constant in context.constants:
             end = constant.offset + constant.size
             if end > weights.size:
@@ -231,7 +233,7 @@ class UnusedTail(Rule):
         weights = context.model.weights
         if weights is None or weights.state != "ready":
             return
-        end = max((constant.offset + constant.size for _, constant in context.constants), default=0)
+        end = context.constants_end
         if end < weights.size:
             yield cls.finding(
                 f"{_name(weights)} has {weights.size} bytes, but its constants end at byte {end}: "
@@ -278,7 +280,7 @@ class Misaligned(Rule):
         misaligned = [
             (layer, constant)
             for layer, constant in context.constants
-            if constant.elements and constant.offset % max(constant.element_type.bits // 8, 1)
+            if constant.offset % max(constant.element_type.bits // 8, 1) and constant.elements
         ]
         if not misaligned:
             return
@@ -330,6 +332,8 @@ class Overlap(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
+        if _one_behind_the_other(context.constants):
+            return
         users = {
             (constant.offset, constant.size): layer
             for layer, constant in reversed(context.constants)
@@ -349,6 +353,17 @@ class Overlap(Rule):
                 )
             if offset + size > end:
                 end, holder = offset + size, layer
+
+
+def _one_behind_the_other(constants: list[tuple[Layer, Constant]]) -> bool:
+    """Whether the bytes of each constant begin where those of the one before end, or behind."""
+    end = 0
+    for _, (_, _, offset, size, _) in constants:
+        if size:
+            if offset < end:
+                return False
+            end = offset + size
+    return True
 
 
 class ConstantType(Rule):

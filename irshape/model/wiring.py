@@ -63,7 +63,7 @@ def _wire_complete(body: Body) -> Wiring | None:
     if len(positions) < len(layers) or len(ends.to_layers) != sum(map(len, sources)):
         return None
     unlike: list[tuple[int, int]] = []
-    feeds = bytearray(len(layers))
+    feeds = [False] * len(layers)
     forks: set[int] = set()
     precisions: set[str | None] = set()
     forward = True
@@ -94,13 +94,13 @@ def _wire_complete(body: Body) -> Wiring | None:
             return None
         row[index] = (producer, out)
         forward = forward and producer < consumer
-        feeds[producer] = 1
+        feeds[producer] = True
         precisions.add(feeding.precision)
         if port.precision != feeding.precision or (
             port.dims is not feeding.dims and port.dims != feeding.dims
         ):
             unlike.append((consumer, index))
-    leaves = [position for position, feeding_some in enumerate(feeds) if not feeding_some]
+    leaves = [position for position, feeds_some in enumerate(feeds) if not feeds_some]
     unlike.sort()
     complete = Complete(leaves, forks, precisions)
     if forward:

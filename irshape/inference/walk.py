@@ -27,6 +27,10 @@ MAX_WORK = 1_000_000
 """How many layers inside bodies are inferred, all runs of all bodies counted, before the bodies
 are taken to be endless work."""
 
+_MANY_KINDS = 4096
+"""Of so many kinds of layers, where most have come only once, remembering takes longer than
+inferring."""
+
 _WITHOUT_OUTPUTS = ("result", "assign")
 
 
@@ -183,17 +187,21 @@ class Walk:
                 outputs[position] = self._feed(position, inputs, parameters[layer.id])
                 continue
             ports, with_values = layer.outputs, position in needed
-            # all of these objects stay in this result, so that no other gets the id of one
-            key: tuple[object, ...] = (
-                (id(declarations[position]), len(ports), with_values, *map(id, inputs))
-                if inputs or not with_values
-                else (id(declarations[position]), len(ports), layer.items)
-            )
-            tensors = alike.get(key)
-            if tensors is None:
-                tensors = self._first(key, position, inputs, with_values)
+            tensors: tuple[Tensor, ...] | None
+            if not self.remembers:
+                tensors = self.infer(position, inputs, with_values)
             else:
-                result.inputs[position] = inputs
+                # all of these objects stay in this result, so that no other gets the id of one
+                key: tuple[object, ...] = (
+                    (id(declarations[position]), len(ports), with_values, *map(id, inputs))
+                    if inputs or not with_values
+                    else (id(declarations[position]), len(ports), layer.items)
+                )
+                tensors = alike.get(key)
+                if tensors is None:
+                    tensors = self._first(key, position, inputs, with_values)
+                else:
+                    result.inputs[position] = inputs
             outputs[position] = tensors
             if self.compare and ports:
                 for mismatch in mismatches(layer, tensors):
@@ -206,7 +214,7 @@ class Walk:
         observations, declaration = self.result.observations, self.declarations[position]
         before = len(observations)
         tensors = self.infer(position, inputs, with_values)
-        if not self.remembers or len(observations) > before:
+        if len(observations) > before:
             return tensors
         assert not isinstance(declaration, UnknownOperation)
         operation = declaration[0]
@@ -214,6 +222,8 @@ class Walk:
             return tensors
         if not operation.has_bodies:
             self.alike[key] = tensors
+            if len(self.alike) == _MANY_KINDS > len(self.result.inputs) // 2:
+                self.remembers = False
         return tensors
 
     def _feed(

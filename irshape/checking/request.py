@@ -24,3 +24,5 @@ class Request(NamedTuple):
     jobs: int = 1
     executor: Executor | None = None
     cache: str | None = None
+    leaves: bool = False
+    """Whether the process ends with the report on a single model."""

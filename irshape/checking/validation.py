@@ -94,7 +94,9 @@ def _alone(target: Target, request: Request) -> Iterator[FileReport]:
         target.net.reindex()
         yield validate_model(target, chosen)
     else:
-        yield validate_file(path, request.weights, request.values, settings=chosen)
+        yield validate_file(
+            path, request.weights, request.values, settings=chosen, leaves=request.leaves
+        )
 
 
 def _many(targets: Sequence[Target], request: Request) -> Iterator[FileReport]:

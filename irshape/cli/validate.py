@@ -176,7 +176,7 @@ def _validated(
 
     configuration = wanted.configuration
     alone = named and len(files) == 1 and configuration.cache_dir is None
-    request = Request(configuration, wanted.over, weights, values)
+    request = Request(configuration, wanted.over, weights, values, leaves=alone)
     watch: Watch | None = None
     if not alone:
         from ..checking.cache import default_folder

@@ -66,8 +66,10 @@ class BodyView(Generic[T]):
 
     def feeder(self, result: str) -> Layer | None:
         """The layer that feeds a Result."""
-        edge = next((edge for edge in self.body.edges if edge.to_layer == result), None)
-        return None if edge is None else self.body.by_id.get(edge.from_layer)
+        ends = self.body.ends
+        if result not in ends.to_layers:
+            return None
+        return self.body.by_id.get(ends.from_layers[ends.to_layers.index(result)])
 
     def declared_type(self, parameter: str) -> ElementType:
         """The element type that a Parameter declares; dynamic where it declares none."""

@@ -59,7 +59,7 @@ class ControlFlow(Operation):
 
     def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         for view in bodies.values():
-            used = {edge.from_layer for edge in view.body.edges}
+            used = set(view.body.ends.from_layers)
             lines: dict[int, str] = {}
             feeding = {binding.internal for binding in view.inputs if binding.external is None}
             for binding in view.inputs:

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import re
-from xml.sax.saxutils import quoteattr
 
+_ESCAPES = {
+    "&": "&amp;",
+    ">": "&gt;",
+    "<": "&lt;",
+    "\n": "&#10;",
+    "\r": "&#13;",
+    "\t": "&#9;",
+}
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, escaped."""
-    return quoteattr(expressible(text))
+    """A text in quotes, escaped; what XML cannot express is replaced."""
+    return in_quotes(expressible(text))
+
+
+def in_quotes(text: str) -> str:
+    """A text in quotes, escaped.
+
+    Does what `xml.sax.saxutils.quoteattr` does, a module which imports `urllib.request`: that takes
+    as long as a small model does.
+    """
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    if '"' not in text:
+        return f'"{text}"'
+    if "'" not in text:
+        return f"'{text}'"
+    return '"' + text.replace('"', "&quot;") + '"'
 
 
 def expressible(text: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from ..builder import NodeOutput
+from ..ir.quoting import in_quotes
 from .package import TYPES, onnx
 
 _SHOWN = 80
@@ -66,7 +66,7 @@ def listed(nodes: Any) -> tuple[bytes, list[int]]:
             " ".join(
                 [
                     f"<{node.op_type}",
-                    *(f"{name}={quoteattr(value)}" for name, value in pairs if value),
+                    *(f"{name}={in_quotes(value)}" for name, value in pairs if value),
                 ]
             )
             + "/>"

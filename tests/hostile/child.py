@@ -3,7 +3,8 @@
 python tests/hostile/child.py MEGABYTES SECONDS
 
 Reads a JSON list a line, of a path and perhaps names of commands, and answers with a line: the
-status of the process that ran the commands, what it said, and what it wrote to standard error.
+status of the process that ran the commands, the file with what it said, which the next answer
+replaces, and what it wrote to standard error.
 """
 
 from __future__ import annotations
@@ -103,28 +104,27 @@ def answer(path: str, names: list[str]) -> str:
     return json.dumps({"commands": outcomes, "peak": peak()})
 
 
-def forked(request: list[str], megabytes: int, seconds: int) -> tuple[int, str, str]:
-    """The outcome in a process of its own, which knows nothing of earlier files."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+def forked(request: list[str], outcome: Path, megabytes: int, seconds: int) -> tuple[int, str]:
+    """Writes the outcome in a process of its own, which knows nothing of earlier files.
+
+    Returns the status of that process and what it wrote to standard error.
+    """
+    with tempfile.TemporaryFile() as err:
         process = os.fork()
         if process == 0:
             os.dup2(err.fileno(), 2)
             limited(megabytes, seconds)
             status = 1
             try:
-                out.write(answer(request[0], request[1:]).encode())
-                out.flush()
+                outcome.write_text(answer(request[0], request[1:]), encoding="utf-8")
                 status = 0
             except BaseException:
                 traceback.print_exc()
             finally:
                 os._exit(status)
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        texts = []
-        for stream in (out, err):
-            stream.seek(0)
-            texts.append(stream.read().decode("utf-8", "replace"))
-        return status, texts[0], texts[1][-3000:]
+        err.seek(0)
+        return status, err.read().decode("utf-8", "replace")[-3000:]
 
 
 def main(megabytes: str, seconds: str) -> None:
@@ -133,9 +133,10 @@ def main(megabytes: str, seconds: str) -> None:
         for part in (".xml", ".bin"):
             shutil.copy(ROOT / "examples" / f"reductions{part}", folder)
         answer(str(Path(folder, "reductions.xml")), list(COMMANDS))
-    for line in sys.stdin:
-        outcome = forked(json.loads(line), int(megabytes), int(seconds))
-        print(json.dumps(outcome), flush=True)
+        outcome = Path(folder, "outcome.json")
+        for line in sys.stdin:
+            status, err = forked(json.loads(line), outcome, int(megabytes), int(seconds))
+            print(json.dumps([status, str(outcome), err]), flush=True)
 
 
 if __name__ == "__main__":

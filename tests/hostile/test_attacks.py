@@ -45,9 +45,9 @@ def commands() -> Iterator[Commands]:
             line = parent.stdout.readline()
             late.cancel()
             assert line, "no answer in time"
-            status, out, err = json.loads(line)
+            status, answer, err = json.loads(line)
             assert status == 0, f"the process ended with {status}: {err}"
-            outcome: dict[str, Any] = json.loads(out)
+            outcome: dict[str, Any] = json.loads(Path(answer).read_bytes())
             return outcome
 
         yield ask

@@ -38,8 +38,14 @@ def pytest_pyfunc_call() -> Generator[None, bool | None, bool | None]:
     return (yield)
 
 
-def pytest_collection_finish() -> None:
-    """Thousands of tests stay to the end: the garbage collector need not look at them each time."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tables of cases are asked of OpenVINO in parts, not a case at a time.
+
+    Thousands of tests stay to the end: the garbage collector need not look at them each time.
+    """
+    from differential import tables
+
+    tables.collect(session.items)
     gc.collect()
     gc.freeze()
 

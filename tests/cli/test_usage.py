@@ -16,14 +16,14 @@ import pytest
 from click.testing import CliRunner
 from ir import Net
 
-from irshape.cli import COMMANDS, cli
+from irshape.cli import COMMANDS, cli, main
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def call(*arguments: str) -> tuple[int, str, str]:
+def call(*arguments: str, **environment: str) -> tuple[int, str, str]:
     """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, list(arguments))
+    done = CliRunner().invoke(cli, list(arguments), env=environment)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.stdout, done.stderr
 
@@ -105,12 +105,13 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_named(name: str, folder: Path) -> None:
+def test_a_mistake_is_named(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mistake = MISTAKES[name]
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    done = program(*mistake.arguments)
-    output = done.stdout + done.stderr
-    assert (done.returncode, mistake.says in output) == (mistake.status, True), output
+    with pytest.raises(SystemExit) as done:
+        main(mistake.arguments)
+    output = "".join(capsys.readouterr())
+    assert (done.value.code, mistake.says in output) == (mistake.status, True), output
     assert mistake.never not in output
     assert before == {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
@@ -186,7 +187,7 @@ def test_a_reader_that_leaves_is_no_failure(
     "command", [["ops"], ["ops", "Interpolate"], ["infer", str(EXAMPLES / "encoder.xml")]]
 )
 def test_what_is_printed_fits_the_terminal(command: list[str], columns: int) -> None:
-    lines = program(*command, COLUMNS=str(columns)).stdout.splitlines()
+    lines = call(*command, COLUMNS=str(columns))[1].splitlines()
     assert len(lines) > 60
     assert max(map(len, lines)) <= columns
 
@@ -196,8 +197,8 @@ def test_a_table_for_a_file_is_not_shortened(tmp_path: Path) -> None:
     name = "encoder/" * 20
     net.result(net.layer("Sigmoid", [net.parameter("2", name="x")], name=name))
     path = str(net.save(tmp_path))
-    assert name in program("infer", path, COLUMNS="").stdout
-    shown = program("infer", path, COLUMNS="80").stdout
+    assert name in call("infer", path, COLUMNS="")[1]
+    shown = call("infer", path, COLUMNS="80")[1]
     assert name not in shown
     assert "[2]" in shown
 

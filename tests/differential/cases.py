@@ -40,18 +40,24 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Any, Literal, Union
-from xml.sax.saxutils import quoteattr
+from xml.sax import saxutils
 
 import numpy as np
 
 from . import elements
 from .elements import REAL, Array, Tensor
 
+quoteattr = cache(saxutils.quoteattr)  # the same few texts again and again
+
 
 class Source:
     """What can stand among the inputs of a layer."""
 
+
+RECENT = 128
+"""How many cases are kept built: one is asked about together with others, and then compared."""
 
 Declared = Mapping[str, Sequence[tuple[str, str]]]
 """Element type and shape of a layer's outputs, by name: what `Answer.layers` is."""
@@ -327,6 +333,15 @@ def xml_edges(edges: Iterable[tuple[int, int, int, int]]) -> str:
 
 def build(case: Case, declared: Declared | None = None) -> tuple[str, bytes]:
     """The text and the .bin of a case. Outputs declare no dims, or those that `declared` names."""
+    return _built(case) if declared is None else _build(case, declared)
+
+
+@lru_cache(RECENT)
+def _built(case: Case) -> tuple[str, bytes]:
+    return _build(case, None)
+
+
+def _build(case: Case, declared: Declared | None) -> tuple[str, bytes]:
     blob = Blob()
     layers: list[str] = []
     edges: list[tuple[int, int, int, int]] = []
@@ -430,6 +445,7 @@ def parameters(case: Case) -> list[Data]:
     return list(found.values())
 
 
+@lru_cache(RECENT)
 def feeds(case: Case) -> dict[str, tuple[Tensor, Array]] | None:
     """The inputs by name, the same for the same case id; None where a shape is not static."""
     rng = np.random.default_rng(zlib.crc32(case.id.encode()))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import tempfile
 import traceback
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -94,50 +96,48 @@ def _hold(case: Case, answer: Answer) -> None:
     fed = feeds(case) if case.run else None
     talk = _Talk(case, xml, answer)
     known = _known(case, answer)
-    with tempfile.TemporaryDirectory(prefix="case-") as folder:
-        path = _write(Path(folder), xml, weights)
-        declares = case.edit is None and answer.status == "accepted"
-        diagnostics = diagnosed(
-            declaring(case, path, answer.layers) if declares else with_declared_nodes(case, path)
+    path = _write(_folder(), xml, weights)
+    declares = case.edit is None and answer.status == "accepted"
+    diagnostics = diagnosed(
+        declaring(case, path, answer.layers) if declares else with_declared_nodes(case, path)
+    )
+    errors = [
+        found
+        for found in diagnostics
+        if found["severity"] == "error" and not found["code"].startswith("IR2")
+    ]
+    talk.irshape = [
+        _diagnostic(found) for found in diagnostics if not found["code"].startswith("IR2")
+    ] or ["no diagnostics"]
+    if answer.status != "accepted":
+        _not_accepted(talk, known, errors)
+        return
+    for kind in ("lenient", "crash"):
+        if kind in known:
+            talk.fail(f"stale entry: {known[kind]!r}, but OpenVINO takes the model")
+    if "stricter" in known:
+        if not errors:
+            talk.fail(f"stale entry: {known['stricter']!r}, but irshape reports no error")
+        return
+    if errors:
+        talk.fail("OpenVINO takes it, irshape reports an error")
+    model = irshape.load(str(path))
+    layers = irshape.infer(model).to_dict()["layers"]
+    inferred = by_name(layers)
+    talk.irshape += [f"{name}: {_ports(ports)}" for name, ports in inferred.items()]
+    _compare_shapes(talk, known, inferred)
+    if fed is not None:
+        _compare_values(
+            talk,
+            known,
+            model,
+            {name: array for name, (_, array) in fed.items()},
+            inferred["op"],
         )
-        errors = [
-            found
-            for found in diagnostics
-            if found["severity"] == "error" and not found["code"].startswith("IR2")
-        ]
-        talk.irshape = [
-            _diagnostic(found) for found in diagnostics if not found["code"].startswith("IR2")
-        ] or ["no diagnostics"]
-        if answer.status != "accepted":
-            _not_accepted(talk, known, errors)
-            return
-        for kind in ("lenient", "crash"):
-            if kind in known:
-                talk.fail(f"stale entry: {known[kind]!r}, but OpenVINO takes the model")
-        if "stricter" in known:
-            if not errors:
-                talk.fail(f"stale entry: {known['stricter']!r}, but irshape reports no error")
-            return
-        if errors:
-            talk.fail("OpenVINO takes it, irshape reports an error")
-        model = irshape.load(str(path))
-        layers = irshape.infer(model).to_dict()["layers"]
-        inferred = by_name(layers)
-        talk.irshape += [f"{name}: {_ports(ports)}" for name, ports in inferred.items()]
-        _compare_shapes(talk, known, inferred)
-        if fed is not None:
-            _compare_values(
-                talk,
-                known,
-                model,
-                {name: array for name, (_, array) in fed.items()},
-                inferred["op"],
-            )
-        elif "values" in known or "hardware" in known:
-            talk.fail(
-                f"stale entry: {(known.get('values') or known['hardware'])!r}, but the case is "
-                "not run"
-            )
+    elif "values" in known or "hardware" in known:
+        talk.fail(
+            f"stale entry: {(known.get('values') or known['hardware'])!r}, but the case is not run"
+        )
     if declares:
         _check_declared(talk, case, diagnostics)
 
@@ -154,19 +154,18 @@ def check_loosely(case: Case, oracle: Oracle) -> None:
     xml, weights = build(case)
     answer = oracle.ask(xml, weights)
     talk = _Talk(case, xml, answer)
-    with tempfile.TemporaryDirectory(prefix="case-") as folder:
-        path = _write(Path(folder), xml, weights)
-        diagnostics = diagnosed(with_declared_nodes(case, path))
-        errors = [
-            found
-            for found in diagnostics
-            if found["severity"] == "error" and not found["code"].startswith("IR2")
-        ]
-        if answer.status == "refused" and not errors:
-            talk.fail("OpenVINO refuses it; irshape reports no error")
-        if answer.status != "accepted" or errors:
-            return
-        inferred = by_name(irshape.infer(irshape.load(str(path))).to_dict()["layers"])["op"]
+    path = _write(_folder(), xml, weights)
+    diagnostics = diagnosed(with_declared_nodes(case, path))
+    errors = [
+        found
+        for found in diagnostics
+        if found["severity"] == "error" and not found["code"].startswith("IR2")
+    ]
+    if answer.status == "refused" and not errors:
+        talk.fail("OpenVINO refuses it; irshape reports no error")
+    if answer.status != "accepted" or errors:
+        return
+    inferred = by_name(irshape.infer(irshape.load(str(path))).to_dict()["layers"])["op"]
     talk.irshape = [f"op: {_ports(inferred)}"]
     for index, ((our_type, our_shape), (their_type, their_shape)) in enumerate(
         zip(inferred, answer.layers["op"], strict=True)
@@ -190,8 +189,18 @@ def _known(case: Case, answer: Answer) -> dict[str, Known]:
     return found
 
 
+@cache
+def _folder() -> Path:
+    """Where the files of a case lie until those of the next one take their places."""
+    folder = tempfile.TemporaryDirectory(prefix="cases-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
 def _write(folder: Path, xml: str, weights: bytes, name: str = "model.xml") -> Path:
     path = folder / name
+    for old in (path, path.with_suffix(".bin")):
+        old.unlink(missing_ok=True)  # it may be mapped: it is replaced, not written over
     path.write_text(xml, encoding="utf-8")
     if weights:
         path.with_suffix(".bin").write_bytes(weights)

@@ -328,12 +328,22 @@ def _answer_together(
     read = [_read(core, path) for path, _ in questions]
     runnable: dict[int, tuple[Any, list[Any]]] = {}
     for index, ((model, _), (_, inputs)) in enumerate(zip(read, questions, strict=True)):
-        # what a model stores in variables would not become part of the one that joins them
-        if model is not None and inputs is not None and not model.get_sinks():
+        if model is not None and inputs is not None and _can_be_joined(model):
             with suppress(Exception):
                 runnable[index] = model, _fed(model, inputs)
     results = dict(zip(runnable, _run_together(core, list(runnable.values())), strict=True))
     return [(said, results.get(index)) for index, (_, said) in enumerate(read)]
+
+
+def _can_be_joined(model: Any) -> bool:
+    """Whether a model can be part of another one.
+
+    What stores values in variables is no result, and would be left behind. The CPU plugin takes no
+    Parameter of a dynamic rank: to try is to compile the other models again.
+    """
+    return not model.get_sinks() and not any(
+        parameter.get_partial_shape().rank.is_dynamic for parameter in model.get_parameters()
+    )
 
 
 def _run_together(core: Any, parts: list[tuple[Any, list[Any]]]) -> list[Ran | None]:

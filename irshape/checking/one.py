@@ -52,12 +52,12 @@ def examine(model: Model, settings: Settings = PLAIN) -> Examination:
     with collection_paused():
         context = Context(model, infer(model, compare=True), settings)
         selection = Filter(settings, model.source if model.format.comments else None)
-        all_findings = findings(context, settings.also)
+        all_findings = list(findings(context, settings.also))
         reported = [finding for finding in all_findings if selection.keep(finding)]
         reported += selection.about_comments()
         diagnoses = [
             diagnosis
-            for diagnosis in _diagnoses(context, reported)
+            for diagnosis in _diagnoses(context, reported, all_findings)
             if selection.selected(diagnosis.finding.rule)
         ]
     if diagnoses:
@@ -70,13 +70,15 @@ def _in_file_order(finding: Finding) -> tuple[int, str, str]:
     return finding.offset, finding.rule.name, finding.message
 
 
-def _diagnoses(context: Context, reported: list[Finding]) -> list[Diagnosis]:
+def _diagnoses(
+    context: Context, reported: list[Finding], everything: list[Finding]
+) -> list[Diagnosis]:
     """The causes of errors and warnings; a sound model is not looked at again."""
     if all(finding.severity == "info" for finding in reported):
         return []
     from ..diagnosis import diagnose
 
-    return diagnose(context, sorted(reported, key=_in_file_order))
+    return diagnose(context, sorted(reported, key=_in_file_order), everything)
 
 
 def _told_once(reported: list[Finding], diagnoses: list[Diagnosis]) -> list[Finding]:

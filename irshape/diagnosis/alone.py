@@ -7,38 +7,92 @@ from ..model.graph import Finding, Layer
 from ..model.weights import Constant, Weights, small_values
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor, Value
-from ..rule_ids import INTERNAL_ERROR, OUTPUT_SHAPE_MISMATCH, UNPROVEN_DIMENSION
-from ..types import PartialShape
+from ..rule_ids import (
+    INTERNAL_ERROR,
+    OUTPUT_COUNT,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    UNKNOWN_LAYER_ATTRIBUTE,
+    UNKNOWN_PORT_ATTRIBUTE,
+    UNPROVEN_DIMENSION,
+)
+from ..rules.links import alike
+from ..types import DYNAMIC_TYPE, PartialShape
+from .attributes import BETWEEN_PORTS
 from .candidate import Candidate, Change
 from .scene import Scene
+
+_HARMLESS = {UNKNOWN_LAYER_ATTRIBUTE, UNKNOWN_PORT_ATTRIBUTE}
+"""What the reader may report of a layer whose inference is not concerned."""
 
 
 def refuted(scene: Scene, finding: Finding, candidate: Candidate, weights: Weights | None) -> bool:
     """Whether the layer, inferred after a change, is refused or contradicts its ports as before.
 
-    The change is that of one attribute of the layer, or of a constant that feeds it; `weights` is
-    the .bin with it. False says nothing: a trial tells.
+    The change is that of one attribute of the layer, of a constant that feeds it, or of what else
+    feeds it; `weights` is the .bin with it. False says nothing: a trial tells.
     """
     position = None if finding.layer is None else scene.position.get(finding.layer)
-    if position is None or not _inferred_alone(scene, finding, position):
+    if position is None:
         return False
-    layer = scene.layers[position]
+    if candidate.feeds and finding.rule in BETWEEN_PORTS:
+        return not all(_declare_alike(scene, position, feed) for feed in candidate.feeds)
+    if scene.layers[position].is_parameter and scene.body.path:
+        return _unlike_what_is_passed(scene, finding, candidate, position)
+    if not _inferred_alone(scene, finding, position):
+        return False
+    layer, changed = scene.layers[position], None
     if candidate.becomes is not None:
-        if candidate.touched != (position,):
+        if len(candidate.touched) != 1:
             return False
-        layer = _changed(layer, candidate.becomes)
-    elif weights is None:
+        if candidate.touched[0] == position:
+            layer = _changed(layer, candidate.becomes)
+        else:
+            changed = candidate.touched[0], candidate.becomes
+    elif weights is None and not candidate.feeds:
         return False
     declaration = scene.engine.declarations.of(layer)
     if isinstance(declaration, UnknownOperation) or declaration[1] or declaration[0].has_bodies:
         return False
-    inputs = _with_values(scene, position, weights)
+    inputs = _inputs(scene, position, weights, candidate.feeds, changed)
+    if inputs is None:
+        return False
     result = scene.engine.layers.infer(layer, declaration[0], inputs, False)
     if isinstance(result.outputs, Fault):
         return result.outputs.rule != INTERNAL_ERROR
     if len(result.outputs) != len(layer.outputs):
-        return False
+        return finding.rule == OUTPUT_COUNT
     return _as_wrong(layer, finding, scene.outputs(position), result.outputs)
+
+
+def _unlike_what_is_passed(
+    scene: Scene, finding: Finding, candidate: Candidate, position: int
+) -> bool:
+    """Whether a Parameter of a body, after a change of it, still contradicts what it is fed."""
+    layer, outputs = scene.layers[position], scene.outputs(position)
+    if finding.rule not in (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH) or not outputs:
+        return False
+    if candidate.touched != (position,):
+        return False
+    change = candidate.becomes
+    port = candidate.port is not None and candidate.port[0] == "output"
+    if change is not None and change.element == "data":
+        layer = _changed(layer, change)
+    elif change is not None or not port:
+        return False
+    own, fed = _constant(scene, layer), outputs[0]
+    if own is None:
+        return False
+    types = own.element_type, fed.element_type
+    if not own.shape.compatible(fed.shape) or not (types[0] is types[1] or DYNAMIC_TYPE in types):
+        return True
+    return not port and sum(_contradictions(layer, (own,))) > 0
+
+
+def _declare_alike(scene: Scene, position: int, feed: tuple[int, int, int]) -> bool:
+    """Whether an input declares what the output does that is to feed it."""
+    index, producer, output = feed
+    return alike(scene.layers[position].inputs[index], scene.layers[producer].outputs[output])
 
 
 def _inferred_alone(scene: Scene, finding: Finding, position: int) -> bool:
@@ -46,11 +100,11 @@ def _inferred_alone(scene: Scene, finding: Finding, position: int) -> bool:
     layer = scene.layers[position]
     inputs = scene.result.inputs.get(position, ())
     return (
-        finding.rule.code.startswith(("IR201", "IR202", "IR203", "IR4"))
+        finding.rule.code.startswith(("IR116", "IR201", "IR202", "IR203", "IR4"))
         and len(inputs) == len(layer.inputs) > 0
         and None not in inputs
         and not layer.bodies
-        and layer not in scene.context.read_under
+        and scene.context.read_under.get(layer, set()) <= _HARMLESS
     )
 
 
@@ -91,26 +145,55 @@ def _with_item(items: tuple[str, ...], name: str, text: str) -> tuple[str, ...]:
     return (*items[:at], text, *items[at + 1 :])
 
 
-def _with_values(scene: Scene, position: int, weights: Weights | None) -> tuple[Tensor, ...]:
-    """The inputs of a layer, with the values that constants have in another .bin, if there is one.
+def _inputs(
+    scene: Scene,
+    position: int,
+    weights: Weights | None,
+    feeds: tuple[tuple[int, int, int], ...],
+    changed: tuple[int, Change] | None,
+) -> tuple[Tensor, ...] | None:
+    """The inputs of a layer after a change; None where they are not known.
 
-    Otherwise with those of constants that may come to matter.
+    They have the values of constants that may come to matter: those in another .bin, if there is
+    one. changed: the constant that gets another attribute.
     """
     tensors = [tensor for tensor in scene.result.inputs[position] if tensor is not None]
-    for index, source in enumerate(scene.sources[position]):
+    sources = [*scene.sources[position]]
+    for index, at, port in feeds:
+        outputs = scene.outputs(at)
+        if port >= len(outputs):
+            return None
+        tensors[index], sources[index] = outputs[port], (at, port)
+    if changed is not None and all(source is None or source[0] != changed[0] for source in sources):
+        return None
+    for index, source in enumerate(sources):
         if source is None or not scene.layers[source[0]].is_constant:
             continue
-        producer, tensor = scene.layers[source[0]], tensors[index]
-        outputs = scene.outputs(source[0])
+        tensor = tensors[index]
+        producer, outputs = scene.layers[source[0]], scene.outputs(source[0])
         if source[1] >= len(outputs) or tensor != outputs[source[1]]:
             continue
-        if weights is None:
+        if changed is not None and changed[0] == source[0]:
+            output = _constant(scene, _changed(producer, changed[1]))
+            if output is None:
+                return None
+            tensors[index] = output
+        elif weights is None:
             tensors[index] = scene.engine.layers.constant(producer, tensor)
         elif tensor.value is not None:
             constant = Constant.of(producer.items, weights)
             values = small_values(constant) if constant.shape == tensor.shape.static else None
             tensors[index] = tensor if values is None else tensor.with_value(Value(values))
     return tuple(tensors)
+
+
+def _constant(scene: Scene, layer: Layer) -> Tensor | None:
+    """What a Const or Parameter says that it gives; None where that is not sound."""
+    declaration = scene.engine.declarations.of(layer)
+    if isinstance(declaration, UnknownOperation) or declaration[1]:
+        return None
+    result = scene.engine.layers.infer(layer, declaration[0], (), True)
+    return None if isinstance(result.outputs, Fault) else result.outputs[0]
 
 
 def _contradictions(layer: Layer, outputs: tuple[Tensor, ...]) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
 from ..formats.ir.edits import Edit
@@ -13,7 +14,17 @@ from ..model.graph import Finding, Layer
 from ..model.ids import is_number
 from ..ops import registry
 from ..ops.declaration import Attribute
-from ..ops.kinds import SHAPE, Boolean, Choice, Integer, ListOf, ShapeText, TypeName
+from ..ops.kinds import (
+    SHAPE,
+    Boolean,
+    Choice,
+    Integer,
+    Kind,
+    ListOf,
+    Malformed,
+    ShapeText,
+    TypeName,
+)
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
     CONTRADICTED_ATTRIBUTE,
@@ -26,7 +37,7 @@ from ..rule_ids import (
 from ..types import PartialShape
 from .candidate import Candidate, Change
 from .scene import Scene
-from .writing import encoded, with_attribute, without_attribute
+from .writing import attribute_writer, encoded, without_attribute
 
 BETWEEN_PORTS = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 """Rules that compare what the ports at both ends of an edge declare."""
@@ -136,28 +147,35 @@ def _values(
         return  # an attribute that is absent by right has its default
     if text is not None and len(text) > MAX_LENGTH:
         return
-    order = _order(scene, layer, attribute.name)
+    texts = _texts(scene, layer, attribute, text, usual)
+    if not texts:
+        return
+    name = attribute.name
+    edits_to = attribute_writer(scene.source, element, name, _order(scene, layer, name))
     kept = {*_respelt(text), *_of_another_length(attribute, text)} if text else set()
-    for index, other in enumerate(_texts(scene, layer, attribute, text, usual)):
-        edits = with_attribute(scene.source, element, attribute.name, other, order)
+    common = _common(attribute, usual)
+    rule = _rule_of(attribute, text)
+    offset = scene.source.attribute(element, name)
+    written = f'{name}="{text}"' if text is not None else f"no {name}"
+    for index, other in enumerate(texts):
+        edits = edits_to(other)
         if not edits:
             continue
-        offset = scene.source.attribute(element, attribute.name)
-        written = f'{attribute.name}="{text}"' if text is not None else f"no {attribute.name}"
+        change = f'{name}="{other}"'
         yield Candidate(
             edits,
-            f'{attribute.name}="{other}"',
-            f'{written} does not fit what surrounds the layer; {attribute.name}="{other}" does',
+            change,
+            f"{written} does not fit what surrounds the layer; {change} does",
             offset,
             layer,
             (position,),
             cost=1.0
             + 0.01 * index
-            + _unlikely(attribute, text, other, usual)
+            + _unlikely(attribute, text, other, common)
             - (0.35 if other in kept else 0.0),
-            rule=_rule_of(attribute, text),
-            bold=text is not None and _reads(attribute.kind, text) is not None,
-            becomes=Change("data", attribute.name, other),
+            rule=rule,
+            bold=rule == CONTRADICTED_ATTRIBUTE,
+            becomes=Change("data", name, other),
         )
 
 
@@ -168,17 +186,22 @@ def _rule_of(attribute: Attribute, text: str | None) -> RuleId:
     return ATTRIBUTE_VALUE if _reads(attribute.kind, text) is None else CONTRADICTED_ATTRIBUTE
 
 
-def _unlikely(attribute: Attribute, text: str | None, other: str, usual: Counter[str]) -> float:
+def _common(attribute: Attribute, usual: Counter[str]) -> set[Any]:
+    """The values that are seldom slips: what others of the operation have, or the default."""
+    common = {_reads(attribute.kind, word) for word, _ in usual.most_common(1)}
+    if attribute.default is not None and (not usual or attribute.default in common):
+        common.add(attribute.default)
+    return common
+
+
+def _unlikely(attribute: Attribute, text: str | None, other: str, common: set[Any]) -> float:
     """How little another value is to be expected in place of what is written.
 
-    Values that others of the operation have, or that are the default, are seldom slips; nor are
-    lists of one number again and again, as strides and pads are.
+    Common values are seldom slips; nor are lists of one number again and again, as strides and
+    pads are.
     """
     kind = attribute.kind
     present, value = _reads(kind, text) if text is not None else None, _reads(kind, other)
-    common = {_reads(kind, word) for word, _ in usual.most_common(1)}
-    if attribute.default is not None and (not usual or attribute.default in common):
-        common.add(attribute.default)
     cost = 0.0
     if present is not None and not isinstance(kind, ShapeText):
         cost += 0.3 * (present in common) - 0.3 * (value in common)
@@ -281,10 +304,9 @@ def _of_another_length(attribute: Attribute, text: str) -> Iterator[str]:
             yield comma.join(row)
 
 
-def _reads(kind: Any, text: str) -> Any:
+@lru_cache(maxsize=1024)
+def _reads(kind: Kind, text: str) -> Any:
     """The value of a text; None for one that is none."""
-    from ..ops.kinds import Malformed
-
     try:
         return kind.read(text)
     except Malformed:

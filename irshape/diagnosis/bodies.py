@@ -8,11 +8,20 @@ from itertools import combinations
 from ..formats.ir.edits import Edit
 from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ..model.ids import is_number
-from ..rule_ids import PORT_MAP
+from ..rule_ids import (
+    DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    DUPLICATE_ID,
+    MALFORMED_EDGE,
+    MISSING_EDGE,
+    PORT_MAP,
+)
 from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute, with_exchanged, without_attribute
 
+_OF_EDGES = (DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_ID, MALFORMED_EDGE, MISSING_EDGE)
+"""Rules whose findings no port map decides."""
 MAX_PAIRS = 8
 """How many pairs of entries, or ends of a back edge, are tried."""
 
@@ -20,6 +29,8 @@ MAX_PAIRS = 8
 def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """An entry of a port map names another axis, port or layer than it should."""
     layer = scene.layers[position]
+    if finding.rule in _OF_EDGES:
+        return
     for tag, body in (layer.bodies or {}).items():
         entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])
         for entry in entries:

@@ -54,7 +54,10 @@ class Candidate(NamedTuple):
     bold: bool = False
     """Whether it changes what could be meant. Where much is wrong, that is no likely cause."""
     becomes: Change | None = None
-    """What the edits come to, if that is one attribute of the layer with the finding."""
+    """What the edits come to, if that is one attribute of `layer`."""
+    feeds: tuple[tuple[int, int, int], ...] = ()
+    """What the edits come to, if other outputs feed the layer with the finding: the index of the
+    input, the position of the producer, and the index of its output."""
 
 
 class Diagnosis(NamedTuple):

@@ -14,7 +14,7 @@ from ..rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT
 from ..rules import Context
 from ..rules.links import alike
 from ..types import ElementType
-from .candidate import Candidate
+from .candidate import Candidate, Change
 from .scene import Scene
 from .writing import with_attribute
 
@@ -192,6 +192,7 @@ class Const:
             (self.position,),
             cost=cost,
             rule=CONTRADICTED_CONSTANT,
+            becomes=Change("data", name, text),
         )
 
     def bytes_of(self, element_type: ElementType | None, shape: tuple[int, ...] | None) -> int:
@@ -251,16 +252,13 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
     size = const.size
     if weights is None or size is None or size < 0:
         return
-    offset = const.offset
-    taken = [
-        span for span in const.scene.context.shared(constant_spans) if span[2] is not const.layer
-    ]
+    offset, context = const.offset, const.scene.context
     if offset is not None and weights.holds(offset, size) and not overlaps(const):
         shared = len(const.scene.by_offset.get(offset, ())) > 1
         decides = any(tensor.value is not None for tensor in const.scene.outputs(const.position))
         if not shared or consumer is None or not decides:
             return
-    for cost, start in _gaps(taken, size, weights.size, _before(const)):
+    for cost, start in _gaps(_free(const), size, _before(const)):
         yield const.candidate(
             "offset",
             str(start),
@@ -269,11 +267,15 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
             cost,
         )
     place = const.scene.position
+    alike = context.shared(_starts).get((size, const.layer.attribute("element_type")), ())
     same = [
-        (not _same_kind(const.layer, other), abs(place.get(other, FAR) - const.position), start)
-        for start, end, other in taken
-        if end - start == size
-        and other.attribute("element_type") == const.layer.attribute("element_type")
+        (
+            other.attribute("shape") != const.layer.attribute("shape"),
+            abs(place.get(other, FAR) - const.position),
+            start,
+        )
+        for start, other in alike
+        if other is not const.layer
     ]
     for index, start in enumerate(dict.fromkeys(start for _, _, start in sorted(same))):
         if index < MAX_TWINS:
@@ -301,10 +303,13 @@ def overlaps(const: Const) -> bool:
     )
 
 
-def _same_kind(layer: Layer, other: Layer) -> bool:
-    return layer.attribute("element_type") == other.attribute("element_type") and (
-        layer.attribute("shape") == other.attribute("shape")
-    )
+def _starts(context: Context) -> dict[tuple[int, str | None], list[tuple[int, Layer]]]:
+    """Where the constants of each size and type begin in the .bin."""
+    starts: dict[tuple[int, str | None], list[tuple[int, Layer]]] = {}
+    for start, end, layer in context.shared(constant_spans):
+        key = end - start, layer.attribute("element_type")
+        starts.setdefault(key, []).append((start, layer))
+    return starts
 
 
 def _before(const: Const) -> int:
@@ -318,19 +323,36 @@ def _before(const: Const) -> int:
     return 0
 
 
-def _gaps(
-    taken: list[tuple[int, int, Layer]], size: int, whole: int, expected: int
-) -> Iterator[tuple[float, int]]:
-    """Unused places for so many bytes: those of exactly this size first."""
-    end = 0
+def _free(const: Const) -> list[tuple[int, int]]:
+    """The bytes of the .bin that belong to no constant but this one."""
+    context = const.scene.context
+    same = const.scene.by_offset.get(const.offset if const.offset is not None else -1, ())
+    if any(Const(const.scene, at).size == const.size for at in same if at != const.position):
+        return context.shared(_gaps_between)  # the bytes of this one are those of another, too
+    spans = [span[:2] for span in context.shared(constant_spans) if span[2] is not const.layer]
+    return _between(context, spans)
+
+
+def _gaps_between(context: Context) -> list[tuple[int, int]]:
+    return _between(context, [span[:2] for span in context.shared(constant_spans)])
+
+
+def _between(context: Context, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The bytes of the .bin between some spans, which are in order."""
+    weights, end = context.model.weights, 0
     gaps: list[tuple[int, int]] = []
-    for start, stop, _ in taken:
+    for start, stop in spans:
         if start > end:
             gaps.append((end, start))
         end = max(end, stop)
-    if whole > end:
-        gaps.append((end, whole))
-    fitting = [gap for gap in gaps if gap[1] - gap[0] >= size]
+    if weights is not None and weights.size > end:
+        gaps.append((end, weights.size))
+    return gaps
+
+
+def _gaps(free: list[tuple[int, int]], size: int, expected: int) -> Iterator[tuple[float, int]]:
+    """Unused places for so many bytes: those of exactly this size first."""
+    fitting = [gap for gap in free if gap[1] - gap[0] >= size]
     fitting.sort(key=lambda gap: (gap[1] - gap[0] - size >= 64, gap[0] != expected, gap[0]))
     for index, (start, stop) in enumerate(fitting[:3]):
         spare = stop - start - size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -10,7 +10,6 @@ from ..formats.ir.edits import Edit
 from ..model.graph import Edge, Finding, Layer, Port
 from ..model.ids import is_number
 from ..rule_ids import CYCLE, DUPLICATE_EDGE, MISDIRECTED_EDGE, MISSING_EDGE
-from ..rules import Context
 from ..rules.links import alike
 from .candidate import Candidate
 from .scene import Scene
@@ -20,42 +19,52 @@ MAX_SOURCES = 6
 """How many outputs are tried as the source of one edge."""
 
 
-def edge_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
-    """Edges at the place of a finding, and those into its layer."""
-    here = edge_at(scene, finding.offset)
-    layer = scene.layers[position] if position is not None else None
+def astray_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
+    """The edge at the place of a finding leads elsewhere; or, of an input without an edge, one does
+    that leads nowhere."""
+    here = scene.edge_at(finding.offset)
     if here is not None:
         yield from _one_edge(scene, here, finding)
-    if layer is None or position is None:
-        return
-    incoming = scene.edges_to.get(layer.id, [])
-    if finding.rule == DUPLICATE_EDGE and here is not None:
-        yield from _doubled(scene, here, layer, position)
-    if finding.rule == MISSING_EDGE:
+    if finding.rule == MISSING_EDGE and position is not None:
         for fault in scene.context.links(scene.body).faults[:4]:
             yield from _one_edge(scene, fault.edge, finding)
+
+
+def doubled_edge_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """One of several edges into a port is too many, or was meant for another port."""
+    if finding.rule == DUPLICATE_EDGE:
+        here = scene.edge_at(finding.offset)
+        if here is not None:
+            yield from _doubled(scene, here, scene.layers[position], position)
+
+
+def missing_edge_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """There is no edge into an input."""
     if finding.rule == MISSING_EDGE and finding.port is not None:
-        yield from _missing(scene, layer, position, finding.port[1])
+        yield from _missing(scene, scene.layers[position], position, finding.port[1])
+
+
+def crossed_edge_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """Two inputs of a layer are fed by each other's producers."""
     if finding.rule.code.startswith(("IR20", "IR4", "IR118")) or finding.rule == CYCLE:
-        for one, other in combinations(incoming[:6], 2):
+        layer = scene.layers[position]
+        for one, other in combinations(scene.edges_to.get(layer.id, [])[:6], 2):
             yield from _crossed(scene, one, other, layer, position)
+
+
+def other_source_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """The edge into an input comes from another layer than it should."""
     if finding.rule == CYCLE or finding.rule.code.startswith(("IR205", "IR206", "IR4")):
-        for edge in incoming[:6]:
+        for edge in scene.edges_to.get(scene.layers[position].id, [])[:6]:
             if finding.port is None or finding.port[1] == edge.to_port:
                 yield from _from_elsewhere(scene, edge, finding)
+
+
+def other_target_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An edge into a layer was meant for another input."""
     if finding.rule.code in ("IR402", "IR110", "IR113"):
-        for edge in incoming:
+        for edge in scene.edges_to.get(scene.layers[position].id, []):
             yield from _to_elsewhere(scene, edge)
-
-
-def edge_at(scene: Scene, offset: int) -> Edge | None:
-    """The edge in whose tag an offset lies."""
-    edges = scene.body.edges
-    at = bisect_right(scene.edge_offsets, offset) - 1
-    if at < 0:
-        return None
-    start, end = scene.edge_span(edges[at])
-    return edges[at] if start <= offset < end else None
 
 
 def _target(scene: Scene, edge: Edge) -> tuple[int, Port] | None:
@@ -72,15 +81,6 @@ def _source(scene: Scene, edge: Edge) -> tuple[int, Port] | None:
             if port.id == edge.from_port:
                 return at, port
     return None
-
-
-def outputs_by_declaration(context: Context, scene: Scene) -> dict[object, list[tuple[int, int]]]:
-    """The outputs of a body by what they declare: layer and port."""
-    outputs: dict[object, list[tuple[int, int]]] = {}
-    for at, layer in enumerate(scene.layers):
-        for index, port in enumerate(layer.outputs):
-            outputs.setdefault(port.dims, []).append((at, index))
-    return outputs
 
 
 def _between(scene: Scene, edge: Edge) -> tuple[int, int]:
@@ -101,7 +101,7 @@ def _sources(
     low, high = _between(scene, edge) if edge is not None else (0, 1 << 62)
     fed = {source for source in scene.sources[position] if source is not None}
     ranked = []
-    table = scene.context.shared(outputs_by_declaration, scene)
+    table = scene.outputs_by_shape
     bare = not port.dims and port.precision is None  # then it says nothing of its producer
     places = [place for group in table.values() for place in group] if bare else ()
     for at, index in places or table.get(port.dims, ()):
@@ -112,7 +112,7 @@ def _sources(
             or not (bare or alike(port, output))
         ):
             continue  # a producer behind its consumer would close a cycle
-        unused = not any(out == index for out, _, _ in scene.consumers[at])
+        unused = (at, index) not in scene.taken
         number = scene.layers[at].id
         between = is_number(number) and low <= int(number) <= high
         cost = 0.9 + (0.0 if unused else 0.3) + (0.0 if edge is None or between else 0.4)
@@ -125,6 +125,11 @@ def _sources(
     ranked.sort(key=lambda entry: entry[:3])
     for rank, (cost, _, at, output) in enumerate(ranked[:MAX_SOURCES]):
         yield cost + 0.01 * rank, at, output
+
+
+def likely_sources(scene: Scene, position: int, port: Port) -> Iterator[tuple[float, int, Port]]:
+    """Outputs that declare what an input without an edge does, with their cost."""
+    return _sources(scene, position, port, None)
 
 
 def _ends(edge: Edge, **changes: str) -> dict[str, str]:
@@ -261,7 +266,7 @@ def _turned(scene: Scene, edge: Edge) -> Iterator[Candidate]:
             scene,
             edge,
             what,
-            (target[0],),
+            (target[0], source[0]),
             cost if alike(target[1], source[1]) else cost + 0.6,
             (source[0],),
             **changes,
@@ -286,19 +291,18 @@ def _to_elsewhere(scene: Scene, edge: Edge, cause: str = "") -> Iterator[Candida
     source = _source(scene, edge)
     output = source[1] if source is not None else None
     ranked = []
-    for at, row in enumerate(scene.sources):
+    for at, port in scene.unfed:
         layer = scene.layers[at]
-        for port, fed in zip(layer.inputs, row, strict=True):
-            if fed is not None or any(
-                other is not edge and other.to_port == port.id
-                for other in scene.edges_to.get(layer.id, ())
-            ):
-                continue
-            own = edge.to_layer == layer.id
-            fits = output is None or alike(port, output)
-            odd = port.id != str(layer.inputs.index(port))
-            cost = 0.8 + (0.0 if own else 0.2) + (0.0 if fits else 0.5) + (0.5 if odd else 0.0)
-            ranked.append((cost, at, port))
+        if any(
+            other is not edge and other.to_port == port.id
+            for other in scene.edges_to.get(layer.id, ())
+        ):
+            continue
+        own = edge.to_layer == layer.id
+        fits = output is None or alike(port, output)
+        odd = port.id != str(layer.inputs.index(port))
+        cost = 0.8 + (0.0 if own else 0.2) + (0.0 if fits else 0.5) + (0.5 if odd else 0.0)
+        ranked.append((cost, at, port))
     ranked.sort(key=lambda entry: entry[:2])
     for cost, at, port in ranked[:MAX_SOURCES]:
         layer = scene.layers[at]
@@ -328,9 +332,10 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
     low, high = _between(scene, edge)
     disordered = not is_number(edge.from_layer) or not low <= int(edge.from_layer) <= high
     for cost, other, output in _sources(scene, at, port, edge):
-        number = scene.layers[other].id
+        number, outputs = scene.layers[other].id, scene.layers[other].outputs
         in_place = disordered and is_number(number) and low <= int(number) <= high
-        yield from _redirected(
+        feeds = ((scene.layers[at].inputs.index(port), other, outputs.index(output)),)
+        for candidate in _redirected(
             scene,
             edge,
             f"the edge comes from {scene.layers[source[0]].label}, which does not produce what "
@@ -340,7 +345,8 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
             (other,),
             from_layer=scene.layers[other].id,
             from_port=output.id,
-        )
+        ):
+            yield candidate._replace(feeds=feeds)
 
 
 def _missing(scene: Scene, layer: Layer, position: int, number: str) -> Iterator[Candidate]:
@@ -348,7 +354,7 @@ def _missing(scene: Scene, layer: Layer, position: int, number: str) -> Iterator
     port = next((port for port in layer.inputs if port.id == number), None)
     if port is None:
         return
-    for cost, at, output in _sources(scene, position, port, None):
+    for cost, at, output in likely_sources(scene, position, port):
         source = scene.layers[at]
         edits = new_edge(scene, source.id, output.id, layer.id, number)
         if edits:

@@ -6,19 +6,31 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ..formats.ir.edits import Edit
-from ..model.graph import Edge, Layer, Port
+from ..model.graph import Edge, Finding, Layer, Port
 from ..model.ids import is_number
 from ..rule_ids import (
     CONTRADICTED_ATTRIBUTE,
     CONTRADICTED_CONSTANT,
     CONTRADICTED_OPERATION,
+    DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    MALFORMED_EDGE,
     MISDIRECTED_EDGE,
+    MISSING_EDGE,
+    UNKNOWN_EDGE_ATTRIBUTE,
+    UNKNOWN_LAYER_ATTRIBUTE,
+    UNKNOWN_PORT_ATTRIBUTE,
 )
 from ..rules.links import alike
 from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute, with_edge, with_exchanged
 
+_OF_OTHERS = (
+    *(DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE),
+    *(UNKNOWN_EDGE_ATTRIBUTE, UNKNOWN_LAYER_ATTRIBUTE, UNKNOWN_PORT_ATTRIBUTE),
+)
+"""Rules whose findings are there whatever the layers are."""
 NEAR = 2
 """How many places apart two layers may stand whose ids were exchanged."""
 MAX_PARTNERS = 6
@@ -27,11 +39,14 @@ MAX_EDGES = 4
 """Among how many edges into a layer one is looked for that was exchanged."""
 
 
-def exchange_causes(scene: Scene, flagged: set[int], position: int) -> Iterator[Candidate]:
+def exchange_causes(
+    scene: Scene, finding: Finding, flagged: set[int], position: int
+) -> Iterator[Candidate]:
     """A layer and another one at which something is wrong have something of each other's.
 
     flagged: the layers with errors or warnings.
     """
+    wired = finding.rule in _OF_OTHERS
     others = sorted(flagged - {position}, key=lambda at: abs(at - position))[:MAX_PARTNERS]
     near = range(max(0, position - NEAR), min(len(scene.layers), position + NEAR + 1))
     for other in dict.fromkeys((*others, *near)):
@@ -43,13 +58,14 @@ def exchange_causes(scene: Scene, flagged: set[int], position: int) -> Iterator[
                 if _disordered(scene, *pair):
                     yield from _exchanged_ids(scene, *pair)
     for other in others:
+        yield from _exchanged_sources(scene, position, other)
+    for other in () if wired else others:
         yield from _exchanged_types(scene, position, other)
         yield from _exchanged_attributes(scene, position, other)
-        yield from _exchanged_sources(scene, position, other)
         yield from _exchanged_offsets(scene, position, other)
 
 
-def exchanged_port_ids(scene: Scene, position: int) -> Iterator[Candidate]:
+def exchanged_port_ids(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """Two ports of a layer have each other's ids: they do not stand in the order of those."""
     layer = scene.layers[position]
     for one, other in combinations(layer.inputs[:8], 2):

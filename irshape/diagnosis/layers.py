@@ -9,7 +9,7 @@ from difflib import SequenceMatcher, get_close_matches
 
 from ..formats.ir.edits import Edit, rename_attribute
 from ..model.graph import Edge, Finding, Layer
-from ..model.ids import is_number, lenient_id, plain_id
+from ..model.ids import is_number, lenient_id
 from ..ops import registry
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
@@ -30,7 +30,6 @@ from ..rule_ids import (
 from ..rules import Context, rule_of
 from .attributes import BETWEEN_PORTS
 from .candidate import Candidate, Change
-from .edges import edge_at
 from .scene import Scene
 from .writing import renamed_element, with_attribute
 
@@ -234,23 +233,19 @@ def id_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[
         UNREACHABLE_LAYER,
     ):
         return
-    named = scene.edges_from.keys() | scene.edges_to.keys()
-    missing = [number for number in named if number and number not in scene.by_id]
-    suspects = [
-        at
-        for number, positions in scene.by_id.items()
-        for at in positions
-        if len(positions) > 1 or number not in named or not plain_id(number)
-    ]
-    if finding.rule == DUPLICATE_ID and position is not None:
-        near = scene.layers[position].id
-        suspects = [at for at in suspects if scene.layers[at].id == near]
-    for number in sorted(missing, key=lambda text: (len(text), text))[:4]:
-        for at in suspects[:8]:
-            candidate = _renumbered(scene, at, number)
-            if candidate is not None:
-                yield candidate
-    if finding.rule == DUPLICATE_ID and position is not None and not missing:
+    missing = scene.missing_ids
+    doubled = finding.rule == DUPLICATE_ID and position is not None
+    if missing:
+        suspects = scene.suspect_ids
+        if doubled and position is not None:
+            near = scene.layers[position].id
+            suspects = [at for at in suspects if scene.layers[at].id == near]
+        for number in missing[:4]:
+            for at in suspects[:8]:
+                candidate = _renumbered(scene, at, number)
+                if candidate is not None:
+                    yield candidate
+    elif doubled and position is not None:
         free = _free_number(scene, position)
         candidate = _renumbered(scene, position, free)
         if candidate is not None:
@@ -324,7 +319,7 @@ def cured_causes(scene: Scene, finding: Finding, position: int | None) -> Iterat
     if rule is None or rule.phase not in ("ids", "names"):
         return
     edits = [cure.edits for cure in rule.cures(scene.context, [finding])]
-    edge = edge_at(scene, finding.offset)
+    edge = scene.edge_at(finding.offset)
     touched = _edge_ends(scene, edge) if edge is not None else ()
     for edit in edits or _names_of_the_same_letters(scene, finding):
         yield Candidate(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 
 from ..inference.result import BodyResult
 from ..inference.walk import BodyEngine
-from ..model.graph import Body, Edge, Layer, Port
-from ..model.ids import is_number
+from ..model.graph import NO_PORTS, Body, Edge, Finding, Layer, Port
+from ..model.ids import is_number, plain_id
 from ..model.source import Source
 from ..ops.tensors import Tensor
 from ..rules import Context
+from ..rules.links import SINKS
 
 _END_OF_INPUT = re.compile(rb"</input\s*>")
 
@@ -20,8 +23,12 @@ _END_OF_INPUT = re.compile(rb"</input\s*>")
 class Scene:
     """One body of a model with its inference."""
 
-    def __init__(self, context: Context, result: BodyResult) -> None:
+    def __init__(
+        self, context: Context, result: BodyResult, findings: Sequence[Finding] = ()
+    ) -> None:
         self.context = context
+        self.findings = findings
+        """What the rules that look at layers find in the model, whether it is reported or not."""
         self.result = result
         self.body: Body = result.body
         self.source: Source = context.model.source
@@ -56,6 +63,28 @@ class Scene:
         return positions
 
     @cached_property
+    def missing_ids(self) -> list[str]:
+        """The ids that edges name and that no layer has, the lowest first."""
+        missing = self._named_ids - self.by_id.keys() - {""}
+        return sorted(missing, key=lambda text: (len(text), text))
+
+    @cached_property
+    def suspect_ids(self) -> list[int]:
+        """The positions of the layers whose id others have too, that no edge names, or that is no
+        id."""
+        return [
+            at
+            for number, positions in self.by_id.items()
+            for at in positions
+            if len(positions) > 1 or number not in self._named_ids or not plain_id(number)
+        ]
+
+    @cached_property
+    def _named_ids(self) -> set[str]:
+        ends = self.body.ends
+        return {*ends.from_layers, *ends.to_layers}
+
+    @cached_property
     def by_offset(self) -> dict[int, list[int]]:
         """The positions of the constants whose bytes begin at an offset of the .bin."""
         positions: dict[int, list[int]] = {}
@@ -73,6 +102,42 @@ class Scene:
                 if source is not None:
                     taken[source[0]].append((source[1], at, index))
         return taken
+
+    @cached_property
+    def taken(self) -> set[tuple[int, int]]:
+        """The outputs that some input takes: layer and port."""
+        return {source for row in self.sources for source in row if source is not None}
+
+    @cached_property
+    def unused(self) -> list[int]:
+        """The positions of the layers that give something, none of which is taken."""
+        return [
+            at
+            for at, layer in enumerate(self.layers)
+            if layer.outputs
+            and layer.folded_type not in SINKS
+            and all((at, index) not in self.taken for index in range(len(layer.outputs)))
+        ]
+
+    @cached_property
+    def unfed(self) -> list[tuple[int, Port]]:
+        """The inputs that nothing feeds, each with the position of its layer."""
+        return [
+            (at, port)
+            for at, row in enumerate(self.sources)
+            if None in row
+            for port, source in zip(self.layers[at].inputs, row, strict=True)
+            if source is None
+        ]
+
+    @cached_property
+    def outputs_by_shape(self) -> dict[tuple[int, ...] | None, list[tuple[int, int]]]:
+        """The outputs by the shape that they declare: layer and port."""
+        outputs: dict[tuple[int, ...] | None, list[tuple[int, int]]] = {}
+        for at, layer in enumerate(self.layers):
+            for index, port in enumerate(layer.outputs):
+                outputs.setdefault(port.dims, []).append((at, index))
+        return outputs
 
     @cached_property
     def edges_to(self) -> dict[str, list[Edge]]:
@@ -139,6 +204,16 @@ class Scene:
     # the text
 
     @cached_property
+    def heading(self) -> bytes:
+        """What stands before the layers of a part of the body that is made a model."""
+        encoding = self.source.encoding.replace("utf-8-sig", "utf-8")
+        version = self.context.model.version
+        return (
+            f'<?xml version="1.0" encoding="{encoding}"?>'
+            f'<net name="" version="{version}"><layers>\n'.encode()
+        )
+
+    @cached_property
     def _ends(self) -> list[int]:
         """Where each layer ends at the latest."""
         data = self.source.data
@@ -152,9 +227,29 @@ class Scene:
             end = data.find(b"</layers", end + 1)
         return [*starts, end if end >= 0 else len(data)]
 
+    def layer_at(self, offset: int) -> int | None:
+        """The position of the layer in whose text an offset lies."""
+        at = bisect_right(self.layers, offset, key=_offset_of) - 1
+        return at if at >= 0 and offset < self._ends[at] else None
+
     def span(self, position: int) -> tuple[int, int]:
         """The bytes of a layer."""
         return self.layers[position].offset, self._ends[position]
+
+    def without_inputs(self, position: int) -> Layer:
+        """A layer as it stands for what feeds a part: the same one each time."""
+        layer = self.layers[position]
+        if not layer.inputs:
+            return layer
+        feeding = self._without_inputs.get(position)
+        if feeding is None:
+            feeding = self._without_inputs[position] = copy(layer)
+            feeding.inputs = NO_PORTS
+        return feeding
+
+    @cached_property
+    def _without_inputs(self) -> dict[int, Layer]:
+        return {}
 
     def boundary(self, position: int) -> Iterator[tuple[int, int]]:
         """The bytes of a layer without its `<input>`."""
@@ -165,9 +260,18 @@ class Scene:
             opening = data.rfind(b"<input", start, layer.inputs[0].offset)
             closing = _END_OF_INPUT.search(data, layer.inputs[-1].offset, end)
             if opening >= 0 and closing is not None:
-                yield start, opening
+                yield start, start + len(data[start:opening].rstrip())
                 start = closing.end()
         yield start, end
+
+    def edge_at(self, offset: int) -> Edge | None:
+        """The edge in whose tag an offset lies."""
+        edges = self.body.edges
+        at = bisect_right(self.edge_offsets, offset) - 1
+        if at < 0:
+            return None
+        start, end = self.edge_span(edges[at])
+        return edges[at] if start <= offset < end else None
 
     def edge_span(self, edge: Edge) -> tuple[int, int]:
         """The bytes of an edge."""
@@ -178,6 +282,10 @@ class Scene:
             if close >= 0 and not data[end:close].strip():
                 end = data.find(b">", close) + 1
         return edge.offset, end
+
+
+def _offset_of(layer: Layer) -> int:
+    return layer.offset
 
 
 def _inner(layer: Layer) -> Iterator[Layer]:

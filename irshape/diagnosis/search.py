@@ -8,7 +8,9 @@ new one arises, is the cause.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from math import inf
 
 from ..model.graph import Body, Finding, Layer
 from ..model.weights import Weights
@@ -28,20 +30,34 @@ from .bodies import port_map_causes
 from .candidate import Candidate, Diagnosis
 from .constants import constant_causes
 from .copies import copy_causes
-from .edges import edge_at, edge_causes
+from .edges import (
+    astray_causes,
+    crossed_edge_causes,
+    doubled_edge_causes,
+    missing_edge_causes,
+    other_source_causes,
+    other_target_causes,
+)
 from .exchanges import exchange_causes, exchanged_port_ids
 from .groups import from_the_same, of_lost_inputs
 from .layers import cured_causes, element_causes, id_causes, operation_causes
+from .ordering import CandidateSource, CheapestFirst
 from .ports import lost_input_causes, port_causes, port_id_causes
 from .scene import Scene
 from .telling import cause_as_finding, element_start
-from .trial import Key, Trial, Wanted
+from .trial import Key, Trial, Wanted, of_layers
 from .values import Patched, value_causes
 
 MIN_WORK = 400
-"""How many layers are read and checked again for a small file."""
+"""The work that is done for a small file: as many layers would be validated in that time."""
 WORK_PER_LAYER = 0.6
-"""How many layers are read and checked again for each layer of the file."""
+"""The work that is done for each layer of the file."""
+FREE_WORK = 100
+"""The work for a small file after which less likely causes are tried no more."""
+FREE_PER_LAYER = 0.36
+"""The same for each layer of the file."""
+TRIAL = 8
+"""The work of a trial, but for its layers."""
 VALUE_COST = 1.2
 """Where no change of the text costs less, other values of constants are tried."""
 LESS_LIKELY = 0.5
@@ -69,24 +85,42 @@ OTHERS = 4
 LISTED = 5
 """How many candidates a diagnosis lists."""
 
-_LAYER_CAUSES = (
-    element_causes,
-    constant_causes,
-    port_causes,
-    port_id_causes,
-    lost_input_causes,
-    operation_causes,
-    attribute_causes,
-    port_map_causes,
+_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int | None], Iterable[Candidate]]], ...] = (
+    (0.7, id_causes),
+    (0.4, astray_causes),
 )
+"""What makes candidates for findings with a layer and without, and what these cost at least."""
+_LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candidate]]], ...] = (
+    (0.2, exchanged_port_ids),
+    (0.3, copy_causes),
+    (0.8, doubled_edge_causes),
+    (0.4, missing_edge_causes),
+    (0.5, crossed_edge_causes),
+    (-0.1, other_source_causes),
+    (0.8, other_target_causes),
+    (0.5, element_causes),
+    (0.6, constant_causes),
+    (0.9, port_causes),
+    (0.5, port_id_causes),
+    (0.9, lost_input_causes),
+    (0.7, operation_causes),
+    (0.1, attribute_causes),
+    (0.8, port_map_causes),
+)
+"""The same for findings with a layer."""
 _DIAGNOSED = (
     *("IR006", "IR009", "IR010", "IR10", "IR11", "IR121", "IR122", "IR2", "IR3", "IR4", "IR50"),
     *("IR602", "IR603", "IR604"),
 )
 
 
-def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
-    """The causes of errors and warnings, each with what it explains and what takes it back."""
+def diagnose(
+    context: Context, findings: Sequence[Finding], everything: Sequence[Finding]
+) -> list[Diagnosis]:
+    """The causes of errors and warnings, each with what it explains and what takes it back.
+
+    findings: those that are reported. everything: all that the rules found.
+    """
     graver = [
         finding
         for finding in findings
@@ -102,10 +136,11 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     if not graver or model.kind != "net" or not model.format.fixable:
         return []
     diagnoses = []
+    everything = of_layers(everything)
     if len(graver) > 1:
         from .whole_file import whole_file_cause
 
-        whole = whole_file_cause(context, graver, _single)
+        whole = whole_file_cause(context, graver, partial(_single, everything))
         if whole is not None:
             diagnoses.append(whole)
             explained = set(map(id, whole.explained))
@@ -113,7 +148,7 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
     graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
     if len(graver) <= MAX_FINDINGS:
-        diagnoses += _Search(context, graver, huge).run()
+        diagnoses += _Search(context, everything, graver, huge).run()
     diagnoses += of_lost_inputs(graver, diagnoses)
     several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     left = [finding for finding in graver if id(finding) not in several]
@@ -126,14 +161,16 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
     ]
 
 
-def _single(context: Context, findings: Sequence[Finding], count: int) -> Diagnosis | None:
+def _single(
+    everything: Sequence[Finding], context: Context, findings: Sequence[Finding], count: int
+) -> Diagnosis | None:
     """The one constant that explains so many findings, if there is one."""
-    search = _Search(context, findings)
+    search = _Search(context, everything, findings)
     for finding in search.waiting[:2]:
         for scene, position in search.places(finding):
             if position is None:
                 continue
-            for entry in search.tried(scene, finding, value_causes(scene, finding, position)):
+            for entry in search.tried(scene, finding, [_of_values(scene, finding, position)]):
                 if entry[0] >= count:
                     cause = cause_as_finding(context.model.source, entry[1], entry[2])
                     return Diagnosis(cause, entry[2], (), False)
@@ -154,9 +191,15 @@ class _Search:
     """The search in one model."""
 
     def __init__(
-        self, context: Context, findings: Sequence[Finding], consequences: Sequence[Finding] = ()
+        self,
+        context: Context,
+        everything: Sequence[Finding],
+        findings: Sequence[Finding],
+        consequences: Sequence[Finding] = (),
     ) -> None:
         self.context = context
+        self.everything = everything
+        """All that the rules that look at layers found, reported or not."""
         self.consequences = consequences
         """Findings that are no cause by themselves."""
         self.waiting = sorted(findings, key=_depth_of_cause)
@@ -168,6 +211,7 @@ class _Search:
         self.few = len(findings) <= FEW
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
         self.left = max(MIN_WORK, int(WORK_PER_LAYER * len(context.every_layer)))
+        self.spared = self.left - max(FREE_WORK, int(FREE_PER_LAYER * len(context.every_layer)))
         self.scenes: dict[Body, Scene] = {}
         self.bodies: dict[Layer, Body] = {
             layer: body for body in context.results for layer in body.layers
@@ -183,13 +227,19 @@ class _Search:
                 self.waiting.pop(0)
                 continue
             yield diagnosis
-            gone = set(map(id, diagnosis.explained))
-            self.waiting = [other for other in self.waiting if id(other) not in gone]
-            self.causes = {
-                key: cause
-                for key, cause in self.causes.items()
-                if cause is not None and gone.isdisjoint(map(id, cause.explained))
-            }
+            self.take(diagnosis)
+
+    def take(self, diagnosis: Diagnosis) -> None:
+        """Goes on without the findings that a cause explains."""
+        gone = set(map(id, diagnosis.explained))
+        self.waiting = [other for other in self.waiting if id(other) not in gone]
+        alike = {(other.rule, other.layer) for other in diagnosis.explained}
+        for other in self.waiting:
+            cause = self.causes.get(id(other))
+            if (other.rule, other.layer) in alike or (
+                cause is not None and not gone.isdisjoint(map(id, cause.explained))
+            ):
+                self.causes.pop(id(other), None)
 
     def most_explaining(self) -> Diagnosis | None:
         """The cause of the first finding, or one of the next that explains it and more."""
@@ -218,7 +268,7 @@ class _Search:
             result = self.context.results.get(body)
             if result is None:
                 return None
-            scene = self.scenes[body] = Scene(self.context, result)
+            scene = self.scenes[body] = Scene(self.context, result, self.everything)
         return scene
 
     def places(self, finding: Finding) -> Iterator[tuple[Scene, int | None]]:
@@ -227,7 +277,7 @@ class _Search:
         if layer is None:
             for any_body in self.context.results:
                 scene = self.scene(any_body)
-                if scene is not None and edge_at(scene, finding.offset) is not None:
+                if scene is not None and scene.edge_at(finding.offset) is not None:
                     yield scene, None
             return
         body: Body | None = self.bodies.get(layer)
@@ -247,9 +297,10 @@ class _Search:
         """The change that explains most, among those that explain this finding."""
         best: list[_Explaining] = []
         for scene, position in self.places(finding):
-            best += self.tried(scene, finding, self.candidates(scene, finding, position))
+            best += self.tried(scene, finding, self.sources(scene, finding, position))
             if position is not None and min((e[1].cost for e in best), default=2.0) > VALUE_COST:
-                best += self.tried(scene, finding, value_causes(scene, finding, position))
+                values = _of_values(scene, finding, position)
+                best += self.tried(scene, finding, [values])
             if best:
                 break
         if not best:
@@ -270,39 +321,57 @@ class _Search:
         )
 
     def tried(
-        self, scene: Scene, finding: Finding, candidates: Iterable[Candidate]
+        self, scene: Scene, finding: Finding, sources: Iterable[CandidateSource]
     ) -> list[_Explaining]:
         """Those of some candidates that explain a finding, each with what it explains."""
         explaining: list[_Explaining] = []
-        tried: set[object] = set()
+        tried: set[object] = {((), None)}
+        candidates = CheapestFirst(sources)
         beside = 0
-        for candidate in sorted(candidates, key=lambda candidate: candidate.cost):
-            if explaining and (beside >= BESIDE or self.settled(explaining, candidate.cost)):
+        while beside < BESIDE and self.left > 0:
+            candidate = candidates.next(self.worth(explaining))
+            if candidate is None:
                 break  # nothing that is left is as likely
             beside += bool(explaining)
             key = (candidate.edits, candidate.patch)
-            if key in tried or key == ((), None):
+            if key in tried:
                 continue
             tried.add(key)
-            if self.left <= 0:
-                break
             explained = self.explained(scene, candidate, finding)
             if explained:
                 explaining.append((len(explained), candidate, explained))
         return explaining
 
-    def settled(self, explaining: list[_Explaining], cost: float) -> bool:
-        """Whether candidates that cost so much need not be tried any more."""
+    def worth(self, explaining: list[_Explaining]) -> float:
+        """What a candidate may cost that is tried beside those that explain something."""
+        if not explaining:
+            return inf
         most, first, _ = max(explaining, key=lambda entry: (entry[0], -entry[1].cost))
         if most < len(self.waiting):
-            return cost > first.cost + MUCH_LESS_LIKELY
+            return first.cost + (LESS_LIKELY if self.left < self.spared else MUCH_LESS_LIKELY)
+        if self.left < self.spared:
+            return first.cost + CLEARLY
         enough = len(explaining) >= SHOWN or most > 1
-        return cost > first.cost + (CLEARLY if enough else LESS_LIKELY)
+        return first.cost + (CLEARLY if enough else LESS_LIKELY)
 
-    def candidates(
+    def sources(
         self, scene: Scene, finding: Finding, position: int | None
-    ) -> Iterator[Candidate]:
-        """Every slip that may be behind a finding."""
+    ) -> Iterator[CandidateSource]:
+        """What makes the slips that may be behind a finding."""
+        yield CandidateSource(0.3, partial(self.cured, scene, finding, position))
+        for least, anywhere in _CAUSES:
+            yield CandidateSource(least, partial(anywhere, scene, finding, position))
+        if position is None:
+            return
+        for least, causes in _LAYER_CAUSES:
+            yield CandidateSource(least, partial(causes, scene, finding, position))
+        if len(self.waiting) > 1:
+            yield CandidateSource(
+                0.3, lambda: exchange_causes(scene, finding, self.flagged(scene), position)
+            )
+
+    def cured(self, scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
+        """What the rules of the findings at a place know to be meant."""
         start = element_start(scene.source, finding.offset)
         for other in self.waiting:
             if (
@@ -311,12 +380,6 @@ class _Search:
                 or element_start(scene.source, other.offset) == start
             ):
                 yield from cured_causes(scene, other, position)
-        if position is not None:
-            yield from exchanged_port_ids(scene, position)
-            yield from copy_causes(scene, finding, position)
-        yield from _candidates(scene, finding, position)
-        if position is not None and len(self.waiting) > 1:
-            yield from exchange_causes(scene, self.flagged(scene), position)
 
     def explained(
         self, scene: Scene, candidate: Candidate, finding: Finding
@@ -327,25 +390,28 @@ class _Search:
             return ()
         if weights is not None and not self.settles(scene, finding, weights):
             return ()
-        trial = self.trial(scene, candidate, finding)
+        wanted = Wanted(finding, self.counts[finding.rule.code, finding.layer])
+        trial = self.enclosed_trial(scene, candidate, finding)
+        if trial is None:
+            if scene.body.path and self.stays(scene, candidate, wanted, weights):
+                return ()
+            trial = self.trial(scene, candidate, finding)
         if trial is None:
             return ()
         needs = candidate.needs if trial.scene is scene else ()
-        wanted = Wanted(finding, self.counts[finding.rule.code, finding.layer])
-        after = trial.check(candidate.edits, needs, weights, wanted)
-        self.left -= trial.size + 4
+        base = trial.base
+        after = trial.check(candidate.edits, needs, weights, wanted, base)
+        self.left -= trial.size + TRIAL
         if after is None:
             return ()
-        base = trial.base
         new = after - base
         if {code for code, _ in new} <= {UNPROVEN_DIMENSION.code} and trial.scene is scene:
             wider = self.with_values(trial, needs, after)
             if wider is not None:
-                trial = wider
-                after = trial.check(candidate.edits, needs, weights, wanted)
+                base = wider.base
+                after = wider.check(candidate.edits, needs, weights, wanted, base)
                 if after is None:
                     return ()
-                base = trial.base
                 new = after - base
         if new:
             return ()
@@ -379,7 +445,7 @@ class _Search:
         if len(core) == trial.size:
             return None
         wider = Trial(scene, core)
-        self.left -= 2 * wider.size
+        self.left -= wider.size + TRIAL
         return wider
 
     def weights(self, candidate: Candidate) -> Weights | None:
@@ -394,19 +460,52 @@ class _Search:
         at = scene.position.get(finding.layer) if finding.layer is not None else None
         if at is None:
             return False
-        key = (scene.body, frozenset((at,)))
-        trial = self.trials.get(key)
-        if trial is None:
-            trial = self.trials[key] = Trial(scene, (at,))
+        trial = self.known_trial(scene, (at,))
         after = trial.check((), (), weights, Wanted(finding, 1))
-        self.left -= 2
+        self.left -= TRIAL
         return after is not None and not after
 
-    def trial(self, scene: Scene, candidate: Candidate, finding: Finding) -> Trial | None:
-        """The part of the net that a change may concern: of a body, the layer that holds it."""
+    def stays(
+        self, scene: Scene, candidate: Candidate, wanted: Wanted, weights: Weights | None
+    ) -> bool:
+        """Whether a finding in a body stays after a change, as far as the body tells."""
+        touched = self.touched(scene, candidate, wanted.finding)
+        if any(scene.layers[at].is_parameter for at in touched):
+            return False  # what it is fed comes from around the body
+        trial = self.known_trial(scene, touched)
+        self.left -= trial.size + TRIAL
+        return not trial.takes_back(candidate.edits, candidate.needs, weights, wanted)
+
+    def known_trial(self, scene: Scene, core: Iterable[int]) -> Trial:
+        """The trial of a part, which is made once."""
+        key = (scene.body, frozenset(core))
+        trial = self.trials.get(key)
+        if trial is None:
+            trial = self.trials[key] = Trial(scene, key[1])
+        return trial
+
+    def enclosed_trial(self, scene: Scene, candidate: Candidate, finding: Finding) -> Trial | None:
+        """The part of a body that a change may concern, if nothing around the body matters."""
+        if not scene.body.path or any(
+            other.layer not in scene.position for other in (*self.waiting, *self.consequences)
+        ):
+            return None
+        touched = self.touched(scene, candidate, finding)
+        core = self.concerned(scene, touched, finding.rule.code.startswith(_WIRING))
+        if any(scene.layers[at].is_parameter or scene.layers[at].is_result for at in core):
+            return None
+        return self.known_trial(scene, core)
+
+    def touched(self, scene: Scene, candidate: Candidate, finding: Finding) -> set[int]:
+        """The layers that a change concerns, and that with the finding."""
         touched = set(candidate.touched)
         if finding.layer in scene.position:
             touched.add(scene.position[finding.layer])
+        return touched
+
+    def trial(self, scene: Scene, candidate: Candidate, finding: Finding) -> Trial | None:
+        """The part of the net that a change may concern: of a body, the layer that holds it."""
+        touched = self.touched(scene, candidate, finding)
         if scene.body.path:
             net = self.scene(self.context.model.net)
             holders = [] if net is None else net.by_id.get(scene.body.path[0], [])
@@ -414,12 +513,7 @@ class _Search:
                 return None
             scene, touched = net, {holders[0]}
         core = self.concerned(scene, touched, finding.rule.code.startswith(_WIRING))
-        key = (scene.body, frozenset(core))
-        trial = self.trials.get(key)
-        if trial is None:
-            trial = self.trials[key] = Trial(scene, core)
-            self.left -= trial.size + 4
-        return trial
+        return self.known_trial(scene, core)
 
     def concerned(self, scene: Scene, touched: set[int], wired: bool) -> set[int]:
         """Some layers, those that they feed, and those behind that depend on their values.
@@ -513,21 +607,20 @@ def _depth_of_cause(finding: Finding) -> tuple[int, int]:
     """What is wrong by itself comes first, what may only follow from it last."""
     code = finding.rule.code
     families = ("IR009", "IR10", "IR11", "IR60", "IR3", "IR50", "IR2", "IR4")
-    late = code in ("IR115", "IR116", "IR203", "IR408")
+    late = ("IR115", "IR116", "IR408"), ("IR203",)
+    for index, codes in enumerate(late):
+        if code in codes:
+            return len(families) + 1 + index, finding.offset
     family = next((i for i, name in enumerate(families) if code.startswith(name)), len(families))
-    return (len(families) + 1 if late else family, finding.offset)
+    return family, finding.offset
 
 
 CLEARLY = 0.25
 """How much likelier the first candidate must be than the next to be the one right answer."""
 
 
-def _candidates(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
-    yield from id_causes(scene, finding, position)
-    yield from edge_causes(scene, finding, position)
-    if position is not None:
-        for causes in _LAYER_CAUSES:
-            yield from causes(scene, finding, position)
+def _of_values(scene: Scene, finding: Finding, position: int) -> CandidateSource:
+    return CandidateSource(VALUE_COST, partial(value_causes, scene, finding, position))
 
 
 def _take(gone: Counter[Key], finding: Finding) -> bool:

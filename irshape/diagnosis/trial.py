@@ -8,22 +8,34 @@ as the whole; what is found in it with the change and without is compared.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from ..formats.ir.edits import Edit
-from ..formats.ir.reader import read
 from ..inference.result import Inference
 from ..inference.walk import BodyEngine, Walk
-from ..model.graph import Edge, Finding, Layer, Model, NotReadable
-from ..model.source import Source
+from ..model.graph import Edge, Finding, Layer, Model
 from ..model.weights import Weights
 from ..model.wiring import wire
 from ..ops.tensors import Tensor
-from ..rule_ids import LOOSER_DECLARATION, MISSING_RESULT, MISSING_WEIGHTS, UNREACHABLE_LAYER
-from ..rules import Context, Rule, all_rules, rule_of
+from ..rule_ids import (
+    CYCLE,
+    DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    LOOSER_DECLARATION,
+    MALFORMED_EDGE,
+    MISSING_EDGE,
+    MISSING_RESULT,
+    MISSING_WEIGHTS,
+    RUNTIME_INFO,
+    UNKNOWN_VARIABLE,
+    UNPROVEN_DIMENSION,
+    UNREACHABLE_LAYER,
+)
+from ..rules import Context, Rule, all_rules, makes_findings, rule_of
 from ..types import PartialShape
+from .reading import read_part
 from .scene import Scene
 
 Key = tuple[str, Layer | None]
@@ -36,10 +48,71 @@ class Wanted(NamedTuple):
     finding: Finding
     among: int
 
+    def gone(self, left: Counter[Key]) -> bool:
+        """Whether it is not among those that are left."""
+        return left[self.finding.rule.code, self.finding.layer] < self.among
 
-_GLOBAL = {UNREACHABLE_LAYER, MISSING_RESULT, MISSING_WEIGHTS}
-"""Rules whose findings depend on the whole model."""
+
+_GLOBAL = {UNREACHABLE_LAYER, MISSING_RESULT, MISSING_WEIGHTS, RUNTIME_INFO, UNKNOWN_VARIABLE}
+"""Rules whose findings depend on the whole model, or on a text that a part does not have."""
+_AT_EDGES = {CYCLE, DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE}
+"""Rules whose findings count where they stand at a layer that feeds the part, too."""
+_OF_SEVERAL = ("IR0", "IR101", "IR114")
+"""Rules whose findings depend on more than a layer and what feeds it."""
 _FAMILIES = ("IR0", "IR1", "IR2", "IR3", "IR4", "IR50", "IR60")
+
+
+def of_layers(findings: Iterable[Finding]) -> list[Finding]:
+    """Those of all findings that a check of a part may have, too."""
+    codes = {rule.code for rule in local_rules()}
+    return [f for f in findings if _counts(f) and f.rule.code in codes]
+
+
+def _counts(finding: Finding) -> bool:
+    return finding.severity != "info" or finding.rule == LOOSER_DECLARATION
+
+
+class _Part(NamedTuple):
+    """A part of a body, read as a model of its own and inferred."""
+
+    context: Context
+    meant: dict[Layer, Layer]
+    """Its layers, as they are in the whole."""
+    outside: set[Layer]
+    """Those that only feed it."""
+
+    def keys(self, rule: type[Rule]) -> Iterator[Key]:
+        """The errors and warnings of one rule."""
+        for finding in rule.findings(self.context):
+            layer = finding.layer
+            if _counts(finding) and (layer not in self.outside or finding.rule in _AT_EDGES):
+                yield finding.rule.code, None if layer is None else self.meant.get(layer)
+
+
+def _findings(
+    part: _Part, wanted: Wanted | None, allowed: Counter[Key] | None
+) -> Counter[Key] | None:
+    """The errors and warnings in a part; see `Trial.check`.
+
+    The rule of the finding that is to go is asked first.
+    """
+    graver: Counter[Key] = Counter()
+    reported = part.context.reported
+    first = None if wanted is None else rule_of(wanted.finding.rule)
+    rules = [
+        rule
+        for rule, makes in _rules_of_parts()
+        if rule is not first and (makes or rule.id in reported)
+    ]
+    for rule in rules if first is None else [first, *rules]:
+        for key in part.keys(rule):
+            graver[key] += 1
+            over = allowed is not None and graver[key] > allowed[key]
+            if over and key[0] != UNPROVEN_DIMENSION.code:
+                return None
+        if wanted is not None and rule is first and not wanted.gone(graver):
+            return None
+    return graver
 
 
 class Trial:
@@ -48,16 +121,44 @@ class Trial:
     def __init__(self, scene: Scene, core: Iterable[int]) -> None:
         self.scene = scene
         self.core = sorted(set(core))
-        self.size = len(self.core)
-        self._base: Counter[Key] | None = None
+        self.size = sum(_layers(scene.layers[at]) for at in self.core)
+        """How many layers it has; those in bodies, of which most stay as they are, count half."""
 
-    @property
+    @cached_property
     def base(self) -> Counter[Key]:
-        """What is found without a change."""
-        if self._base is None:
-            checked = self.check((), ())
-            self._base = Counter() if checked is None else checked
-        return self._base
+        """What is found without a change.
+
+        What was found in the whole is found in a part that holds its place, unless it depends on
+        layers that the part may not have.
+        """
+        here = [finding for finding in self.scene.findings if self._holds(finding)]
+        if any(finding.rule.code.startswith(_OF_SEVERAL) for finding in here):
+            return self.checked_base
+        return Counter((finding.rule.code, finding.layer) for finding in here)
+
+    @cached_property
+    def checked_base(self) -> Counter[Key]:
+        """The same, by a check of the part itself."""
+        checked = self.check((), ())
+        return Counter() if checked is None else checked
+
+    def _holds(self, finding: Finding) -> bool:
+        """Whether the part has the layer or the edge at which a finding stands."""
+        scene = self.scene
+        edge = scene.edge_at(finding.offset)
+        if edge is None:
+            at = scene.layer_at(finding.offset)
+            return at is not None and at in self._inside
+        stray = edge.to_layer not in scene.by_id
+        return edge.to_layer in self._ids or (stray and edge.from_layer in self._ids)
+
+    @cached_property
+    def _inside(self) -> set[int]:
+        return set(self.core)
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        return {self.scene.layers[at].id for at in self.core}
 
     def check(
         self,
@@ -65,92 +166,81 @@ class Trial:
         needs: Iterable[int],
         weights: Weights | None = None,
         wanted: Wanted | None = None,
+        allowed: Counter[Key] | None = None,
     ) -> Counter[Key] | None:
         """The errors and warnings with some edits; None if the part cannot be read.
 
         weights: the .bin, if it is another one. wanted: the finding that is to go; None is also
-        the answer where it stays.
+        the answer where it stays. allowed: what may be found; None is also the answer where there
+        is more, but for sizes that are not proven.
         """
-        scene = self.scene
-        inside = set(self.core)
-        feeding = {
-            source[0] for at in self.core for source in scene.sources[at] if source is not None
-        }
-        for at in self.core:
-            for edge in scene.edges_to.get(scene.layers[at].id, ()):
-                feeding.update(scene.by_id.get(edge.from_layer, ()))
-        feeding |= set(needs)
-        positions = sorted(inside | feeding)
-        text = self._text(positions, inside, edits)
-        source = Source(scene.source.path, text, scene.source.encoding)
-        try:
-            model = read(source)
-        except NotReadable:
-            return None
-        model.weights = scene.context.model.weights if weights is None else weights
-        gone = {at for at in positions if any(_covers(e, scene.layers[at]) for e in edits)}
-        return self._findings(model, [at for at in positions if at not in gone], inside, wanted)
+        part = self._part(edits, needs, weights)
+        return None if part is None else _findings(part, wanted, allowed)
 
-    def _text(self, positions: list[int], inside: set[int], edits: tuple[Edit, ...]) -> bytes:
-        """The part as an IR of its own."""
+    def takes_back(
+        self,
+        edits: tuple[Edit, ...],
+        needs: Iterable[int],
+        weights: Weights | None,
+        wanted: Wanted,
+    ) -> bool:
+        """Whether a finding is gone with some edits, whatever else there may be."""
+        rule = rule_of(wanted.finding.rule)
+        part = self._part(edits, needs, weights)
+        if part is None or rule is None:
+            return False
+        return wanted.gone(Counter(part.keys(rule)))
+
+    def _part(
+        self, edits: tuple[Edit, ...], needs: Iterable[int], weights: Weights | None
+    ) -> _Part | None:
+        """The part with some edits, read and inferred; None if it cannot be read."""
         scene = self.scene
-        encoding = scene.source.encoding.replace("utf-8-sig", "utf-8")
-        pending = sorted(edits)
-        version = scene.context.model.version
-        parts = [f'<?xml version="1.0" encoding="{encoding}"?>'.encode()]
-        parts.append(f'<net name="" version="{version}"><layers>'.encode())
-        for at in positions:
-            spans = [scene.span(at)] if at in inside else scene.boundary(at)
-            for start, end in spans:
-                parts.append(self._edited(start, end, pending))
-        parts += [edit.text for edit in pending if edit.text.lstrip().startswith(b"<layer ")]
-        parts.append(b"</layers><edges>")
-        ids = {scene.layers[at].id for at in inside}
+        positions = sorted({*self._positions, *needs}) if needs else self._positions
+        part = read_part(scene, positions, self._inside, self._edges, edits)
+        if part is None:
+            return None
+        part.model.weights = scene.context.model.weights if weights is None else weights
+        return self._inferred(part.model, part.positions)
+
+    @cached_property
+    def _positions(self) -> list[int]:
+        """The layers of the part and those that feed them."""
+        scene = self.scene
+        positions = {*self.core}
+        for at in self.core:
+            positions.update(source[0] for source in scene.sources[at] if source is not None)
+            for edge in scene.edges_to.get(scene.layers[at].id, ()):
+                positions.update(scene.by_id.get(edge.from_layer, ()))
+        return sorted(positions)
+
+    @cached_property
+    def _edges(self) -> list[Edge]:
+        """The edges into the part, and those that lead astray from it, in file order."""
+        scene, ids = self.scene, self._ids
         edges = [edge for number in ids for edge in scene.edges_to.get(number, ())]
         edges += [edge for edge in scene.stray_edges if edge.from_layer in ids]
-        for edge in sorted(edges, key=_offset_of):
-            start, end = scene.edge_span(edge)
-            parts.append(self._edited(start, end, pending))
-        parts += [edit.text for edit in pending if edit.text.lstrip().startswith(b"<edge ")]
-        parts.append(b"</edges></net>")
-        return b"".join(parts)
+        return sorted(edges, key=_offset_of)
 
-    def _edited(self, start: int, end: int, pending: list[Edit]) -> bytes:
-        """A piece of the text with the edits that lie in it, which are taken from `pending`."""
-        data, parts, at = self.scene.source.data, [], start
-        here = [
-            edit
-            for edit in pending
-            if (start < edit.end and edit.start < end)
-            or (edit.start == edit.end and start < edit.start < end)
-        ]
-        for edit in here:
-            parts += [data[at : max(at, edit.start)], edit.text]
-            at = min(max(at, edit.end), end)
-            pending.remove(edit)
-            if edit.end > end:
-                pending.append(Edit(end, edit.end, b""))
-        parts.append(data[at:end])
-        return b"".join(parts)
-
-    def _findings(
-        self, model: Model, positions: list[int], inside: set[int], wanted: Wanted | None
-    ) -> Counter[Key] | None:
-        """The errors and warnings in the part, with the layers of the whole.
-
-        None if the finding that is to go stays: its rule is asked first.
-        """
+    def _inferred(self, model: Model, positions: Sequence[int]) -> _Part:
+        """The part as rules look at it. positions: those that its layers have in the whole."""
         scene = self.scene
         presets: dict[int, tuple[Tensor, ...]] = {}
         meant: dict[Layer, Layer] = {}
+        outside: set[Layer] = set()
         for index, (layer, at) in enumerate(zip(model.net.layers, positions, strict=False)):
             original = scene.layers[at]
             meant[layer] = original
-            for bodies in zip(
-                (layer.bodies or {}).values(), (original.bodies or {}).values(), strict=False
-            ):
-                meant.update(zip(bodies[0].walk(), bodies[1].walk(), strict=False))
-            if at not in inside and not original.is_constant:
+            if layer.bodies and original.bodies:
+                for bodies in zip(layer.bodies.values(), original.bodies.values(), strict=False):
+                    meant.update(zip(bodies[0].walk(), bodies[1].walk(), strict=False))
+            if at in self._inside:
+                if scene.body.path and original.is_parameter:  # what it is fed
+                    presets[index] = scene.outputs(at)
+                continue
+            outside.add(layer)
+            outside.update(inner for body in (layer.bodies or {}).values() for inner in body.walk())
+            if not original.is_constant:
                 presets[index] = scene.outputs(at)
         if model.weights is scene.context.model.weights:
             engine = scene.engine
@@ -160,38 +250,16 @@ class Trial:
         walk = _PartWalk(engine, model, presets)
         walk.run({}, False)
         context = Context(model, Inference(model, walk.result), scene.context.settings)
-        first = None if wanted is None else rule_of(wanted.finding.rule)
-        graver: Counter[Key] = Counter()
-        if wanted is not None and first is not None:
-            _count(first, context, meant, graver)
-            if graver[wanted.finding.rule.code, wanted.finding.layer] >= wanted.among:
-                return None
-        for rule in local_rules():
-            if rule is not first:
-                _count(rule, context, meant, graver)
-        return graver
+        return _Part(context, meant, outside)
 
 
-def _count(
-    rule: type[Rule], context: Context, meant: Mapping[Layer, Layer], graver: Counter[Key]
-) -> None:
-    """Adds the errors and warnings of one rule."""
-    for finding in rule.findings(context):
-        if finding.severity != "info" or finding.rule == LOOSER_DECLARATION:
-            graver[finding.rule.code, _meant(finding, meant)] += 1
+def _layers(layer: Layer) -> int:
+    """A layer and half of those in its bodies."""
+    return 1 + sum(1 for body in (layer.bodies or {}).values() for _ in body.walk()) // 2
 
 
 def _offset_of(edge: Edge) -> int:
     return edge.offset
-
-
-def _covers(edit: Edit, layer: Layer) -> bool:
-    """Whether a layer is gone with an edit."""
-    return edit.start <= layer.offset < edit.end and not edit.text
-
-
-def _meant(finding: Finding, meant: Mapping[Layer, Layer]) -> Layer | None:
-    return None if finding.layer is None else meant.get(finding.layer)
 
 
 class _PartWalk(Walk):
@@ -215,6 +283,18 @@ class _PartWalk(Walk):
         if preset is not None:
             return preset
         return super().infer(position, inputs, with_values, fed)
+
+
+@lru_cache(maxsize=1)
+def _rules_of_parts() -> tuple[tuple[type[Rule], bool], ...]:
+    """The local rules, each with whether it does more than to name what is reported.
+
+    Those come first that most often tell against a change.
+    """
+    rules = sorted(
+        local_rules(), key=lambda rule: not rule.code.startswith(("IR4", "IR20", "IR11"))
+    )
+    return tuple((rule, makes_findings(rule)) for rule in rules)
 
 
 @lru_cache(maxsize=1)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
+from typing import NamedTuple
 
 from ..formats.ir.edits import Edit
 from ..model.graph import Edge
@@ -29,21 +30,37 @@ def with_attribute(
 
     It is added behind the last of `after` that the element has, or as the first.
     """
-    value = encoded(source, text)
+    return attribute_writer(source, element, name, after)(text)
+
+
+def attribute_writer(
+    source: Source, element: int, name: str, after: tuple[str, ...] = ()
+) -> Callable[[str], tuple[Edit, ...]]:
+    """What gives an attribute one value or another; see `with_attribute`."""
     place, quote = -1, b'"'
     for attribute, _, start, end in source.attributes(element):
         if attribute == name:
-            return (Edit(start, end, value),)
+            return _Writer(source, (start, end), b"", b"").edits
         if attribute in after:
             place, quote = end + 1, source.data[end : end + 1]
     if place < 0:
         match = _TAG.match(source.data, element)
-        if match is None:
-            return ()
-        place = match.end()
-    if quote not in (b'"', b"'"):
-        return ()
-    return (Edit(place, place, b" " + name.encode() + b"=" + quote + value + quote),)
+        place = -1 if match is None else match.end()
+    if place < 0 or quote not in (b'"', b"'"):
+        return lambda text: ()
+    return _Writer(source, (place, place), b" " + name.encode() + b"=" + quote, quote).edits
+
+
+class _Writer(NamedTuple):
+    """Writes a value between two texts in place of a span."""
+
+    source: Source
+    span: tuple[int, int]
+    before: bytes
+    behind: bytes
+
+    def edits(self, text: str) -> tuple[Edit, ...]:
+        return (Edit(*self.span, self.before + encoded(self.source, text) + self.behind),)
 
 
 def with_exchanged(

@@ -70,7 +70,7 @@ class Declarations:
                 return _remembered(operation, items)  # type: ignore[arg-type]  # a class is hashable
             return operation.read(items)
         except registry.UnknownOperation as unknown:
-            return unknown
+            return unknown.with_traceback(None)  # which holds frames, and with them the model
 
 
 def newest_fitting(layer: Layer) -> type[Operation]:

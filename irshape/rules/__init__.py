@@ -32,6 +32,7 @@ __all__ = [
     "Severity",
     "all_rules",
     "findings",
+    "makes_findings",
     "rule_named",
     "rule_of",
 ]
@@ -123,14 +124,14 @@ def _asked(rules: tuple[type[Rule], ...], also: frozenset[str]) -> _Asked:
     asked = [rule for rule in rules if rule.default or rule.name in also or rule.code in also]
     return _Asked(
         [
-            (rule, rule.__module__.startswith(f"{__name__}."), _makes_findings(rule))
+            (rule, rule.__module__.startswith(f"{__name__}."), makes_findings(rule))
             for rule in asked
         ],
         {rule.id for rule in asked},
     )
 
 
-def _makes_findings(rule: type[Rule]) -> bool:
+def makes_findings(rule: type[Rule]) -> bool:
     """Whether a rule does more than to name what the reader and the inference report."""
     return any(
         getattr(rule, name).__func__ is not getattr(Rule, name).__func__

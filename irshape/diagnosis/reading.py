@@ -1,0 +1,240 @@
+"""Reads a part of a body with some edits as a model of its own.
+
+Layers and edges that no edit touches are those of the whole: only the others are read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..formats.ir.edits import Edit
+from ..formats.ir.reader import read
+from ..model.graph import Body, Edge, Finding, Layer, Model, NotReadable
+from ..model.source import Source
+from .scene import Scene
+
+Span = tuple[int, int]
+
+
+class ReadPart:
+    """A part of a body with some edits."""
+
+    def __init__(self, model: Model, positions: Sequence[int]) -> None:
+        self.model = model
+        self.positions = positions
+        """Those that its layers have in the whole; layers that are new come behind them."""
+
+
+def read_part(
+    scene: Scene,
+    positions: Sequence[int],
+    inside: set[int],
+    edges: Sequence[Edge],
+    edits: Sequence[Edit],
+) -> ReadPart | None:
+    """The layers at some positions, those that are not inside without inputs, and some edges.
+
+    None if they cannot be read.
+    """
+    try:
+        model = _reusing(scene, positions, inside, edges, edits)
+        if model is not None:
+            return ReadPart(model, positions)
+        return _anew(scene, positions, inside, edges, edits)
+    except NotReadable:
+        return None
+
+
+def _anew(
+    scene: Scene,
+    positions: Sequence[int],
+    inside: set[int],
+    edges: Sequence[Edge],
+    edits: Sequence[Edit],
+) -> ReadPart:
+    """Everything is read again. Raises `NotReadable`."""
+    added = [edit for edit in edits if edit.text.lstrip().startswith(b"<layer ")]
+    pending = sorted(set(edits).difference(added))
+    parts: list[bytes] = []
+    for at in positions:
+        spans = (scene.span(at),) if at in inside else scene.boundary(at)
+        parts += [_edited(scene, start, end, pending) for start, end in spans]
+    parts += [edit.text for edit in added]
+    model = _read(scene, parts, _edges_text(scene, edges, pending))
+    gone = {at for at in positions if any(_covers(e, scene.layers[at]) for e in edits)}
+    return ReadPart(model, [at for at in positions if at not in gone])
+
+
+def _read(scene: Scene, layers: list[bytes], edges: list[bytes]) -> Model:
+    text = b"".join([scene.heading, *layers, b"</layers><edges>", *edges, b"</edges></net>"])
+    return read(Source(scene.source.path, text, scene.source.encoding))
+
+
+def _edges_text(scene: Scene, edges: Sequence[Edge], pending: list[Edit]) -> list[bytes]:
+    parts = [_edited(scene, *scene.edge_span(edge), pending) for edge in edges]
+    return parts + [edit.text for edit in pending if edit.text.lstrip().startswith(b"<edge ")]
+
+
+def _edited(scene: Scene, start: int, end: int, pending: list[Edit]) -> bytes:
+    """A piece of the text with the edits that lie in it, which are taken from `pending`."""
+    data, parts, at = scene.source.data, [], start
+    here = [
+        edit
+        for edit in pending
+        if (start < edit.end and edit.start < end)
+        or (edit.start == edit.end and start < edit.start < end)
+    ]
+    if not here:
+        return data[start:end]
+    for edit in here:
+        parts += [data[at : max(at, edit.start)], edit.text]
+        at = min(max(at, edit.end), end)
+        pending.remove(edit)
+        if edit.end > end:
+            pending.append(Edit(end, edit.end, b""))
+    parts.append(data[at:end])
+    return b"".join(parts)
+
+
+def _covers(edit: Edit, layer: Layer) -> bool:
+    """Whether a layer is gone with an edit."""
+    return edit.start <= layer.offset < edit.end and not edit.text
+
+
+# what is not touched stays
+
+
+def _reusing(
+    scene: Scene,
+    positions: Sequence[int],
+    inside: set[int],
+    edges: Sequence[Edge],
+    edits: Sequence[Edit],
+) -> Model | None:
+    """The part, of which only what is touched is read again.
+
+    None where the edits are no changes within layers and edges. Raises `NotReadable`.
+    """
+    touched: dict[int, list[Edit]] = {}
+    edges_touched = False
+    for edit in edits:
+        at = scene.layer_at(edit.start)
+        if at is not None:
+            if not _within(edit, scene.span(at)) or b"<layer" in edit.text:
+                return None
+            touched.setdefault(at, []).append(edit)
+        elif scene.edge_at(edit.start) is None and not edit.text.lstrip().startswith(b"<edge "):
+            return None
+        else:
+            edges_touched = True
+    touched = {at: here for at, here in touched.items() if at in set(positions)}
+    pending = sorted(edits)
+    texts: list[bytes] = []
+    inner: dict[int, dict[str, _Kept]] = {}
+    for at in sorted(touched):
+        spans = [scene.span(at)] if at in inside else list(scene.boundary(at))
+        if at in inside and scene.layers[at].bodies:
+            inner[at] = _kept_bodies(scene, scene.layers[at], touched[at])
+            spans = _without(spans[0], [cut for kept in inner[at].values() for cut in kept.cuts])
+        texts += [_edited(scene, start, end, pending) for start, end in spans]
+    model = _read(scene, texts, _edges_text(scene, edges, pending) if edges_touched else [])
+    again = model.net.layers
+    if len(again) != len(touched):
+        return None
+    for at, layer in zip(sorted(touched), again, strict=True):
+        for tag, kept in inner.get(at, {}).items():
+            if not kept.put_back((layer.bodies or {}).get(tag)):
+                return None
+    anew = dict(zip(sorted(touched), again, strict=True))
+    model.net.layers = [
+        anew.get(at) or (scene.layers[at] if at in inside else scene.without_inputs(at))
+        for at in positions
+    ]
+    model.net.reindex()
+    if not edges_touched:
+        model.net.edges = list(edges)
+    model.findings += _kept_findings(
+        scene, inside.intersection(positions), set(touched), inner, edges, edges_touched
+    )
+    return model
+
+
+def _within(edit: Edit, span: Span) -> bool:
+    return span[0] < edit.start and edit.end <= span[1]
+
+
+def _without(span: Span, cuts: Iterable[Span]) -> list[Span]:
+    """A span without some spans in it."""
+    at, spans = span[0], []
+    for start, end in sorted(cuts):
+        spans.append((at, start))
+        at = end
+    return [*spans, (at, span[1])]
+
+
+class _Kept:
+    """What stays of a body: all layers but those that are touched, and its edges."""
+
+    def __init__(self, scene: Scene, edits: Sequence[Edit]) -> None:
+        self.scene = scene
+        self.body = scene.body
+        spans = list(map(scene.span, range(len(self.body.layers))))
+        self.touched = [
+            at
+            for at, (start, end) in enumerate(spans)
+            if any(start < edit.end and edit.start < end for edit in edits)
+        ]
+        edges = self.body.edges
+        self.edges: Span | None = None
+        if edges:
+            span = edges[0].offset, scene.edge_span(edges[-1])[1]
+            if not any(span[0] <= edit.end and edit.start <= span[1] for edit in edits):
+                self.edges = span
+        self.cuts = [span for at, span in enumerate(spans) if at not in set(self.touched)]
+        self.cuts += [self.edges] if self.edges is not None else []
+
+    def put_back(self, body: Body | None) -> bool:
+        """Gives a body that was read without them what was kept."""
+        if body is None or len(body.layers) != len(self.touched):
+            return False
+        anew = dict(zip(self.touched, body.layers, strict=True))
+        body.layers = [anew.get(at, layer) for at, layer in enumerate(self.body.layers)]
+        if self.edges is not None:
+            body.edges = self.body.edges
+        body.reindex()
+        return True
+
+
+def _kept_bodies(scene: Scene, layer: Layer, edits: Sequence[Edit]) -> dict[str, _Kept]:
+    """What stays of the bodies of a layer in which there are edits."""
+    kept: dict[str, _Kept] = {}
+    for tag, body in (layer.bodies or {}).items():
+        result = scene.context.results.get(body)
+        if result is not None and body.layers:
+            kept[tag] = _Kept(Scene(scene.context, result), edits)
+    return kept
+
+
+def _kept_findings(
+    scene: Scene,
+    inside: set[int],
+    touched: set[int],
+    inner: dict[int, dict[str, _Kept]],
+    edges: Sequence[Edge],
+    edges_touched: bool,
+) -> list[Finding]:
+    """What the reader has to say of the layers and edges that are not read again."""
+    findings: list[Finding] = []
+    for finding in scene.context.model.findings:
+        edge = scene.edge_at(finding.offset)
+        at = scene.layer_at(finding.offset)
+        if edge is not None:
+            keeps = not edges_touched and edge in edges
+        elif at in touched and at in inner:
+            cuts = [cut for kept in inner[at].values() for cut in kept.cuts]
+            keeps = any(start <= finding.offset < end for start, end in cuts)
+        else:
+            keeps = at in inside and at not in touched
+        if keeps:
+            findings.append(finding)
+    return findings

@@ -41,6 +41,7 @@ from .edges import (
 from .exchanges import exchange_causes, exchanged_port_ids
 from .groups import from_the_same, of_lost_inputs
 from .layers import cured_causes, element_causes, id_causes, operation_causes
+from .lost_layers import of_lost_layers
 from .ordering import CandidateSource, CheapestFirst
 from .ports import lost_input_causes, port_causes, port_id_causes
 from .scene import Scene
@@ -221,6 +222,9 @@ class _Search:
         self.causes: dict[int, Diagnosis | None] = {}
 
     def run(self) -> Iterator[Diagnosis]:
+        for lost in self.lost_layers():
+            yield lost
+            self.take(lost)
         while self.waiting and self.left > 0:
             diagnosis = self.most_explaining()
             if diagnosis is None:
@@ -228,6 +232,18 @@ class _Search:
                 continue
             yield diagnosis
             self.take(diagnosis)
+
+    def lost_layers(self) -> list[Diagnosis]:
+        """The layers that are gone with all their edges."""
+        if all(finding.rule != MISSING_EDGE for finding in self.waiting):
+            return []
+        bodies = dict.fromkeys(
+            self.bodies[finding.layer]
+            for finding in self.waiting
+            if finding.rule == MISSING_EDGE and finding.layer in self.bodies
+        )
+        scenes = [scene for body in bodies if (scene := self.scene(body)) is not None]
+        return list(of_lost_layers(scenes, self.waiting, self.explained))
 
     def take(self, diagnosis: Diagnosis) -> None:
         """Goes on without the findings that a cause explains."""

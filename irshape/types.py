@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from math import prod
 from typing import Any, ClassVar, Final, Union, overload
 
@@ -167,6 +168,8 @@ class Dimension:
     high: int
     symbolic: ClassVar[bool] = False
     """Whether the size is known as an expression, too."""
+    leads: ClassVar[bool] = False
+    """Whether it decides what comes of it together with a dimension that does not."""
     expression: Any
     """That expression, of a dimension that is symbolic."""
 
@@ -226,38 +229,58 @@ class Dimension:
         """The sizes that both allow, or None where there are none."""
         if self is other:
             return self
-        if other.symbolic and not self.symbolic:
+        if other.leads and not self.leads:
             return other.merge(self)
         low = self.low if self.low > other.low else other.low
         high = self.high if self.high < other.high else other.high
+        if self.low != self.high or other.low != other.high:
+            _note_agreement(self, other)
         return Dimension(low, high) if low <= high else None
 
     def compatible(self, other: Dimension) -> bool:
         """Whether some size fits both."""
         return self.low <= other.high and other.low <= self.high
 
+    def agrees(self, other: Dimension) -> bool:
+        """Whether some size fits both, where the layer at work is refused if they differ."""
+        if other.leads and not self.leads:
+            return other.agrees(self)
+        if self.low != self.high or other.low != other.high:
+            _note_agreement(self, other)
+        return self.low <= other.high and other.low <= self.high
+
     def broadcast(self, other: Dimension) -> Dimension | None:
         """The dimension that the two make under NumPy's broadcasting, or None where they cannot."""
-        if other.symbolic and not self.symbolic:
+        if other.leads and not self.leads:
             return other.broadcast(self)
         here, there = self.contains(1), other.contains(1)
         if here and there:
             return Dimension(min(self.low, other.low), max(self.high, other.high))
         if here:
+            if self.low != self.high and other.low == other.high:
+                _note("1|", other.low)
             return other
         if there:
+            if other.low != other.high and self.low == self.high:
+                _note("1|", self.low)
             return self
         return self.merge(other)
 
     def at_least(self, other: Dimension | int) -> Dimension:
         """This dimension, where the layer at work is refused if it is smaller than `other`."""
+        if self.low != self.high:
+            _note(">=", other if isinstance(other, int) else other.low)
         return self
 
     def one_or(self, size: int) -> None:
         """Notes that the layer at work takes no other size of this dimension than 1 and `size`."""
+        if self.low != self.high:
+            _note("1|", size)
 
     def multiple_of(self, divisor: int) -> Dimension:
         """This dimension, where the layer at work is refused if `divisor` does not divide it."""
+        if self.low != self.high:
+            _note("%", divisor)
         return self
 
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
@@ -308,6 +331,8 @@ class Dimension:
 
         This is OpenVINO's `Dimension / int`.
         """
+        if self.low != self.high:
+            _note("%", divisor)
         if self.is_unbounded:
             return self
         low = -(-self.low // divisor)
@@ -335,6 +360,43 @@ class Dimension:
 
     def __repr__(self) -> str:
         return f"Dimension({self})"
+
+
+Demand = tuple[str, int]
+"""A relation and a number: a dynamic dimension has to be `==` the number, `>=`, a multiple of it
+(`%`), or 1 or it (`1|`). A relation `=`, with 0: two of them have to be equal.
+"""
+_noted: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
+
+
+class NotedDemands:
+    """Within `with`, what is demanded of dynamic dimensions; not what is within another one."""
+
+    __slots__ = ("_token", "demands")
+
+    def __enter__(self) -> NotedDemands:
+        self.demands: list[Demand] = []
+        self._token = _noted.set(self.demands)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _noted.reset(self._token)
+
+
+def _note(relation: str, number: int) -> None:
+    noted = _noted.get()
+    if noted is not None:
+        noted.append((relation, number))
+
+
+def _note_agreement(one: Dimension, other: Dimension) -> None:
+    """Notes that two sizes, one of which is dynamic, have to be equal."""
+    if one.low == one.high:
+        _note("==", one.low)
+    elif other.low == other.high:
+        _note("==", other.low)
+    else:
+        _note("=", 0)
 
 
 DimensionLike = Union[int, str, tuple[int, int | None], Dimension]
@@ -510,6 +572,14 @@ class PartialShape:
             return True
         return len(self.dims) == len(other.dims) and all(
             a.compatible(b) for a, b in zip(self.dims, other.dims, strict=True)
+        )
+
+    def agrees(self, other: PartialShape) -> bool:
+        """Whether some shape fits both, where the layer at work is refused if they differ."""
+        if self.dims is None or other.dims is None:
+            return True
+        return len(self.dims) == len(other.dims) and all(
+            a.agrees(b) for a, b in zip(self.dims, other.dims, strict=True)
         )
 
     def encloses(self, other: PartialShape) -> bool:

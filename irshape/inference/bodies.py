@@ -13,9 +13,10 @@ from ..ops.bodies import BodyView, PortBinding, T
 from ..ops.declaration import Operation, check_inputs
 from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP
+from ..types import NotedDemands
 from .layer import internal_error
 from .ports import declared_outputs
-from .result import BodyResult, LayerResult
+from .result import NO_DEMANDS, BodyResult, LayerResult
 
 InferBody = Callable[[Body, dict[str, Tensor], bool], BodyResult]
 """Infers a body from the tensors of its Parameters by layer id, and compares it with its ports
@@ -52,11 +53,14 @@ def infer_with_bodies(
     bodies = layer.bodies or {}
     outputs: tuple[Tensor, ...] | Fault
     faults: tuple[Fault, ...] = ()
+    demands = NO_DEMANDS
     try:
         views = {tag: bind(layer, tag, runner(tag, body)) for tag, body in bodies.items()}
         operands = check_inputs(operation, inputs)
-        inferred = operation.infer(*operands, bodies=views, outputs=len(layer.outputs))
+        with NotedDemands() as noted:
+            inferred = operation.infer(*operands, bodies=views, outputs=len(layer.outputs))
         outputs = inferred if isinstance(inferred, tuple) else (inferred,)
+        demands = frozenset(noted.demands)
         faults = tuple(operation.check(*operands, bodies=views))
     except Violation as violation:
         outputs = violation.fault
@@ -69,7 +73,8 @@ def infer_with_bodies(
             except Violation as violation:
                 outputs, faults = violation.fault, ()
                 inner[tag] = as_declared(body)
-    return LayerResult(outputs, faults, inner, any(map(_unsure, inner.values())))
+    unsure = any(map(_unsure, inner.values()))
+    return LayerResult(outputs, faults, inner, unsure, demands)
 
 
 def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], tag: str) -> bool:

@@ -11,7 +11,7 @@ from ..model.weights import Constant, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
-from ..types import ElementType, PartialShape
+from ..types import ElementType, NotedDemands, PartialShape
 from .folding import fold
 from .result import LayerResult
 
@@ -56,11 +56,14 @@ class LayerEngine:
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
         try:
-            return _worked_out(operation, inputs, with_values)
+            with NotedDemands() as noted:
+                result = _worked_out(operation, inputs, with_values)
         except Violation as violation:
             return LayerResult(violation.fault)
         except Exception as error:
             return LayerResult(internal_error(operation, error))
+        demands = noted.demands
+        return result._replace(demands=frozenset(demands)) if demands else result
 
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const layer with its value, where it is small and can be read."""

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..model.graph import Layer, Model
+from ..symbols.bounds import Range
+from ..symbols.conditions import Conflict, Constraint
 from ..symbols.expressions import Expression, Symbol
-from ..symbols.facts import Conflict, Constraint, Facts, Range
+from ..symbols.facts import Facts
 from ..types import UNBOUNDED, Dimension
 
 

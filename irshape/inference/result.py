@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
@@ -12,11 +12,11 @@ from ..model.wiring import Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..types import UNBOUNDED, Dimension
+from ..types import UNBOUNDED, Demand, Dimension
 
 if TYPE_CHECKING:
+    from ..symbols.conditions import Constraint
     from ..symbols.expressions import Expression
-    from ..symbols.facts import Constraint
     from .named_sizes import NamedSize, NamedSizes
     from .reasons import Explanation, Overview
 
@@ -50,6 +50,7 @@ class BodyResult:
 
     __slots__ = (
         "body",
+        "demands",
         "elements",
         "expressions",
         "faulty",
@@ -66,6 +67,8 @@ class BodyResult:
         self.wiring = wiring
         self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
+        self.demands: dict[int, frozenset[Demand]] = {}
+        """What layers demand of dynamic dimensions of their inputs."""
         self.observations: list[Observation] = []
         self.inner: dict[int, dict[str, BodyResult]] = {}
         """The results of the bodies inside a layer, by tag."""
@@ -87,6 +90,9 @@ class BodyResult:
                 yield from inner.walk()
 
 
+NO_DEMANDS: Final[frozenset[Demand]] = frozenset()
+
+
 class LayerResult(NamedTuple):
     """What was inferred of one layer, wherever it stands."""
 
@@ -98,6 +104,8 @@ class LayerResult(NamedTuple):
     """The results of its bodies, by tag."""
     unsure: bool = False
     """Whether the outputs may be wider than they are meant to be."""
+    demands: frozenset[Demand] = NO_DEMANDS
+    """What is demanded of dynamic dimensions of its inputs."""
 
 
 class Explainer(Protocol):

@@ -269,11 +269,7 @@ def _refused(result: BodyResult) -> set[Layer]:
 def _is_certain(facts: Facts, layer: Layer) -> bool:
     """Whether a layer contradicts what others require, whatever is assumed."""
     conflict = facts.conflicts.get(layer)
-    return (
-        conflict is not None
-        and bool(conflict.earlier)
-        and not any(each.assumed for each in conflict.earlier)
-    )
+    return conflict is not None and conflict.is_certain
 
 
 def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:

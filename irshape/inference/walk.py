@@ -290,6 +290,8 @@ class Walk:
             result.observations += [Observation(layer, fault) for fault in inferred.faults]
         if inferred.unsure:
             result.unsure.add(position)
+        if inferred.demands:
+            result.demands[position] = inferred.demands
         if isinstance(tensors, Fault):
             result.observations.append(Observation(layer, tensors))
             result.faulty.add(position)

@@ -249,7 +249,7 @@ def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, D
         for axis, place in declared.places(tensor.shape):
             size = tensor.shape[place]
             if isinstance(axis, int):
-                if not size.contains(axis):
+                if not size.agrees(Dimension.of(axis)):
                     raise _wrong_size(declared.name, tensor.shape, place, axis)
                 continue
             known = dimensions.get(axis)

@@ -158,7 +158,7 @@ class FakeConvert(Operation):
         if shift is not None:
             element_type = common_type(Tensor(element_type, ()), shift)
             require(
-                factor.compatible(shift.shape),
+                factor.agrees(shift.shape),
                 f"`shift` has shape {shift.shape}, `scale` {factor}; they must be the same",
                 at="shift",
                 expected=factor,
@@ -167,7 +167,7 @@ class FakeConvert(Operation):
             )
         result = data.shape.broadcast(factor)
         require(
-            result is not None and data.shape.compatible(result),
+            result is not None and data.shape.agrees(result),
             f"`scale` has shape {factor}, which cannot be broadcast to `data` {data.shape}: "
             "dimensions must be equal from the last on, or 1",
             at="scale",

@@ -130,7 +130,7 @@ class Reshape(Reinterpretation):
                 expected=f"{data.shape.size} elements",
                 actual=f"{result.size} elements",
             )
-        if minus_one is None and (total.all.symbolic or known.all.symbolic):
+        if minus_one is None and (total.all.is_dynamic or known.all.is_dynamic):
             total.whole.merge(known.whole)
         return Tensor(data.element_type, result)
 

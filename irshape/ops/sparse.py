@@ -112,7 +112,7 @@ class SparseFillEmptyRows(Operation):
                 [values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2]
             )  # OpenVINO compares them only then
             require(
-                places.compatible(indices.shape),
+                places.agrees(indices.shape),
                 f"`indices` has shape {indices.shape}; it must hold a row and a column for each "
                 f"element of `values` {values.shape}",
                 at="indices",

@@ -247,8 +247,8 @@ class InputShapes(Rule):
 
     ## What it does
     Reports inputs whose shapes the operation cannot combine: shapes that do not broadcast, or that
-    differ in a dimension where they have to agree. Two layers that need different sizes of the same
-    dynamic dimension are reported too, if each is a Concat or a MatMul: no size fits both.
+    differ in a dimension where they have to agree. Two layers that need contrary sizes of the same
+    dynamic dimension are reported too, each named with what it needs: no size fits both.
 
     ## Why it matters
     The layer cannot be computed. Often one of its edges comes from the wrong layer.

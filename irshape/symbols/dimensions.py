@@ -20,6 +20,7 @@ class SymbolicDimension(Dimension):
     __slots__ = ("expression",)
 
     symbolic: ClassVar[bool] = True
+    leads: ClassVar[bool] = True
     expression: Expression
 
     def __init__(self, expression: Expression, low: int, high: int) -> None:
@@ -81,6 +82,9 @@ class SymbolicDimension(Dimension):
             return interval
         self.facts.require_multiple(self.expression, divisor)
         return dimension(self.expression // divisor, interval)
+
+    def agrees(self, other: Dimension) -> bool:
+        return self.merge(other) is not None
 
     def merge(self, other: Dimension) -> Dimension | None:
         interval = Dimension.merge(self, other)

@@ -49,6 +49,9 @@ class TensorIterator(Iteration):
             count = self.symbolic_count(sliced, inputs)
         else:
             for binding in sliced:  # all are sliced in the same number of parts
+                if (binding.start, binding.end, binding.part_size) == (0, -1, 1):
+                    size = inputs[binding.external or 0].shape[binding.axis or 0]
+                    size.agrees(Dimension(max(known, 0)))
                 parts = self.symbolic_count([binding], inputs)
                 if parts is not None and parts.symbolic:
                     parts.merge(Dimension(max(known, 0)))

@@ -183,9 +183,7 @@ def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None
     """Raises `Violation` unless `data` has as many channels as `filters` has along `axis`."""
     if data.rank is not None and filters.rank is not None:
         require(
-            data[1].compatible(filters[axis])
-            if not data[1].symbolic
-            else data[1].merge(filters[axis]) is not None,
+            data[1].agrees(filters[axis]),
             f"`data` {data} has {data[1]} channels (axis 1), "
             f"but `filters` {filters} take {filters[axis]} (their axis {axis})",
             at="filters",
@@ -208,8 +206,11 @@ def grouped_channels(
     groups: Dimension | None = filters[0]
     per_group = filters[in_axis]
     if data.rank is not None and per_group.is_static:
-        count = _group_count(data[1], per_group.low)
-        groups = None if count is None else filters[0].merge(count)
+        if data[1].leads and filters[0].is_static:
+            groups = groups if data[1].agrees(filters[0] * per_group) else None
+        else:
+            count = _group_count(data[1], per_group.low)
+            groups = None if count is None else filters[0].merge(count)
     if groups is None:
         raise Violation(
             f"`data` {data} has {data[1]} channels (axis 1), "
@@ -224,6 +225,6 @@ def grouped_channels(
 
 def _group_count(channels: Dimension, per_group: int) -> Dimension | None:
     """How many groups the channels make up; None where they are not a multiple of a group."""
-    if channels.is_unbounded:
+    if channels.is_unbounded and not channels.leads:
         return channels
     return channels.divided(per_group) if per_group else Dimension(0)

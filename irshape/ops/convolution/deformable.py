@@ -69,7 +69,7 @@ class DeformableConvolution_1(Sliding):
             )
         if data.rank is not None and filters.rank is not None:
             require(
-                data[1].compatible(filters[1] * group),
+                data[1].agrees(filters[1] * group),
                 f"`data` {data} has {data[1]} channels (axis 1), "
                 f"but `filters` {filters} take {group} groups of {filters[1]}",
                 at="filters",
@@ -95,7 +95,7 @@ class DeformableConvolution_1(Sliding):
         if filters.rank is not None:
             wanted = filters[2] * filters[3] * (each * groups)
             require(
-                shape[1].compatible(wanted),
+                shape[1].agrees(wanted),
                 f"`{name}` {shape} has {shape[1]} channels (axis 1); "
                 f"expected {wanted} = {points} for `filters` {filters}",
                 at=name,
@@ -114,7 +114,7 @@ class DeformableConvolution_1(Sliding):
         )
         result = PartialShape(spatial)
         require(
-            result.compatible(PartialShape(shape[2:])),
+            result.agrees(PartialShape(shape[2:])),
             f"`{name}` {shape} has the spatial sizes {PartialShape(shape[2:])}, "
             f"but the result has {result}",
             at=name,

@@ -19,7 +19,7 @@ def require_same(
         return
     size, wanted = tensor.shape[axis], like.shape[like_axis]
     require(
-        size.compatible(wanted),
+        size.agrees(wanted),
         f"`{name}` {tensor.shape} has {size} {what} (axis {axis % len(tensor.shape)}), "
         f"but `{other}` {like.shape} has {wanted} (axis {like_axis % len(like.shape)}); "
         "they must be equal",
@@ -37,7 +37,9 @@ def require_size(what: str, name: str, tensor: Tensor, axis: int, *wanted: int) 
     size = tensor.shape[axis]
     expected = " or ".join(map(str, wanted))
     require(
-        any(size.contains(number) for number in wanted),
+        size.agrees(Dimension.of(wanted[0]))
+        if len(wanted) == 1
+        else any(size.contains(number) for number in wanted),
         f"axis {axis % len(tensor.shape)} of `{name}` contains {what}: expected size {expected}, "
         f"but its shape is {tensor.shape}",
         at=name,

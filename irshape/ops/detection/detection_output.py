@@ -317,7 +317,7 @@ def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str
     """Raises `Violation` unless an axis can have the wanted size."""
     size = tensor.shape[axis]
     require(
-        size.contains(wanted),
+        size.agrees(Dimension.of(wanted)),
         f"axis {axis} of `{name}` {tensor.shape} contains {holds}: expected {wanted}",
         at=name,
         expected=wanted,

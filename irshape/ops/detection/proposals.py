@@ -78,7 +78,7 @@ class Proposal_1(Operation):
         if class_probs.rank is not None and bbox_deltas.rank is not None:
             wanted, seen = class_probs.shape[1] * 2, bbox_deltas.shape[1]
             require(
-                seen.compatible(wanted),
+                seen.agrees(wanted),
                 f"`bbox_deltas` {bbox_deltas.shape} has {seen} channels; expected {wanted}, "
                 f"4 for each anchor, as `class_probs` has {class_probs.shape[1]}, 2 for each",
                 at="bbox_deltas",
@@ -237,7 +237,7 @@ class GenerateProposals(Operation):
         if boxesdeltas.rank is not None and scores.rank is not None:
             wanted, seen = scores.shape[1] * 4, boxesdeltas.shape[1]
             require(
-                seen.compatible(wanted),
+                seen.agrees(wanted),
                 f"`boxesdeltas` {boxesdeltas.shape} has {seen} channels; "
                 f"expected {wanted}, 4 for each of the {scores.shape[1]} anchors of `scores`",
                 at="boxesdeltas",

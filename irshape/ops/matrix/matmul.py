@@ -49,11 +49,9 @@ class MatMul(Operation):
             there[-2:] = there[:-3:-1]
         rows, inner = ([ONE] * (len(here) == 1) + here)[-2:]
         other, columns = (there + [ONE] * (len(there) == 1))[-2:]
-        if (inner.is_static and other.is_static and inner.low != other.low) or (
-            (inner.symbolic or other.symbolic)
-            and inner.compatible(other)
-            and inner.merge(other) is None
-        ):
+        static = inner.is_static and other.is_static
+        # OpenVINO lets two ranges go together that share no size
+        if (static or inner.compatible(other)) and not inner.agrees(other):
             names = [
                 name + (" transposed" if swapped and len(dims) > 1 else "")
                 for name, swapped, dims in (
@@ -162,7 +160,7 @@ class GroupedMatMul(Operation):
             rule=INPUT_RANK,
         )
         require(
-            here[-1].compatible(there[-1]),
+            here[-1].agrees(there[-1]),
             f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, which "
             f"are transposed, have {there[-1]}",
             at="mat_b",

@@ -149,7 +149,7 @@ class Roll(Operation):
 
     def infer(self, data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
         require(
-            shift.rank != 1 or shift.shape.compatible(axes.shape),
+            shift.rank != 1 or shift.shape.agrees(axes.shape),
             f"`shift` has shape {shift.shape}, `axes` {axes.shape}; "
             "expected one shift for each axis, or a scalar for all",
             at="shift",

@@ -43,6 +43,14 @@ def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
             )
 
 
+def _require_one_or(size: Dimension, target: Dimension) -> None:
+    """Notes that a size has to be 1 or that of the target."""
+    if size.contains(1):
+        size.one_or(target.low)
+    else:
+        size.agrees(target)
+
+
 class Broadcast(Operation):
     """`data` broadcast to `target_shape`."""
 
@@ -83,8 +91,8 @@ class Broadcast(Operation):
             for ours, theirs in zip(reversed(list(data.shape)), reversed(target), strict=False):
                 if ours.is_static and theirs.is_static and ours not in (ONE, theirs):
                     raise self.misfit(data, target_shape, result, "equal, or 1 in `data`")
-                if ours.symbolic and theirs.is_static:
-                    ours.one_or(theirs.low)
+                if ours.is_dynamic and theirs.is_static:
+                    _require_one_or(ours, theirs)
         return Tensor(data.element_type, result)
 
     @staticmethod
@@ -188,6 +196,8 @@ class Broadcast(Operation):
             if data.rank:
                 ours = data[index]
                 fits = ours.contains(1) or ours.compatible(target[axis])
+                if fits and ours.is_dynamic and target[axis].is_static:
+                    _require_one_or(ours, target[axis])
             else:
                 ours, fits = ONE, target[axis].contains(1)
             require(

@@ -223,7 +223,10 @@ class VariadicSplit(Operation):
         )
         total = sum(part for part in known if part != -1)
         require(
-            not length.is_static or -1 in known or total == length.low,
+            -1 in known
+            or total == length.low
+            or (length.is_dynamic and not length.contains(total))  # the check reports it
+            or (length.is_dynamic and length.agrees(Dimension.of(total))),
             f"`split_lengths` {seen} add up to {total}, but the axis has length {length}",
             at="split_lengths",
             expected=f"a sum of {length}",

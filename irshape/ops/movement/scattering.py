@@ -99,7 +99,7 @@ class ScatterUpdate(Operation):
         if index is not None:
             expected = PartialShape((*data.shape[:index], *indices.shape, *data.shape[index + 1 :]))
             require(
-                updates.shape.compatible(expected),
+                updates.shape.agrees(expected),
                 f"`updates` has shape {updates.shape}; expected {expected}: "
                 f"`data` {data.shape} with `indices` {indices.shape} in place of axis {index}",
                 at="updates",
@@ -147,7 +147,7 @@ class ScatterNDUpdate(Operation):
         )
         expected = PartialShape((*indices.shape[:-1], *data.shape[length:]))
         require(
-            updates.shape.compatible(expected)
+            updates.shape.agrees(expected)
             or (expected.rank == 0 and updates.shape.size.contains(1)),
             f"`updates` has shape {updates.shape}; expected {expected}: "
             f"a slice of `data` {data.shape} for each tuple of `indices` {indices.shape}",
@@ -210,7 +210,7 @@ class ScatterElementsUpdate(Operation):
             rule=INPUT_RANK,
         )
         require(
-            indices.shape.compatible(updates.shape),
+            indices.shape.agrees(updates.shape),
             f"`updates` has shape {updates.shape}, `indices` {indices.shape}; expected an update "
             "for each index",
             at="updates",
@@ -347,7 +347,7 @@ class SliceScatter(Operation):
         sliced = SlicedAxes(data.shape, start, axes).result(shape, start, stop, step)
         expected = PartialShape(sliced)
         require(
-            updates.shape.compatible(expected),
+            updates.shape.agrees(expected),
             f"`updates` has shape {updates.shape}; "
             f"the slice of `data` {shape} that it replaces has shape {expected}",
             at="updates",

@@ -227,7 +227,7 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
             )
         first = first or (name, tensor)
         require(
-            tensor.shape.compatible(first[1].shape),
+            tensor.shape.agrees(first[1].shape),
             f"`{name}` has shape {tensor.shape}, `{first[0]}` {first[1].shape}; "
             "they must have the same number of elements",
             at=name,

@@ -382,7 +382,7 @@ class LSTMCell_1(LSTMCell_4):
         )
         wanted, seen = size * 3, self.peephole_count(peepholes)
         require(
-            seen.compatible(wanted),
+            seen.agrees(wanted),
             f"`P` has {seen} elements"
             + (" (3 × `hidden_size`, as the input is absent)" if peepholes is None else "")
             + f"; expected {wanted}, 3 × the size {size} of the states",

@@ -1,0 +1,38 @@
+"""Conditions that layers put on sizes, and conditions that contradict each other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .expressions import Expression
+
+
+class Constraint(NamedTuple):
+    """A condition that a layer puts on the sizes: `left relation right`."""
+
+    left: Expression
+    relation: str
+    right: Expression
+    source: object
+    """The layer, or what else says so."""
+    assumed: bool
+    conditional: bool = False
+    """Whether it holds only where a body runs that may not: a branch of an If, for example."""
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.relation} {self.right}"
+
+
+class Conflict(NamedTuple):
+    """A condition that cannot hold together with earlier ones."""
+
+    constraint: Constraint
+    earlier: tuple[Constraint, ...]
+    """The fewest from which it follows; empty where the shapes of the inputs say so."""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it follows from what layers require, and from nothing that is assumed."""
+        if not self.earlier:  # no size is one more than itself
+            return (self.constraint.left - self.constraint.right).constant is not None
+        return not any(each.assumed for each in self.earlier)

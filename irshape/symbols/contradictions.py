@@ -1,0 +1,159 @@
+"""Conditions on sizes as layers state them, and which of them contradict each other."""
+
+from __future__ import annotations
+
+from .conditions import Conflict, Constraint
+from .expressions import Coefficient, Expression, Symbol
+from .functions import Functions
+
+
+class Contradictions(Functions):
+    """The conditions that are known, with their sources."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.replaced: dict[Symbol, Expression] = {}
+        """Symbols that are equal to an expression of others."""
+        self.one_or: dict[tuple[Expression, int], Constraint] = {}
+        """Expressions that are 1 or a number: what is broadcast to that, and by what."""
+        self.constraints: dict[str, Constraint] = {}
+        """Every condition that narrows something, by its text."""
+        self.conflicts: dict[object, Conflict] = {}
+        """Conditions that contradict others, by their sources."""
+        self.source: object = None
+        """What is at work: the source of the conditions that come up."""
+        self.listening = True
+        """Whether requirements hold; those of bodies that may never run are only written down."""
+        self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
+        """What symbols equal in the body at work, if that may not run."""
+
+    def resolved(self, expression: Expression) -> Expression:
+        """The expression with every symbol replaced that is known to be equal to others."""
+        if not self.replaced or not any(s in self.replaced for s in expression.symbols):
+            return expression
+        return expression.substituted(self.replaced.get)
+
+    def simplified(self, expression: Expression) -> Expression:
+        """The expression by all that is known by now."""
+        return expression.substituted(self.replaced.get)
+
+    def _solution(self, left: Expression, right: Expression) -> tuple[Symbol, Expression] | None:
+        """A symbol and what it must be: the last one of those that can be replaced."""
+        difference = left - right
+        candidates: list[tuple[bool, int, Symbol, Expression]] = []
+        for monomial, coefficient in difference.terms.items():
+            if len(monomial) != 1 or not isinstance(monomial[0], Symbol):
+                continue
+            symbol = monomial[0]
+            own = Expression({monomial: coefficient}, self)
+            rest = difference - own
+            if symbol in rest.symbols:
+                continue
+            if rest.constant is not None:
+                share, left_over = divmod(-rest.constant, coefficient)
+                if left_over:
+                    continue
+                return symbol, self.number(share)
+            if abs(coefficient) != 1:
+                continue
+            alone = left.atom is symbol or right.atom is symbol
+            candidates.append((alone, symbol.order, symbol, rest * -coefficient))
+        if not candidates:
+            return None
+        _, _, symbol, replacement = max(candidates, key=lambda each: each[:2])
+        return symbol, replacement
+
+    def _record(self, constraint: Constraint) -> None:
+        if not self.listening and not constraint.assumed:
+            constraint = constraint._replace(conditional=True)
+        known = self.constraints.get(str(constraint))
+        if known is None or (known.conditional and not constraint.conditional):
+            self.constraints[str(constraint)] = constraint
+
+    def forget_conditional(self) -> None:
+        """Forgets the conditions of bodies that may not run, to collect them once more."""
+        self.constraints = {
+            text: each for text, each in self.constraints.items() if not each.conditional
+        }
+
+    def _holds_inside(self, constraint: Constraint) -> bool:
+        """Writes an equation down that holds where the body at work runs; whether it can be."""
+        self._record(constraint)
+        solution = self._solution(constraint.left, constraint.right)
+        if solution is None:
+            return True
+        symbol, replacement = solution
+        other, earlier = self.inside.setdefault(symbol, (replacement, constraint))
+        low, high = self.range(replacement - other)
+        if low <= 0 <= high:
+            return True
+        self.conflicts.setdefault(self.source, Conflict(constraint, (earlier,)))
+        return False
+
+    def _contradict(self, left: Expression, relation: str, right: Expression) -> None:
+        """Takes down that the source at work demands what cannot be."""
+        if self.source in self.conflicts:
+            return
+        solution = (
+            self._solution(self.resolved(left), self.resolved(right)) if relation == "==" else None
+        )
+        single = None if solution is None else self._excluding(*solution)
+        earlier = self._chain(left, right) if single is None else (single,)
+        constraint = Constraint(left, relation, right, self.source, assumed=False)
+        self.conflicts[self.source] = Conflict(constraint, earlier)
+
+    def _excluding(self, symbol: Symbol, replacement: Expression) -> Constraint | None:
+        """What a layer requires that does not hold if a symbol is that number."""
+        if replacement.symbols:
+            return None
+        number = {symbol: replacement}.get
+
+        def value(expression: Expression) -> Coefficient | None:
+            own = self.resolved(expression)
+            return own.substituted(number).constant if symbol in own.symbols else None
+
+        for (expression, divisor), constraint in self.multiples.items():
+            if (value(expression) or 0) % divisor:
+                return constraint
+        for (expression, size), constraint in self.one_or.items():
+            if value(expression) not in (None, 1, size):
+                return constraint
+        for constraint in self.constraints.values():
+            if constraint.relation != ">=" or constraint.assumed or constraint.conditional:
+                continue
+            if (value(constraint.left - constraint.right) or 0) < 0:
+                return constraint
+        return None
+
+    def _exclude_inside(self, symbol: Symbol, number: Expression, constraint: Constraint) -> None:
+        """Takes down which layers of bodies that may not run exclude that a symbol is a number."""
+        for each in self.constraints.values():
+            if each.conditional and each.relation == "==":
+                difference = self.resolved(each.left - each.right)
+                if difference.substituted({symbol: number}.get).constant not in (None, 0):
+                    self.conflicts.setdefault(each.source, Conflict(each, (constraint,)))
+
+    def _chain(self, left: Expression, right: Expression) -> tuple[Constraint, ...]:
+        """The shortest chain of equations that leads from one expression to the other."""
+        remainders = set(self.multiples.values())
+        equations = [
+            each
+            for each in self.constraints.values()
+            if each.relation == "==" and not each.conditional and each not in remainders
+        ]
+        start, goal = (left, right) if left.symbols else (right, left)
+        waiting: list[tuple[frozenset[Symbol], tuple[Constraint, ...]]] = [(start.symbols, ())]
+        reached = set(start.symbols)
+        while waiting:
+            symbols, chain = waiting.pop(0)
+            for equation in equations:
+                own = equation.left.symbols | equation.right.symbols
+                if equation in chain or own.isdisjoint(symbols):
+                    continue
+                beyond = own - symbols
+                if not beyond or (goal.symbols and not beyond.isdisjoint(goal.symbols)):
+                    return (*chain, equation)
+                if not beyond <= reached:
+                    reached |= beyond
+                    waiting.append((beyond, (*chain, equation)))
+        return ()

@@ -1,0 +1,151 @@
+"""Floor divisions, minima and maxima of expressions, simplified by what is known of sizes."""
+
+from __future__ import annotations
+
+import math
+from math import gcd
+
+from .bounds import Bounds
+from .conditions import Constraint
+from .division import exactly_divided, parted
+from .expressions import Call, Expression, Terms
+
+
+class Functions(Bounds):
+    """What is known of the results of functions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rewritten: dict[Call, Expression] = {}
+        """Divisions, minima and maxima that are equal to something simpler."""
+        self.multiples: dict[tuple[Expression, int], Constraint] = {}
+        """Expressions that a number is known to divide, and by what."""
+
+    def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
+        """`numerator // divisor`, for a divisor of 1 or more."""
+        number = divisor.constant
+        if number is not None:
+            if number == 0:
+                raise ZeroDivisionError
+            if number < 0:
+                numerator, number = -numerator, -number
+            return self._divided(numerator, int(number))
+        whole = exactly_divided(numerator, divisor)
+        if whole is not None:
+            return whole
+        taken, rest = parted(numerator, divisor)
+        if taken.terms and rest.terms and self.range(divisor)[0] >= 1:
+            return taken + self.quotient(rest, divisor)
+        if self.is_nonnegative(numerator) and self.is_nonnegative(divisor - numerator - 1):
+            return self.number(0)
+        return self._called(Call("//", (numerator, divisor)))
+
+    def _called(self, call: Call) -> Expression:
+        """A call, or what it is known to be equal to."""
+        return self.rewritten.get(call) or Expression.of(call, self)
+
+    def _divided(self, numerator: Expression, divisor: int) -> Expression:
+        if divisor == 1:
+            return numerator.floor()
+        if not numerator.is_whole:
+            scale = math.lcm(*(c.denominator for c in numerator.terms.values()))
+            return self._divided(numerator * scale, divisor * scale)
+        whole: Terms = {}
+        rest: Terms = {}
+        for monomial, coefficient in numerator.terms.items():
+            share, left = divmod(coefficient, divisor)
+            if not left:
+                whole[monomial] = share
+            elif not monomial:
+                if share:
+                    whole[monomial] = share
+                rest[monomial] = left
+            else:
+                rest[monomial] = coefficient
+        outside, inside = Expression(whole, self), Expression(rest, self)
+        if not rest:
+            return outside
+        low, high = self.range(inside)
+        if low >= 0 and high < divisor:
+            return outside
+        common = gcd(divisor, *(int(c) for m, c in rest.items() if m))
+        if common > 1:
+            reduced: Terms = {m: c // common for m, c in rest.items() if c // common}
+            return outside + self._divided(Expression(reduced, self), divisor // common)
+        nested = self._nested(inside, divisor)
+        if nested is not None:
+            return outside + nested
+        if self.is_nonnegative(inside) and self.is_nonnegative(divisor - 1 - inside):
+            return outside
+        exact = self.divides(divisor, inside)
+        return outside + self._called(Call("//", (inside, self.number(divisor)), exact))
+
+    def _nested(self, inside: Expression, divisor: int) -> Expression | None:
+        """`(a // b + c) // d` as `(a + b * c) // (b * d)`."""
+        calls = [(m, c) for m, c in inside.terms.items() if m]
+        if len(calls) != 1 or calls[0][1] != 1 or len(calls[0][0]) != 1:
+            return None
+        call = calls[0][0][0]
+        if not isinstance(call, Call) or call.function != "//":
+            return None
+        numerator, inner = call.arguments
+        number = inner.constant
+        if number is None:
+            return None
+        return self._divided(numerator + inside.offset * number, int(number) * divisor)
+
+    def divides(self, divisor: int, expression: Expression) -> bool:
+        """Whether a number is known to divide an expression."""
+        if all(coefficient % divisor == 0 for coefficient in expression.terms.values()):
+            return True
+        if not self.multiples:
+            return False
+        for known, number in self.multiples:
+            if number % divisor or known.symbols.isdisjoint(expression.symbols):
+                continue
+            for monomial, coefficient in expression.terms.items():
+                factor = known.terms.get(monomial)
+                if not monomial or not factor or coefficient % factor:
+                    continue
+                rest = expression - known * (coefficient // factor)
+                if all(c % divisor == 0 for c in rest.terms.values()):
+                    return True
+        if len(expression.terms) > 1:  # each term by itself
+            return all(
+                self.divides(divisor, Expression({m: c}, self)) for m, c in expression.terms.items()
+            )
+        return any(
+            number % divisor == 0 and known.atom is not None and known.atom in monomial
+            for monomial in expression.terms
+            for known, number in self.multiples
+        )
+
+    def extreme(self, function: str, arguments: tuple[Expression, ...]) -> Expression:
+        """The least or the largest of some expressions."""
+        parts: list[Expression] = []
+        for argument in arguments:
+            atom = argument.atom
+            inner = isinstance(atom, Call) and atom.function == function
+            for part in atom.arguments if inner and isinstance(atom, Call) else (argument,):
+                if part not in parts:
+                    parts.append(part)
+        kept: list[Expression] = []
+        for index, part in enumerate(parts):
+            others = kept + parts[index + 1 :]
+            if not any(self._beats(function, other, part) for other in others):
+                kept.append(part)
+        if len(kept) == 1:
+            return kept[0]
+        shared = {
+            m: c for m, c in kept[0].terms.items() if all(p.terms.get(m) == c for p in kept[1:])
+        }
+        if shared:
+            common = Expression(shared, self)
+            return common + self.extreme(function, tuple(part - common for part in kept))
+        kept.sort(key=lambda part: (part.constant is None, str(part)))
+        return self._called(Call(function, tuple(kept)))
+
+    def _beats(self, function: str, winner: Expression, loser: Expression) -> bool:
+        if function == "max":
+            return self.at_least(winner, loser)
+        return self.at_least(loser, winner)

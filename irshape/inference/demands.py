@@ -246,8 +246,13 @@ class _Traces:
     def _positions(self, chosen: Callable[[str, int], bool]) -> Iterator[tuple[BodyResult, int]]:
         """The layers that make some of the chosen demands."""
         for part in self._parts:
-            for position, demands in part.demands.items():
-                if any(chosen(*demand) for demand in demands):
+            keys = {
+                key
+                for key, demands in part.demands.items()
+                if any(chosen(*demand) for demand in demands)
+            }
+            for position, tensors in enumerate(part.outputs) if keys else ():
+                if id(tensors) in keys:
                     yield part, position
 
     def _traced(self, chosen: Callable[[str, int], bool]) -> list[tuple[Origin, str, int]]:

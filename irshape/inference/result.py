@@ -68,7 +68,8 @@ class BodyResult:
         self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
         self.demands: dict[int, frozenset[Demand]] = {}
-        """What layers demand of dynamic dimensions of their inputs."""
+        """What layers demand of dynamic dimensions of their inputs, by the `id` of their outputs,
+        which layers alike share."""
         self.observations: list[Observation] = []
         self.inner: dict[int, dict[str, BodyResult]] = {}
         """The results of the bodies inside a layer, by tag."""

@@ -290,13 +290,13 @@ class Walk:
             result.observations += [Observation(layer, fault) for fault in inferred.faults]
         if inferred.unsure:
             result.unsure.add(position)
-        if inferred.demands:
-            result.demands[position] = inferred.demands
         if isinstance(tensors, Fault):
             result.observations.append(Observation(layer, tensors))
             result.faulty.add(position)
             result.unsure.add(position)
             return declared_outputs(layer)
+        if inferred.demands and tensors:
+            result.demands[id(tensors)] = inferred.demands
         if len(layer.outputs) > len(tensors) or (
             tensors and not layer.outputs and layer.folded_type not in _WITHOUT_OUTPUTS
         ):

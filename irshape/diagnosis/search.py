@@ -125,7 +125,9 @@ def diagnose(
     graver = [
         finding
         for finding in findings
-        if finding.severity != "info" and finding.rule.code.startswith(_DIAGNOSED)
+        if finding.severity != "info"
+        and finding.rule.code.startswith(_DIAGNOSED)
+        and finding.layer not in context.contrary  # no part of the model shows what those rest on
     ]
     if len(context.due_to_inputs) > 1:  # several layers say the same of two inputs
         graver = [

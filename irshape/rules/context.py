@@ -55,6 +55,8 @@ class Context:
         self._wirings: dict[Body, Wiring] = {}
         self._links: dict[Body, Links] = {}
         self._shared: dict[tuple[object, ...], Any] = {}
+        self.contrary: set[Layer] = set()
+        """The layers that need sizes which others of the model exclude; filled by the rule."""
         self.due_to_inputs: set[Layer] = set()
         """The layers whose inputs misfit since sizes of the model's inputs contradict each other;
         filled with `reported`."""

@@ -36,6 +36,7 @@ def contrary_sizes(context: Context) -> Iterator[Finding]:
     for layer, subject in inference.observations:
         conflict = inference.sizes.facts.conflicts.get(layer)
         if isinstance(subject, Fault) and layer not in before and conflict and conflict.is_certain:
+            context.contrary.add(layer)
             yield context.placed(layer, subject)
 
 

@@ -57,6 +57,10 @@ FREE_WORK = 100
 """The work for a small file after which less likely causes are tried no more."""
 FREE_PER_LAYER = 0.36
 """The same for each layer of the file."""
+WORK_FOR_THE_NEXT = 200
+"""The work that is left at least when one cause is known and others are looked for."""
+MAX_NEXT = 3
+"""For how many causes beside the first there is so much."""
 TRIAL = 8
 """The work of a trial, but for its layers."""
 VALUE_COST = 1.2
@@ -138,20 +142,7 @@ def diagnose(
     model = context.model
     if not graver or model.kind != "net" or not model.format.fixable:
         return []
-    diagnoses = []
-    everything = of_layers(everything)
-    if len(graver) > 1:
-        from .whole_file import whole_file_cause
-
-        whole = whole_file_cause(context, graver, partial(_single, everything))
-        if whole is not None:
-            diagnoses.append(whole)
-            explained = set(map(id, whole.explained))
-            graver = [finding for finding in graver if id(finding) not in explained]
-    huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
-    graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
-    if len(graver) <= MAX_FINDINGS:
-        diagnoses += _Search(context, everything, graver, huge).run()
+    diagnoses, graver = _causes(context, of_layers(everything), graver)
     diagnoses += of_lost_inputs(graver, diagnoses)
     several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     left = [finding for finding in graver if id(finding) not in several]
@@ -162,6 +153,39 @@ def diagnose(
         *groups,
         *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
     ]
+
+
+def _causes(
+    context: Context, everything: Sequence[Finding], graver: list[Finding]
+) -> tuple[list[Diagnosis], list[Finding]]:
+    """The causes in the file as a whole and in single places; and the findings that neither a cause
+    in the whole file explains nor are true by themselves."""
+    diagnoses: list[Diagnosis] = []
+    if len(graver) > 1:
+        from .whole_file import whole_file_cause
+
+        whole = whole_file_cause(context, graver, partial(_single, everything))
+        if whole is not None:
+            diagnoses.append(whole)
+            graver = _without(graver, [whole])
+    huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
+    graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
+    if len(graver) > MAX_FINDINGS:
+        return diagnoses, graver
+    diagnoses += _Search(context, everything, graver, huge).run()
+    rest = _without(graver, diagnoses)
+    if 1 < len(rest) < len(graver):  # the others hid what they have in common
+        from .whole_file import another_batch
+
+        whole = another_batch(context, rest)
+        diagnoses += [] if whole is None else [whole]
+    return diagnoses, graver
+
+
+def _without(findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]) -> list[Finding]:
+    """The findings that no cause explains."""
+    explained = {id(finding) for each in diagnoses for finding in each.explained}
+    return [finding for finding in findings if id(finding) not in explained]
 
 
 def _single(
@@ -227,13 +251,17 @@ class _Search:
         for lost in self.lost_layers():
             yield lost
             self.take(lost)
-        while self.waiting and self.left > 0:
+        causes = 0
+        while self.waiting:
             diagnosis = self.most_explaining()
             if diagnosis is None:
                 self.waiting.pop(0)
                 continue
             yield diagnosis
             self.take(diagnosis)
+            causes += 1
+            if causes <= MAX_NEXT:
+                self.left = max(self.left, WORK_FOR_THE_NEXT)
 
     def lost_layers(self) -> list[Diagnosis]:
         """The layers that are gone with all their edges."""
@@ -266,6 +294,8 @@ class _Search:
         for other in self.waiting[1:OTHERS]:
             if most is not None and len(most.explained) == len(self.waiting):
                 break
+            if most is not None and len(most.explained) > 2 and not _without([other], [most]):
+                continue
             cause = self.known_cause(other)
             explained = () if cause is None else cause.explained
             if len(explained) > max(1, len(most.explained) if most is not None else 0):
@@ -276,6 +306,8 @@ class _Search:
         """The cause of a finding, which is looked for once."""
         key = id(finding)
         if key not in self.causes:
+            if self.left <= 0:
+                return None
             self.causes[key] = self.cause_of(finding)
         return self.causes[key]
 

@@ -50,7 +50,7 @@ def whole_file_cause(
     return (
         _short_weights(context, findings)
         or _other_weights(context, findings, single)
-        or _another_batch(context, findings)
+        or another_batch(context, findings)
         or _renumbered(context, findings)
     )
 
@@ -254,7 +254,7 @@ def _other_precision(context: Context) -> str | None:
 # the batch
 
 
-def _another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+def another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
     """One size is declared everywhere where another follows from the inputs."""
     concerned = [finding for finding in findings if finding.rule.code.startswith("IR20")]
     if len(concerned) < 2 or len(concerned) * 2 < len(findings):

@@ -14,7 +14,16 @@ from .elementwise import computed
 from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice, TypeName
 from .lazy import Array, np
 from .tensors import Tensor
-from .windows import PAD_TYPES, SAME, dimension_of, padded, same_padding
+from .windows import (
+    PAD_TYPES,
+    SAME,
+    channels_last,
+    channels_to_end,
+    channels_to_front,
+    dimension_of,
+    padded,
+    same_padding,
+)
 
 if TYPE_CHECKING:
     from ..symbols.expressions import Expression
@@ -241,7 +250,11 @@ class Pooling(Operation):
             max((count - 1) * along.stride + along.span - along.begin - size, 0)
             for (along, count), size in zip(ways, data.shape[2:], strict=True)
         ]
-        return padded(data, [along.begin for along, _ in ways], ends, filler), ways
+        begins = [along.begin for along, _ in ways]
+        if channels_last(data):
+            area = padded(channels_to_end(data), [*begins, 0], [*ends, 0], filler)
+            return channels_to_front(area), ways
+        return padded(data, begins, ends, filler), ways
 
     def largest_values(self, data: Array) -> Array:
         """The largest element of each window, NaN left out."""
@@ -266,7 +279,7 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
                 area[(*before, slice(0, along.span, along.dilation))], axis=axis, keepdims=True
             )
         )
-    result = area[(*before, along.met(0, count))].copy()
+    result = area[(*before, along.met(0, count))].copy(order="K")
     for at in range(1, along.kernel):
         combine(result, area[(*before, along.met(at, count))], out=result)
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +13,10 @@ from .lazy import Array, np
 
 PAD_TYPES: Final = Choice("explicit", "same_upper", "same_lower", "valid")
 SAME: Final = ("same_upper", "same_lower")
+
+_FEW_CHANNELS: Final = 16
+_PIXELS: Final = 240
+"""Pixels of a block, such that the lines of a cache that begin its rows are not the same."""
 
 _LARGE: Final = 1 << 14
 """Elements from which on it takes less time to fill the borders of an array than all of it."""
@@ -87,30 +92,84 @@ def padded(
     """
     if not any(pads_begin) and not any(pads_end):
         return data
-    lead = data.ndim - len(pads_begin)
-    sizes = [
-        max(size + begin + end, 0)
-        for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)
-    ]
-    shape = (*data.shape[:lead], *sizes)
+    padding = _padding(data.shape, tuple(pads_begin), tuple(pads_end))
+    if padding.borders is None:
+        result = np.full(padding.shape, value, data.dtype)
+    else:  # what the data fills is written once
+        result = np.empty(padding.shape, data.dtype)
+        for border in padding.borders:
+            result[border] = value
+    result[padding.into] = data[padding.kept]
+    return result
+
+
+class _Padding(NamedTuple):
+    """How data is padded.
+
+    kept: what stays of it. into: where that goes. borders: the rest; None where it takes less time
+    to fill the whole array.
+    """
+
+    shape: tuple[int, ...]
+    kept: Any
+    into: Any
+    borders: list[Any] | None
+
+
+@lru_cache(maxsize=1024)
+def _padding(
+    shape: tuple[int, ...], pads_begin: tuple[int, ...], pads_end: tuple[int, ...]
+) -> _Padding:
+    lead = len(shape) - len(pads_begin)
+    pads = list(zip(shape[lead:], pads_begin, pads_end, strict=True))
+    sizes = [max(size + begin + end, 0) for size, begin, end in pads]
+    padded_shape = (*shape[:lead], *sizes)
     into = [
         slice(max(begin, 0), size - max(end, 0))
-        for size, begin, end in zip(sizes, pads_begin, pads_end, strict=True)
+        for size, (_, begin, end) in zip(sizes, pads, strict=True)
     ]
-    kept = [
-        slice(max(-begin, 0), size - max(-end, 0))
-        for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)
-    ]
-    if prod(shape) < _LARGE or min(*pads_begin, *pads_end) < 0:
-        result = np.full(shape, value, data.dtype)
-    else:  # what the data fills is written once
-        result = np.empty(shape, data.dtype)
-        for axis, where in enumerate(into):
-            before = (slice(None),) * (lead + axis)
-            result[(*before, slice(where.start))] = value
-            result[(*before, slice(where.stop, None))] = value
-    result[along_last(into)] = data[along_last(kept)]
-    return result
+    kept = along_last([slice(max(-begin, 0), size - max(-end, 0)) for size, begin, end in pads])
+    if prod(padded_shape) < _LARGE or min(*pads_begin, *pads_end) < 0:
+        return _Padding(padded_shape, kept, along_last(into), None)
+    borders: list[Any] = []
+    for axis, (_, begin, end) in enumerate(pads):
+        before = (*(slice(None),) * lead, *into[:axis])
+        borders += [(*before, slice(begin))] if begin else []
+        borders += [(*before, slice(-end, None))] if end else []
+    return _Padding(padded_shape, kept, along_last(into), borders)
+
+
+def channels_to_end(data: Array) -> Array:
+    """A view of `[N, C, *sizes]` as `[N, *sizes, C]`. `moveaxis` would take ten times as long."""
+    return data.transpose(0, *range(2, data.ndim), 1)
+
+
+def channels_to_front(data: Array) -> Array:
+    """A view of `[N, *sizes, C]` as `[N, C, *sizes]`."""
+    return data.transpose(0, data.ndim - 1, *range(1, data.ndim - 1))
+
+
+def pixels_of(data: Array) -> Array:
+    """`data` `[N, C, *sizes]` as `[N, *sizes, C]`: a view, or a copy where that is fast to read.
+
+    Channels are often a power of two apart, and then all in the same few lines of a cache. A block
+    is copied to where they are not, before its axes change places.
+    """
+    batch, channels = data.shape[:2]
+    if not data.flags.c_contiguous or channels < _FEW_CHANNELS:
+        return channels_to_end(data)
+    planes = data.reshape(batch, channels, -1)
+    result = np.empty((batch, planes.shape[2], channels), data.dtype)
+    for sample, pixels in zip(planes, result, strict=True):
+        for start in range(0, len(pixels), _PIXELS):
+            block = slice(start, start + _PIXELS)
+            pixels[block] = np.ascontiguousarray(sample[:, block]).T
+    return result.reshape(batch, *data.shape[2:], channels)
+
+
+def channels_last(data: Array) -> bool:
+    """Whether `data` `[N, C, *sizes]` lies in memory as `[N, *sizes, C]`, and not in order."""
+    return not data.flags.c_contiguous and channels_to_end(data).flags.c_contiguous
 
 
 def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:

@@ -10,6 +10,7 @@ from differential.cases import Case, Data, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
+from irshape.ops.convolution import kernels
 from irshape.ops.convolution.forward import Convolution, GroupConvolution
 
 INF, NAN = float("inf"), float("nan")
@@ -1036,8 +1037,24 @@ ANY_LAYOUT: dict[str, Any] = {
     "one pixel, padding": (Convolution, (1, 6, 5, 7), (4, 6, 1, 1), {"pads_begin": (1, 0)}),
     "one channel": (Convolution, (1, 1, 5, 7), (4, 1, 1, 1), {}),
     "window": (Convolution, (2, 6, 5, 7), (4, 6, 3, 3), {"pads_end": (1, 1)}),
+    "window, gaps": (Convolution, (1, 6, 9, 9), (4, 6, 3, 2), {"dilations": (2, 3)}),
+    "window, a line": (Convolution, (2, 17, 245), (2, 17, 3), {"strides": (60,)}),
+    "window, blocks of pixels": (Convolution, (1, 17, 20, 13), (2, 17, 2, 2), {"strides": (9, 6)}),
     "depthwise": (GroupConvolution, (2, 6, 9, 7), (6, 1, 1, 3, 2), {"pads_begin": (1, 2)}),
     "depthwise, strides": (GroupConvolution, (1, 6, 9, 7), (6, 1, 1, 3, 3), {"strides": (2, 3)}),
+    "depthwise, only padding": (
+        GroupConvolution,
+        (1, 6, 4, 3),
+        (6, 1, 1, 2, 5),
+        {"strides": (1, 4), "pads_begin": (0, 9), "pads_end": (1, 6)},
+    ),
+    "depthwise, less than the data": (
+        GroupConvolution,
+        (1, 6, 4, 9),
+        (6, 1, 1, 2, 3),
+        {"strides": (1, 2), "pads_begin": (0, -1), "pads_end": (0, -2)},
+    ),
+    "depthwise, rows of some pixels": (GroupConvolution, (1, 300, 3, 14), (300, 1, 1, 2, 3), {}),
     "depthwise, gaps": (GroupConvolution, (1, 6, 9, 9), (6, 1, 1, 3, 3), {"dilations": (2, 3)}),
     "depthwise, two filters": (GroupConvolution, (2, 6, 5, 7), (6, 2, 1, 3, 3), {}),
     "depthwise, many channels": (GroupConvolution, (1, 600, 5, 4), (600, 1, 1, 3, 3), {}),
@@ -1051,7 +1068,10 @@ def by_definition(array: np.ndarray, filters: np.ndarray, sizes: dict[str, Any])
     """`data` `[N, G·C, …]` with `filters` `[G, O, C, …]`, one output at a time, in f64."""
     groups, outputs, inputs, *kernel = filters.shape
     begin, end = sizes["pads_begin"], sizes["pads_end"]
-    area = np.pad(array.astype(np.float64), [(0, 0), (0, 0), *zip(begin, end, strict=True)])
+    pads = [(0, 0), (0, 0), *zip(begin, end, strict=True)]
+    kept = [slice(max(-a, 0), -max(-b, 0) or None) for a, b in pads]
+    grown = [(max(a, 0), max(b, 0)) for a, b in pads]
+    area = np.pad(array.astype(np.float64)[tuple(kept)], grown)
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, sizes["dilations"], strict=True)]
     steps = [
         (size - span) // stride + 1
@@ -1072,7 +1092,12 @@ def by_definition(array: np.ndarray, filters: np.ndarray, sizes: dict[str, Any])
 
 
 @pytest.mark.parametrize("case", ANY_LAYOUT)
-def test_the_order_of_the_axes_in_memory_changes_nothing(case: str) -> None:
+@pytest.mark.parametrize("at_once", [kernels.MAX_COLUMNS, 50])
+def test_the_order_of_the_axes_in_memory_changes_nothing(
+    case: str, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "MAX_COLUMNS", at_once)
+    monkeypatch.setattr(kernels, "_FEW_STEPS", min(at_once, kernels._FEW_STEPS))
     operation, shape, kernel, given = ANY_LAYOUT[case]
     axes = len(shape) - 2
     default = {"strides": 1, "dilations": 1, "pads_begin": 0, "pads_end": 0}
@@ -1083,6 +1108,10 @@ def test_the_order_of_the_axes_in_memory_changes_nothing(case: str) -> None:
     wanted = by_definition(array, grouped, sizes)
     last = np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
     for layout in (array, last, np.asfortranarray(array)):
-        for weights in (filters, np.asfortranarray(filters)):
+        for weights in (
+            filters,
+            np.asfortranarray(filters),
+            operation(**sizes).arranged(1, filters),
+        ):
             result = operation(**sizes).evaluate(layout, weights)
             np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from differential.cases import Case, Data, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
+
+from irshape.ops.convolution.backward import ConvolutionBackpropData
+from irshape.ops.normalization import GroupNormalization
+from irshape.ops.pooling import AvgPool_1, MaxPool_1
 
 INF, NAN = float("inf"), float("nan")
 TEXT = {"string": "text-as-number"}
@@ -540,3 +546,36 @@ def test_mean_of_integers_is_the_nearest() -> None:
     pool = AvgPool_1(strides=(2,), pads_begin=(0,), pads_end=(0,), kernel=(2,), exclude_pad=True)
     assert pool.evaluate(numbers).tolist() == [[[0, 2, 2, 0]]]
     assert AdaptiveAvgPool().evaluate(numbers, np.array([4])).tolist() == [[[0, 2, 2, 0]]]
+
+
+WINDOWS: dict[str, Any] = {
+    "kernel": (3, 2),
+    "strides": (2, 1),
+    "pads_begin": (1, 0),
+    "pads_end": (0, 1),
+}
+ANY_LAYOUT: dict[str, Any] = {
+    "largest": (MaxPool_1(**WINDOWS), ()),
+    "mean": (AvgPool_1(**WINDOWS, exclude_pad=False), ()),
+    "mean without padding": (AvgPool_1(**WINDOWS, exclude_pad=True), ()),
+    "group normalization": (GroupNormalization(num_groups=3, epsilon=1e-5), ((6,), (6,))),
+    "transposed convolution": (
+        ConvolutionBackpropData(
+            strides=(2, 1), pads_begin=(1, 0), pads_end=(0, 1), dilations=(1, 2)
+        ),
+        ((6, 4, 3, 2),),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ANY_LAYOUT)
+def test_channels_last_in_memory_change_nothing_and_stay_so(case: str) -> None:
+    operation, shapes = ANY_LAYOUT[case]
+    generator = np.random.default_rng(0)
+    array, *others = (
+        generator.standard_normal(shape, np.float32) for shape in ((2, 6, 7, 5), *shapes)
+    )
+    last = np.ascontiguousarray(array.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    result = operation.evaluate(last, *others)
+    np.testing.assert_allclose(result, operation.evaluate(array, *others), rtol=1e-5, atol=1e-5)
+    assert result.transpose(0, 2, 3, 1).flags.c_contiguous

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..elementwise import common_type
-from ..lazy import Array
-from ..matrix.matmul import transposable
+from ..lazy import Array, np
 from ..tensors import Tensor
+from . import depthwise
 from .base import Convolving, channels_agree, grouped_channels, window_size
 from .kernels import convolved
 
@@ -55,8 +54,14 @@ class Convolution(ForwardConvolution):
         return convolved(data, filters[None], self.frame(data.shape[2:], filters.shape[2:]))
 
     def arranged(self, index: int, array: Array) -> Array:
-        """Filters of one pixel are a matrix, which is transposed."""
-        return transposable(array) if index == 1 and array.size == prod(array.shape[:2]) else array
+        """Filters are a matrix with a row for each element of a patch, channels last."""
+        if index != 1 or array.dtype.char not in "fd":
+            return array
+        rank = array.ndim
+        by_element = array.transpose(*range(2, rank), 1, 0)
+        if by_element.flags.c_contiguous:
+            return array
+        return np.ascontiguousarray(by_element).transpose(rank - 1, rank - 2, *range(rank - 2))
 
 
 class GroupConvolution(ForwardConvolution):
@@ -73,3 +78,9 @@ class GroupConvolution(ForwardConvolution):
 
     def evaluate(self, data: Array, filters: Array) -> Array:
         return convolved(data, filters, self.frame(data.shape[2:], filters.shape[3:]))
+
+    def arranged(self, index: int, array: Array) -> Array:
+        """Filters of single channels have these as the last axis in memory."""
+        if index != 1 or array.shape[2] != 1 or array.dtype.char not in "fd":
+            return array
+        return depthwise.arranged(array)

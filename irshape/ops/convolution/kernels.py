@@ -1,33 +1,41 @@
 """Convolution in NumPy.
 
-Patches become columns, and one matrix product computes each group. Where the groups are single
-channels, a sum over the positions of the kernel is faster: with the channels as the last axis in
-memory, one `einsum` multiplies and adds whole rows. Its result keeps this order in memory, as a
-view of shape `[N, C, …]`, and so does that of a convolution with a kernel of one position.
+Each patch of the data becomes a row, and the product of these with the filters, as a matrix, is the
+result. The channels are the last axis in memory, so that a row is copied in long pieces. The result
+keeps this order, as a view of shape `[N, C, …]`, and so do those of elementwise layers behind it.
+
+A kernel of one position takes data in either order as it is. Groups of several channels have their
+patches as columns. Where the groups are single channels, a sum over the positions of the kernel is
+faster, see `depthwise`.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from functools import lru_cache
 from math import prod
 from typing import Final
 
 from ..accumulation import narrowed, widened
-from ..blockwise import in_threads
 from ..lazy import Array, np
-from ..windows import Frame, along_last, padded, sliding
+from ..windows import (
+    Frame,
+    along_last,
+    channels_last,
+    channels_to_end,
+    channels_to_front,
+    padded,
+    pixels_of,
+    sliding,
+)
+from .depthwise import by_channel
 
-MAX_COLUMNS: Final = 1 << 22
-"""The most elements of patches that are laid out as columns at a time."""
-
-_WIDE: Final = 512
-"""From this many channels on, those of one pixel are a row that is long enough."""
-
-_FAST: Final = 6
-"""So many products of a row take the time of one element of another function."""
+MAX_COLUMNS: Final = 1 << 20
+"""The most elements of patches that are laid out as a matrix at a time: what a cache holds."""
 
 _FEW_STEPS: Final = 256
-"""Up to this many steps, the samples of a batch share one matrix product."""
+"""So many steps at least share one matrix product, if need be with those of other samples."""
 
 
 def convolved(data: Array, filters: Array, frame: Frame) -> Array:
@@ -37,14 +45,19 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
     """
     batch, sizes = data.shape[0], data.shape[2:]
     groups, outputs, inputs = filters.shape[:3]
-    steps = frame.steps(sizes)
+    steps, pointwise = _reach(frame, sizes)
     if not all(steps) or not batch * groups * outputs * filters.size:
         return np.zeros((batch, groups * outputs, *steps), data.dtype)
     numbers, filters = widened(data), widened(filters)
     if inputs == 1 and groups > 1:
-        result = _by_channel(numbers, filters[:, :, 0], frame, steps)
-    elif groups == 1 and _pointwise(frame) and _channels_last(numbers):
+        result = by_channel(numbers, filters[:, :, 0], frame, steps)
+    elif groups == 1 and not pointwise:
+        result = _by_patch(numbers, filters[0], frame, steps)
+    elif groups == 1 and channels_last(numbers):
         result = _by_pixel(numbers, filters.reshape(outputs, inputs))
+    elif groups == 1:
+        planes = np.ascontiguousarray(numbers).reshape(batch, inputs, -1)
+        result = np.matmul(filters.reshape(outputs, inputs), planes)
     else:
         area = padded(numbers, frame.pads_begin, frame.pads_end)
         area = np.ascontiguousarray(area).reshape(batch, groups, inputs, *area.shape[2:])
@@ -52,19 +65,10 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
     return narrowed(result.reshape(batch, groups * outputs, *steps), data)
 
 
-def _channels_to_end(data: Array) -> Array:
-    """A view of `[N, C, *sizes]` as `[N, *sizes, C]`. `moveaxis` would take ten times as long."""
-    return data.transpose(0, *range(2, data.ndim), 1)
-
-
-def _channels_to_front(data: Array) -> Array:
-    """A view of `[N, *sizes, C]` as `[N, C, *sizes]`."""
-    return data.transpose(0, data.ndim - 1, *range(1, data.ndim - 1))
-
-
-def _pointwise(frame: Frame) -> bool:
-    """Whether each step sees one pixel of its own."""
-    return (
+@lru_cache(maxsize=1024)
+def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
+    """The steps along each axis, and whether each step sees one pixel of its own."""
+    return frame.steps(sizes), (
         all(k == 1 for k in frame.kernel)
         and all(s == 1 for s in frame.strides)
         and not any(frame.pads_begin)
@@ -72,16 +76,48 @@ def _pointwise(frame: Frame) -> bool:
     )
 
 
-def _channels_last(data: Array) -> bool:
-    """Whether `data` `[N, C, *sizes]` lies in memory as `[N, *sizes, C]`."""
-    return not data.flags.c_contiguous and _channels_to_end(data).flags.c_contiguous
-
-
 def _by_pixel(data: Array, matrix: Array) -> Array:
     """The channels of each pixel of `data`, the last axis in memory, times `matrix` `[O, C]`."""
-    pixels = _channels_to_end(data)
+    pixels = channels_to_end(data)
     result = np.matmul(pixels.reshape(-1, pixels.shape[-1]), matrix.T)
-    return _channels_to_front(result.reshape(*pixels.shape[:-1], matrix.shape[0]))
+    return channels_to_front(result.reshape(*pixels.shape[:-1], matrix.shape[0]))
+
+
+def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
+    """The patches of `data` `[N, C, *sizes]` as rows times `filters` `[O, C, *kernel]`.
+
+    The result is `[N, O, *steps]`, in memory `[N, *steps, O]`.
+    """
+    batch, axes, outputs = data.shape[0], len(steps), filters.shape[0]
+    matrix = filters.transpose(*range(2, 2 + axes), 1, 0).reshape(-1, outputs)
+    area = padded(pixels_of(data), (*frame.pads_begin, 0), (*frame.pads_end, 0))
+    area = np.ascontiguousarray(area)
+    sample, *inside, last = area.strides
+    patches = np.ndarray(
+        (batch, *steps, *frame.kernel, area.shape[-1]),
+        area.dtype,
+        area,
+        0,
+        (
+            sample,
+            *(size * stride for size, stride in zip(inside, frame.strides, strict=True)),
+            *(size * dilation for size, dilation in zip(inside, frame.dilations, strict=True)),
+            last,
+        ),
+    )
+    result = np.empty((batch, *steps, outputs), area.dtype)
+    depth, line = matrix.shape[0], prod(steps[1:])
+    samples = max(MAX_COLUMNS // (depth * line * steps[0]), 1)
+    lines = max(MAX_COLUMNS // (depth * line), -(-_FEW_STEPS // line))
+    if samples > 1:
+        lines = steps[0]
+    for first in range(0, batch, samples):
+        for start in range(0, steps[0], lines):
+            part = patches[first : first + samples, start : start + lines]
+            target = result[first : first + samples, start : start + lines]
+            rows = _columns(part, (prod(part.shape[: 1 + axes]), depth))
+            np.matmul(rows, matrix, out=target.reshape(-1, outputs))
+    return channels_to_front(result)
 
 
 def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
@@ -130,7 +166,7 @@ _workspace = threading.local()
 
 
 def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
-    """A copy of patches in another shape.
+    """A copy of patches as the rows or columns of a matrix.
 
     It lies in memory that the thread keeps: memory allocated anew for every layer would come from
     the operating system page by page.
@@ -146,63 +182,13 @@ def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
     return columns.reshape(shape)
 
 
-def _by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """Each channel of `data` `[N, G, *sizes]` with its own filters of `filters` `[G, O, *kernel]`.
-
-    The result is `[N, G·O, *steps]`, in memory `[N, *steps, G·O]`.
-    """
-    groups, outputs = filters.shape[:2]
-    axes = len(steps)
-    weights = np.ascontiguousarray(
-        np.moveaxis(filters.reshape(groups * outputs, *frame.kernel), 0, -1)
-    )
-    pixels = _channels_to_end(data)
-    if outputs > 1:
-        pixels = np.repeat(pixels, outputs, axis=-1)
-    area = padded(pixels, (*frame.pads_begin, 0), (*frame.pads_end, 0))
-    area = np.ascontiguousarray(area)
-    # views of the channels at each position of the kernel, at each step
-    one_more = Frame(*((*sizes, pad) for sizes, pad in zip(frame, (1, 1, 1, 0, 0), strict=True)))
-    channels = groups * outputs
-    patches = sliding(area, one_more, (*steps, channels)).squeeze(1 + axes)
-    kernel, places = list(range(1, 1 + axes)), list(range(1 + axes, 1 + 2 * axes))
-    if frame.strides[-1] == 1 and channels < _WIDE:
-        # the pixels of a row lie one after the other: longer rows, with the weights repeated
-        width = steps[-1] * channels
-        patches = np.lib.stride_tricks.as_strided(
-            patches, (*patches.shape[:-2], width), (*patches.strides[:-2], patches.strides[-1])
-        )
-        weights = np.tile(weights, steps[-1])
-        places.pop()
-    last = 1 + 2 * axes
-    result = np.empty((data.shape[0], *steps, channels), data.dtype)
-    total = result.reshape(data.shape[0], *patches.shape[1 + axes :])
-
-    def rows(start: int, stop: int) -> None:
-        np.einsum(
-            patches[(slice(None),) * (1 + axes) + (slice(start, stop),)],
-            [0, *kernel, *places, last],
-            weights,
-            [*kernel, last],
-            [0, *places, last],
-            out=total[:, start:stop],
-        )
-
-    if places:
-        in_threads(rows, steps[0], result.size * filters[0, 0].size // _FAST)
-    else:  # a row is all that there is
-        np.einsum(patches, [0, *kernel, last], weights, [*kernel, last], [0, last], out=total)
-    return _channels_to_front(result)
-
-
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:
     """Transposed convolution of `data` `[N, G·C, *steps]` with `filters` `[G, C, O, *kernel]`.
 
     The result is `[N, G·O, *sizes]`, with the padding removed.
     """
     numbers, filters = widened(data), widened(filters)
-    batch, steps = data.shape[0], data.shape[2:]
-    groups, inputs, outputs = filters.shape[:3]
+    steps, groups = data.shape[2:], filters.shape[0]
     spans = [
         max((step - 1) * stride + frame.span(axis), 0)
         for axis, (step, stride) in enumerate(zip(steps, frame.strides, strict=True))
@@ -211,18 +197,52 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
         max(span, begin + size)
         for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True)
     )
-    canvas = np.zeros((batch, groups * outputs, *room), numbers.dtype)
+    spread_out = _spread_pixels if groups == 1 else _spread_groups
+    canvas = spread_out(numbers, filters, frame, tuple(room))
+    kept = [slice(begin, begin + size) for begin, size in zip(frame.pads_begin, sizes, strict=True)]
+    result = canvas[along_last(kept)]
+    if groups > 1:
+        return narrowed(np.ascontiguousarray(result), data)
+    return narrowed(channels_to_front(np.ascontiguousarray(channels_to_end(result))), data)
+
+
+def _reached(frame: Frame, steps: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
+    """Each position of the kernel, with the part of the canvas that the steps reach there."""
+    for at in np.ndindex(*frame.kernel):
+        yield (
+            at,
+            [
+                slice(a * d, a * d + (n - 1) * s + 1, s)
+                for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)
+            ],
+        )
+
+
+def _spread_pixels(data: Array, filters: Array, frame: Frame, room: tuple[int, ...]) -> Array:
+    """The canvas `[N, O, *room]` of one group, in memory `[N, *room, O]`."""
+    _, inputs, outputs = filters.shape[:3]
+    batch, steps = data.shape[0], data.shape[2:]
+    canvas = np.zeros((batch, *room, outputs), data.dtype)
+    if data.size and filters.size:
+        matrices = np.ascontiguousarray(filters[0].transpose(*range(2, filters.ndim - 1), 0, 1))
+        pixels = pixels_of(data).reshape(-1, inputs)
+        for at, where in _reached(frame, steps):
+            contribution = np.matmul(pixels, matrices[at])
+            canvas[(slice(None), *where)] += contribution.reshape(batch, *steps, outputs)
+    return channels_to_front(canvas)
+
+
+def _spread_groups(data: Array, filters: Array, frame: Frame, room: tuple[int, ...]) -> Array:
+    """The canvas `[N, G·O, *room]`."""
+    groups, inputs, outputs = filters.shape[:3]
+    batch, steps = data.shape[0], data.shape[2:]
+    canvas = np.zeros((batch, groups * outputs, *room), data.dtype)
     if data.size and filters.size:
         count = filters.ndim - 3
         matrices = np.ascontiguousarray(filters.transpose(*range(3, 3 + count), 0, 2, 1))
-        target = canvas.reshape(batch, groups, outputs, *canvas.shape[2:])
-        columns = np.ascontiguousarray(numbers).reshape(batch, groups, inputs, -1)
-        for at in np.ndindex(*frame.kernel):
-            where = [
-                slice(a * d, a * d + (n - 1) * s + 1, s)
-                for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)
-            ]
+        target = canvas.reshape(batch, groups, outputs, *room)
+        columns = np.ascontiguousarray(data).reshape(batch, groups, inputs, -1)
+        for at, where in _reached(frame, steps):
             contribution = np.matmul(matrices[at], columns)
             target[along_last(where)] += contribution.reshape(batch, groups, outputs, *steps)
-    kept = [slice(begin, begin + size) for begin, size in zip(frame.pads_begin, sizes, strict=True)]
-    return narrowed(np.ascontiguousarray(canvas[along_last(kept)]), data)
+    return canvas

@@ -1,0 +1,192 @@
+"""Convolution of each channel with filters of its own, in NumPy.
+
+With the channels as the last axis in memory, `einsum` multiplies whole rows by the weights of one
+position of the kernel and adds them up, without a copy of the patches. Its loop is fast where a row
+is long and lies in one piece: the pixels of a line, if they follow one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import prod
+from typing import Any, Final, NamedTuple
+
+from ..blockwise import in_threads
+from ..lazy import Array, np
+from ..windows import Frame, channels_to_front, padded, pixels_of
+
+_WIDE: Final = 512
+"""From this many channels on, those of one pixel are a row that is long enough."""
+
+_ROW: Final = 2048
+"""Rows of several pixels have at most so many elements, which the nearest cache holds."""
+
+_SHORT: Final = 256
+"""Shorter rows cost more than rows that no cache holds."""
+
+_FAST: Final = 6
+"""So many products of a row take the time of one element of another function."""
+
+
+class _Part(NamedTuple):
+    """The positions of a kernel that see some of the pixels of each line.
+
+    seen: those pixels of `[N, *sizes, C]`. taps: the weights `[*kernel, C]` of these positions.
+    pads_begin, pads_end: what is put around the pixels.
+    patches: the shape and the strides of a view of them, in elements, with an axis for each
+    position and then one for each row of the result: `[N, *kernel, *steps, width·C]`.
+    """
+
+    seen: Any
+    taps: Any
+    pads_begin: tuple[int, ...]
+    pads_end: tuple[int, ...]
+    patches: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class _Layout(NamedTuple):
+    """How a convolution is computed.
+
+    total: the shape of its result, with `width` pixels of a line as one row. subscripts: of the
+    patches, the weights and the result, as `einsum` takes them.
+    """
+
+    parts: list[_Part]
+    width: int
+    total: tuple[int, ...]
+    subscripts: tuple[list[int], list[int], list[int]]
+
+
+def by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
+    """Each channel of `data` `[N, G, *sizes]` with its own filters of `filters` `[G, O, *kernel]`.
+
+    The result is `[N, G·O, *steps]`, in memory `[N, *steps, G·O]`.
+    """
+    outputs = filters.shape[1]
+    pixels, weights = pixels_of(data), _position_by_position(filters)
+    if outputs > 1:
+        pixels = np.repeat(pixels, outputs, axis=-1)
+    layout = _layout(pixels.shape, frame, steps)
+    result = np.empty((data.shape[0], *steps, pixels.shape[-1]), data.dtype)
+    total = result.reshape(layout.total)
+    operands = [
+        (_patches(pixels, part), _tiled(weights[part.taps], layout.width)) for part in layout.parts
+    ]
+    of_patches, of_weights, of_total = layout.subscripts
+    positions = (slice(None),) * (1 + len(steps))
+
+    def rows(start: int, stop: int) -> None:
+        patches, taps = operands[0]
+        block, out = patches[(*positions, slice(start, stop))], total[:, start:stop]
+        np.einsum(block, of_patches, taps, of_weights, of_total, out=out)
+        for patches, taps in operands[1:]:
+            block = patches[(*positions, slice(start, stop))]
+            out += np.einsum(block, of_patches, taps, of_weights, of_total)
+
+    in_threads(rows, total.shape[1], result.size * filters[0, 0].size // _FAST)
+    return channels_to_front(result)
+
+
+def arranged(filters: Array) -> Array:
+    """Filters `[G, O, 1, *kernel]` with the channels as the last axis in memory."""
+    weights = _position_by_position(filters[:, :, 0])
+    flat = filters.reshape(-1, *filters.shape[3:])
+    if np.may_share_memory(weights, flat):
+        return filters
+    return weights.transpose(weights.ndim - 1, *range(weights.ndim - 1)).reshape(filters.shape)
+
+
+def _position_by_position(filters: Array) -> Array:
+    """Filters `[G, O, *kernel]` as weights `[*kernel, G·O]`."""
+    flat = filters.reshape(-1, *filters.shape[2:])
+    return np.ascontiguousarray(flat.transpose(*range(1, flat.ndim), 0))
+
+
+@lru_cache(maxsize=1024)
+def _layout(shape: tuple[int, ...], frame: Frame, steps: tuple[int, ...]) -> _Layout:
+    """The layout for pixels `[N, *sizes, C]`."""
+    axes, channels = len(steps), shape[-1]
+    stride = frame.strides[-1]
+    apart = channels < _WIDE and stride > 1 and frame.dilations[-1] == 1
+    width = _pixels_in_a_row(steps[-1], channels) if apart or stride == 1 else 1
+    total = (shape[0], *steps[:-1], steps[-1] // width, width * channels)
+    parts = list(_by_phase(shape, frame, total)) if apart else [_whole(shape, frame, total)]
+    kernel, places = list(range(1, 1 + axes)), list(range(1 + axes, 1 + 2 * axes))
+    last = 1 + 2 * axes
+    subscripts = ([0, *kernel, *places, last], [*kernel, last], [0, *places, last])
+    return _Layout(parts, width, total, subscripts)
+
+
+def _pixels_in_a_row(count: int, channels: int) -> int:
+    """How many of `count` pixels of a line are taken together as one row."""
+    if channels >= _WIDE:
+        return 1
+    for width in range(min(count, _ROW // channels), 0, -1):
+        if count % width == 0:
+            return width if width * channels >= _SHORT else count
+    return 1
+
+
+def _whole(shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]) -> _Part:
+    """All pixels and all positions."""
+    patches = _view(shape, frame, total)
+    everything = (slice(None),) * len(frame.kernel)
+    return _Part(everything, everything, (*frame.pads_begin, 0), (*frame.pads_end, 0), patches)
+
+
+def _by_phase(shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]) -> Iterator[_Part]:
+    """The positions that see the same pixels of each line, which are a stride apart.
+
+    Copied by themselves, these pixels follow one another.
+    """
+    stride, kernel, begin = frame.strides[-1], frame.kernel[-1], frame.pads_begin[-1]
+    steps = total[-2] * (total[-1] // shape[-1])
+    for first in range(min(stride, kernel)):
+        length = steps + len(range(first, kernel, stride)) - 1
+        left = min(max(-((first - begin) // stride), 0), length)
+        start = first - begin + left * stride
+        seen = range(start, shape[-2], stride)[: length - left]
+        along = Frame(
+            (*frame.kernel[:-1], len(range(first, kernel, stride))),
+            (*frame.strides[:-1], 1),
+            frame.dilations,
+            (*frame.pads_begin[:-1], left),
+            (*frame.pads_end[:-1], length - left - len(seen)),
+        )
+        part = _whole((*shape[:-2], len(seen), shape[-1]), along, total)
+        every = (slice(None),) * (len(frame.kernel) - 1)
+        yield part._replace(
+            seen=(slice(None), *every, slice(start, seen.stop if seen else start, stride)),
+            taps=(*every, slice(first, None, stride)),
+        )
+
+
+def _view(
+    shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape and the strides, in elements, of the patches of pixels that are padded."""
+    sizes = [
+        size + begin + end
+        for size, begin, end in zip(shape[1:-1], frame.pads_begin, frame.pads_end, strict=True)
+    ]
+    inside = [prod(sizes[axis + 1 :]) * shape[-1] for axis in range(len(sizes))]
+    apart = [size * dilation for size, dilation in zip(inside, frame.dilations, strict=True)]
+    along = [size * stride for size, stride in zip(inside, frame.strides, strict=True)]
+    along[-1] *= total[-1] // shape[-1]
+    strides = (prod(sizes) * shape[-1], *apart, *along, 1)
+    return (shape[0], *frame.kernel, *total[1:]), strides
+
+
+def _patches(pixels: Array, part: _Part) -> Array:
+    area = np.ascontiguousarray(padded(pixels[part.seen], part.pads_begin, part.pads_end))
+    shape, strides = part.patches
+    return np.ndarray(shape, area.dtype, area, 0, tuple([area.itemsize * n for n in strides]))
+
+
+def _tiled(weights: Array, width: int) -> Array:
+    """Weights `[*kernel, C]`, repeated for each pixel of a row."""
+    if width == 1:
+        return weights
+    several = (*weights.shape[:-1], width, weights.shape[-1])
+    return np.broadcast_to(weights[..., None, :], several).reshape(*weights.shape[:-1], -1)

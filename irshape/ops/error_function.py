@@ -76,7 +76,9 @@ def erf(data: Array, out: Array | None = None) -> Array:
     """The error function of an array of f32 or f64, in its type. out: an array for it, which may
     be `data`.
     """
-    return _by_blocks(_erf_of(data), data, out)
+    if data.dtype == np.float32:
+        return each(_erf_single, data, out)
+    return _by_blocks(_erf_double, data, out)
 
 
 def gelu(data: Array) -> Array:
@@ -101,10 +103,6 @@ def _gelu_double(data: Array, out: Array) -> None:
     np.multiply(result, 0.5, out=out)
 
 
-def _erf_of(data: Array) -> Callable[[Array], Array]:
-    return _erf_single if data.dtype == np.float32 else _erf_double
-
-
 def _by_blocks(function: Callable[[Array], Array], data: Array, out: Array | None = None) -> Array:
     def of(block: Array, result: Array) -> None:
         result[...] = function(block)
@@ -112,14 +110,14 @@ def _by_blocks(function: Callable[[Array], Array], data: Array, out: Array | Non
     return each(of, data, out)
 
 
-def _erf_single(data: Array) -> Array:
+def _erf_single(data: Array, out: Array) -> None:
     limit = np.float32(_SINGLE_LIMIT)
     clipped = np.clip(data, -limit, limit)
     square = np.square(clipped)
-    result = _polynomial(square, _SINGLE_P)
-    result *= clipped
-    result /= _polynomial(square, _SINGLE_Q)
-    return np.clip(result, -1, 1, out=result)
+    _polynomial(square, _SINGLE_P, out)
+    out *= clipped
+    out /= _polynomial(square, _SINGLE_Q)
+    np.clip(out, -1, 1, out=out)
 
 
 def _erf_double(data: Array) -> Array:

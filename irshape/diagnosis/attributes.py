@@ -83,6 +83,8 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         "IR113",
         "IR114",
         "IR115",
+        "IR117",
+        "IR118",
     ):
         return
     if finding.rule in BETWEEN_PORTS and finding.layer is layer:

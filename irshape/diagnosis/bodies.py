@@ -9,18 +9,29 @@ from ..formats.ir.edits import Edit
 from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ..model.ids import is_number
 from ..rule_ids import (
+    CUSTOM_OPERATION,
     DANGLING_EDGE,
     DUPLICATE_EDGE,
     DUPLICATE_ID,
     MALFORMED_EDGE,
     MISSING_EDGE,
+    MISSING_LAYER_ATTRIBUTE,
     PORT_MAP,
+    UNKNOWN_LAYER_ATTRIBUTE,
+    UNKNOWN_PORT_ATTRIBUTE,
+    UNKNOWN_PRECISION,
+    UNKNOWN_TYPE,
+    UNKNOWN_VERSION,
 )
 from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute, with_exchanged, without_attribute
 
-_OF_EDGES = (DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_ID, MALFORMED_EDGE, MISSING_EDGE)
+_OF_OTHERS = (
+    *(DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_ID, MALFORMED_EDGE, MISSING_EDGE),
+    *(CUSTOM_OPERATION, MISSING_LAYER_ATTRIBUTE, UNKNOWN_TYPE, UNKNOWN_VERSION),
+    *(UNKNOWN_LAYER_ATTRIBUTE, UNKNOWN_PORT_ATTRIBUTE, UNKNOWN_PRECISION),
+)
 """Rules whose findings no port map decides."""
 MAX_PAIRS = 8
 """How many pairs of entries, or ends of a back edge, are tried."""
@@ -29,17 +40,25 @@ MAX_PAIRS = 8
 def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """An entry of a port map names another axis, port or layer than it should."""
     layer = scene.layers[position]
-    if finding.rule in _OF_EDGES:
+    if finding.rule in _OF_OTHERS:
         return
     for tag, body in (layer.bodies or {}).items():
         entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])
+        told = [entry for entry in entries if _stands_in(scene, finding, entry)]
+        at_axis = scene.source.data.startswith(b"axis", finding.offset)
         for entry in entries:
             yield from _ports(scene, finding, position, entry, entries)
             yield from _layers(scene, finding, position, entry, entries, body)
-            yield from _axes(scene, finding, position, entry)
+            if not told or at_axis:
+                yield from _axes(scene, finding, position, entry)
         yield from _missing_entry(scene, finding, position, body, entries)
-        yield from _exchanged(scene, position, entries)
+        yield from _exchanged(scene, position, entries, told)
         yield from _back_edges(scene, position, body)
+
+
+def _stands_in(scene: Scene, finding: Finding, entry: PortMap) -> bool:
+    """Whether a finding is at an attribute of an entry."""
+    return entry.offset < finding.offset < scene.source.data.find(b">", entry.offset)
 
 
 def _missing_entry(
@@ -127,9 +146,15 @@ def _number(entry: PortMap) -> int:
     return int(text) if is_number(text) else -1  # as a condition has it
 
 
-def _exchanged(scene: Scene, position: int, entries: list[PortMap]) -> Iterator[Candidate]:
-    """Two entries have each other's layer or port."""
-    pairs = [pair for pair in combinations(entries, 2) if pair[0].direction == pair[1].direction]
+def _exchanged(
+    scene: Scene, position: int, entries: list[PortMap], told: list[PortMap]
+) -> Iterator[Candidate]:
+    """Two entries have each other's layer or port. told: one of them is among these, if any."""
+    pairs = [
+        pair
+        for pair in combinations(entries, 2)
+        if pair[0].direction == pair[1].direction and (not told or any(e in told for e in pair))
+    ]
     for one, other in pairs[:MAX_PAIRS]:
         for name in ("internal_layer_id", "external_port_id"):
             texts = one.attributes.get(name), other.attributes.get(name)

@@ -22,6 +22,7 @@ from ..rule_ids import (
     UNKNOWN_PORT_ATTRIBUTE,
 )
 from ..rules.links import alike
+from .attributes import BETWEEN_PORTS
 from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute, with_edge, with_exchanged
@@ -29,8 +30,9 @@ from .writing import with_attribute, with_edge, with_exchanged
 _OF_OTHERS = (
     *(DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE),
     *(UNKNOWN_EDGE_ATTRIBUTE, UNKNOWN_LAYER_ATTRIBUTE, UNKNOWN_PORT_ATTRIBUTE),
+    *BETWEEN_PORTS,
 )
-"""Rules whose findings are there whatever the layers are."""
+"""Rules whose findings are there whatever operations the layers are."""
 NEAR = 2
 """How many places apart two layers may stand whose ids were exchanged."""
 MAX_PARTNERS = 6

@@ -180,7 +180,8 @@ def _other_types(scene: Scene, layer: Layer) -> list[tuple[str, float]]:
         if word != own and word in known:
             here = [name for name in used if name.lower() == word]
             for name in here or _spelt(word, layer.version):
-                names.setdefault(name, 0.7)
+                if name.lower() != own:
+                    names.setdefault(name, 0.7)
     for index, (name, _) in enumerate(used.most_common(MAX_TYPES)):
         names.setdefault(name, 1.1 + 0.05 * index + (0.0 if given else 0.3))
     return list(names.items())[:MAX_TYPES]

@@ -8,7 +8,7 @@ new one arises, is the cause.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from math import inf
 
@@ -229,7 +229,8 @@ class _Search:
         """All that the rules that look at layers found, reported or not."""
         self.consequences = consequences
         """Findings that are no cause by themselves."""
-        self.waiting = sorted(findings, key=_depth_of_cause)
+        around = {f.layer.path[:at] for f in findings if f.layer for at in range(len(f.layer.path))}
+        self.waiting = sorted(findings, key=lambda finding: _depth_of_cause(finding, around))
         astray = [finding for finding in self.waiting if finding.rule == DANGLING_EDGE]
         edges = {element_start(context.model.source, finding.offset) for finding in astray}
         if len(edges) == 1 and self.waiting[0].rule == MISSING_EDGE:
@@ -653,8 +654,11 @@ def _carries_sizes(scene: Scene, position: int) -> bool:
     )
 
 
-def _depth_of_cause(finding: Finding) -> tuple[int, int]:
-    """What is wrong by itself comes first, what may only follow from it last."""
+def _depth_of_cause(finding: Finding, around: Collection[tuple[str, ...]]) -> tuple[int, int]:
+    """What is wrong by itself comes first, what may only follow from it last.
+
+    around: the layers in whose bodies something is wrong, too, each with the layers around it.
+    """
     code = finding.rule.code
     families = ("IR009", "IR10", "IR11", "IR60", "IR3", "IR50", "IR2", "IR4")
     late = ("IR115", "IR116", "IR408"), ("IR203",)
@@ -662,6 +666,9 @@ def _depth_of_cause(finding: Finding) -> tuple[int, int]:
         if code in codes:
             return len(families) + 1 + index, finding.offset
     family = next((i for i, name in enumerate(families) if code.startswith(name)), len(families))
+    layer = finding.layer
+    if layer is not None and (*layer.path, layer.id) in around and code.startswith(("IR2", "IR4")):
+        family = len(families)
     return family, finding.offset
 
 

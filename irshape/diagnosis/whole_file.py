@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ..formats.ir.edits import Edit
 from ..inference.engine import infer
@@ -23,6 +23,7 @@ from ..rule_ids import (
     DUPLICATE_ID,
     MISSING_EDGE,
     UNREACHABLE_LAYER,
+    RuleId,
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
@@ -114,7 +115,7 @@ def _dense(spans: Sequence[tuple[int, int, Layer]]) -> bool:
 
 def _of_constants(context: Context, findings: Sequence[Finding]) -> Iterator[Finding]:
     """The findings that rest on values: they are gone where the model is read without its .bin."""
-    left = _without_weights(context, None)
+    left = _without_weights(context, None, {finding.rule for finding in findings})
     for finding in findings:
         key = (finding.rule.code, finding.layer)
         if left[key]:
@@ -123,8 +124,13 @@ def _of_constants(context: Context, findings: Sequence[Finding]) -> Iterator[Fin
             yield finding
 
 
-def _without_weights(context: Context, weights: Weights | None) -> Counter[object]:
-    """The errors and warnings of the model with another .bin, or with none."""
+def _without_weights(
+    context: Context, weights: Weights | None, asked: Collection[RuleId] | None = None
+) -> Counter[object]:
+    """The errors and warnings of the model with another .bin, or with none.
+
+    asked: the rules whose findings are wanted, if not those of all.
+    """
     model = context.model
     before = model.weights
     model.weights = weights if weights is not None else Weights(None, None, "absent")
@@ -133,6 +139,7 @@ def _without_weights(context: Context, weights: Weights | None) -> Counter[objec
         return Counter(
             (finding.rule.code, finding.layer)
             for rule in local_rules()
+            if asked is None or rule.id in asked
             for finding in rule.findings(other)
             if finding.severity != "info"
         )

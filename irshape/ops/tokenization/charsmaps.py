@@ -10,6 +10,9 @@ import struct
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
+from typing import Literal
+
+_SURROGATES = range(0xD800, 0xE000)
 
 Prefix = Callable[[bytes, int], tuple[int, bytes]]
 """How many bytes are replaced at a place, and by what; 0 where nothing is."""
@@ -119,18 +122,22 @@ def _compositions(form: str) -> dict[str, str]:
     """
     from itertools import product
 
-    decomposition = "NFD" if form == "NFC" else "NFKD"
+    decomposition: Literal["NFD", "NFKD"] = "NFD" if form == "NFC" else "NFKD"
     others: dict[str, list[str]] = {}
     decomposed: set[str] = set()
-    for point in range(1, 0x110000):
-        if 0xD800 <= point < 0xE000:
+    for block in range(0, 0x110000, 0x800):
+        if block in _SURROGATES:
             continue
-        character = chr(point)
-        whole = unicodedata.normalize(decomposition, character)  # type: ignore[arg-type]
-        if len(whole) == 1:
-            others.setdefault(whole, []).append(character)
-        else:
-            decomposed.add(whole)
+        characters = [chr(point) for point in range(block or 1, block + 0x800)]
+        # what stands between null characters is decomposed as if it stood alone
+        wholes = unicodedata.normalize(decomposition, "\0".join(characters)).split("\0")
+        for character, whole in zip(characters, wholes, strict=True):
+            if character == whole:
+                continue
+            if len(whole) == 1:
+                others.setdefault(whole, [whole]).append(character)
+            else:
+                decomposed.add(whole)
     compositions: dict[str, str] = {}
     for whole in decomposed:
         composed = unicodedata.normalize("NFC", whole)

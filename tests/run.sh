@@ -17,7 +17,7 @@ done
 "$python" -m venv .venv-dev
 bin=.venv-dev/bin
 [ -d "$bin" ] || bin=.venv-dev/Scripts # on Windows
-"$bin/python" -m pip install --quiet --upgrade 'pip>=25.1' # the first that knows --group
+"$bin/python" -m pip install --quiet --no-compile --upgrade 'pip>=25.1' # the first that knows --group
 "$bin/python" -m pip install --quiet --no-compile --editable . --group dev
 
 unset PYTHONDONTWRITEBYTECODE # the tests start the command hundreds of times

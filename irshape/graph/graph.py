@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..collection import collection_paused
 from ..model.graph import Model
@@ -95,6 +95,14 @@ class Graph(Editing):
     def copy(self) -> Graph:
         """A graph of the same layers, which can be changed on its own."""
         return duplicate(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
+        # layer by layer, as copy and pickle go by themselves, the stack would not be deep enough
+        memo[id(self)] = twin = self.copy()
+        return twin
+
+    def __reduce__(self) -> tuple[type[Graph], tuple[Model]]:
+        return Graph, (self.model(),)
 
     def extract(
         self,

@@ -37,7 +37,7 @@ def fill(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine)
             graph.bytes.extend(data)
         elif len(data):
             graph.bytes.add(data[:] if isinstance(data, Ranges) else data)
-    graph._fill_later(lambda: _fill(graph, result))
+    graph._fill_later(partial(_fill, graph, result))
 
 
 def _fill(graph: Structure, result: BodyResult) -> None:

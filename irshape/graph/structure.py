@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..formats.ir import FORMAT
@@ -79,9 +80,7 @@ class Structure:
         self._by_tensor: dict[str, Output] = {}
         self._next_id = 0
         self._serial = 0
-        self._order: Order[GraphLayer] = Order(
-            lambda layer: layer.producers, lambda layer: layer.users
-        )
+        self._order: Order[GraphLayer] = Order(attrgetter("producers"), attrgetter("users"))
 
     def _fill_later(self, fill: Callable[[], None]) -> None:
         """Lets the layers be made when something first asks for any of them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -86,6 +88,40 @@ def test_parts_run_one_after_the_other() -> None:
     whole = irshape.merge(first, second, {name: name for name in crossing}, prefix="second/")
     assert irshape.validate(whole).ok
     assert len(whole.results) == len(graph.results)
+
+
+COPYING: dict[str, Callable[[Graph], Graph]] = {
+    "copy": Graph.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda graph: pickle.loads(pickle.dumps(graph)),
+}
+
+
+@pytest.mark.parametrize("copying", COPYING)
+@pytest.mark.parametrize("opened_before", [False, True])
+def test_a_copy_has_the_same_layers_and_changes_by_itself(
+    copying: str, opened_before: bool
+) -> None:
+    graph = load("control_flow")
+    if opened_before:
+        assert len(graph) == len(graph.layers)
+    twin = COPYING[copying](graph)
+    assert [layer.name for layer in twin.layers] == [layer.name for layer in graph.layers]
+    assert (
+        irshape.infer(twin.model()).to_dict()["layers"]
+        == (irshape.infer(graph.model()).to_dict()["layers"])
+    )
+    twin.rename({twin.layers[0].name: "another"})
+    assert graph.layers[0].name != "another"
+
+
+def test_a_copy_of_many_layers_in_a_row() -> None:
+    graph = Graph()
+    x = graph.parameter("f32", "[1]")
+    for _ in range(1500):
+        x = graph.add("Abs", x)
+    for copying in COPYING.values():
+        assert len(copying(graph)) == 1501
 
 
 def test_states_become_inputs_and_variables_again(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
-_ONE_OF_SEVERAL = re.compile(
+_ONE_OF_SEVERAL = (
     r"(?<![\w.,…-])1 ((?:spatial |input |output )?)"
     r"(axe|bodie|byte|dimension|element|input|layer|output|port|row|column|value)s\b"
 )
@@ -27,7 +27,7 @@ def agreeing(text: str) -> str:
     """A text whose nouns are in the plural, with `1 element` in the place of `1 elements`."""
     if "1 " not in text:
         return text
-    return _ONE_OF_SEVERAL.sub(lambda one: f"1 {one[1]}{_SINGULARS.get(one[2], one[2])}", text)
+    return re.sub(_ONE_OF_SEVERAL, lambda one: f"1 {one[1]}{_SINGULARS.get(one[2], one[2])}", text)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -34,20 +34,20 @@ class Statement(NamedTuple):
     kind: str
 
 
-_SHAPE = re.compile(r"(?P<name>.+?)\s*=\s*\[(?P<dims>.*)\]\s*")
-_NONE_OF = re.compile(r"(?P<name>\S+)\s+has\s+no\s+(?P<kind>[a-z-]+)\s+dimension\s*")
-_NOTHING = re.compile(r"nothing\s+is\s+(?P<kind>[a-z-]+)\s*")
+_SHAPE = r"(?P<name>.+?)\s*=\s*\[(?P<dims>.*)\]\s*"
+_NONE_OF = r"(?P<name>\S+)\s+has\s+no\s+(?P<kind>[a-z-]+)\s+dimension\s*"
+_NOTHING = r"nothing\s+is\s+(?P<kind>[a-z-]+)\s*"
 
 
 def statement(text: str) -> Statement:
     """Reads a statement. Raises `ValueError`."""
-    match = _NOTHING.fullmatch(text) or _NONE_OF.fullmatch(text)
+    match = re.fullmatch(_NOTHING, text) or re.fullmatch(_NONE_OF, text)
     if match is not None:
         kind = match["kind"]
         if kind not in KINDS:
             raise ValueError(f"'{text}': expected one of {', '.join(KINDS)}, got '{kind}'")
         return Statement(match.groupdict().get("name", "*"), None, kind)
-    match = _SHAPE.fullmatch(text)
+    match = re.fullmatch(_SHAPE, text)
     if match is None:
         raise ValueError(
             f"'{text}' is not a statement such as 'logits = [batch, seq, 32000]', "

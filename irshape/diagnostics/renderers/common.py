@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...rule_ids import (
@@ -57,9 +56,10 @@ def plain(text: str) -> str:
     Characters that control, reorder or break lines become visible."""
     if text.isprintable() and "##[" not in text:
         return text
+    from unicodedata import category
+
     escaped = "".join(
-        char if char == " " or unicodedata.category(char) not in _CONTROL else _visible(char)
-        for char in text
+        char if char == " " or category(char) not in _CONTROL else _visible(char) for char in text
     )
     return escaped.replace("##[", "##\\x5b")  # a CI runner would take it for a command
 
@@ -97,7 +97,7 @@ def _json_escape(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-_WIDE_OR_COMBINING = re.compile(r"[^\x00-\u02ff\u2010-\u2027]")
+_WIDE_OR_COMBINING = r"[^\x00-\u02ff\u2010-\u2027]"
 """Characters that may take two columns, or none."""
 
 
@@ -105,11 +105,13 @@ def width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     columns = len(text)
     if not text.isascii():
-        for char in _WIDE_OR_COMBINING.findall(text):
-            if unicodedata.combining(char):
+        from unicodedata import combining, east_asian_width
+
+        for char in re.findall(_WIDE_OR_COMBINING, text):
+            if combining(char):
                 columns -= 1
             else:
-                columns += unicodedata.east_asian_width(char) in "WF"
+                columns += east_asian_width(char) in "WF"
     return columns
 
 

@@ -6,7 +6,6 @@ What is wrong with an element becomes a finding.
 from __future__ import annotations
 
 import re
-from html import unescape
 from typing import Literal
 
 from ...faults import Fault
@@ -263,7 +262,12 @@ class Elements:
                 if name not in OPAQUE and match.start() >= broken:
                     self.odd_element(name, ("dim",), place, layer)
                 continue
-            text = unescape((match["text"] or b"").decode(self.source.encoding, "replace")).strip()
+            text = (match["text"] or b"").decode(self.source.encoding, "replace")
+            if "&" in text:
+                from html import unescape
+
+                text = unescape(text)
+            text = text.strip()
             size = _size(text, fragment)
             if size is None:
                 self.malformed_dim(text, place, port, layer)

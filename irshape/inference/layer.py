@@ -26,6 +26,8 @@ class LayerEngine:
     def __init__(self, model: Model, *, lasting: bool = False) -> None:
         self.model = model
         self.lasting = lasting
+        self.remembers = True
+        """Whether results are remembered; not where hardly any of them comes again."""
         self._memo: dict[tuple[object, ...], LayerResult] = {}
         self._constants: dict[tuple[tuple[str, ...], Tensor], Tensor] = {}
         """Constants with their values, by the attributes of their layers."""
@@ -36,6 +38,19 @@ class LayerEngine:
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
         """The outputs of a layer of that operation, with bounds of their values where asked for."""
+        if self.remembers:
+            result = self._once(operation, inputs, with_values)
+        else:
+            result = self._infer(operation, inputs, with_values)
+        if with_values and operation.reads_weights and not isinstance(result.outputs, Fault):
+            tensor = self.constant(layer, result.outputs[0])
+            # without its value, some shape is wider than it is meant to be
+            return LayerResult((tensor,), result.faults, unsure=tensor.value is None)
+        return result
+
+    def _once(
+        self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
+    ) -> LayerResult:
         key = (operation, with_values, *inputs)
         result = _LASTING.get(key) if self.lasting else None
         if result is None and self._memo:
@@ -46,10 +61,6 @@ class LayerEngine:
             lasts = self.lasting and not isinstance(result.outputs, Fault)
             if not lasts or not _LASTING.keep(key, result, inputs):
                 self._memo[key] = result
-        if with_values and operation.reads_weights and not isinstance(result.outputs, Fault):
-            tensor = self.constant(layer, result.outputs[0])
-            # without its value, some shape is wider than it is meant to be
-            return LayerResult((tensor,), result.faults, unsure=tensor.value is None)
         return result
 
     def _infer(

@@ -223,7 +223,7 @@ class Walk:
         if not operation.has_bodies:
             self.alike[key] = tensors
             if len(self.alike) == _MANY_KINDS > len(self.result.inputs) // 2:
-                self.remembers = False
+                self.remembers = self.engine.layers.remembers = False
         return tensors
 
     def _feed(

@@ -23,7 +23,14 @@ class Complete(NamedTuple):
     forks: set[int]
     """The layers with several outputs that feed something."""
     precisions: set[str | None]
-    """The precisions of the outputs that feed something."""
+    """The precisions of the outputs of all other layers."""
+    names: list[str]
+    """The tensor names of these outputs, an item for each that has any."""
+
+    @property
+    def leaves_and_forks(self) -> list[int]:
+        """The layers whose outputs take another look."""
+        return sorted(self.forks.union(self.leaves))
 
 
 class Wiring(NamedTuple):
@@ -66,6 +73,7 @@ def _wire_complete(body: Body) -> Wiring | None:
     feeds = [False] * len(layers)
     forks: set[int] = set()
     precisions: set[str | None] = set()
+    names: list[str] = []
     forward = True
     for producer, consumer, from_port, to_port in zip(
         map(positions.get, ends.from_layers),
@@ -77,8 +85,6 @@ def _wire_complete(body: Body) -> Wiring | None:
         if producer is None or consumer is None:
             return None
         outputs = layers[producer].outputs
-        if len(outputs) > 1:
-            forks.add(producer)
         for out, feeding in enumerate(outputs):  # noqa: B007
             if feeding.id == from_port:
                 break
@@ -94,15 +100,20 @@ def _wire_complete(body: Body) -> Wiring | None:
             return None
         row[index] = (producer, out)
         forward = forward and producer < consumer
+        if len(outputs) > 1:
+            forks.add(producer)
+        elif not feeds[producer]:
+            precisions.add(feeding.precision)
+            if feeding.names:
+                names.append(feeding.names)
         feeds[producer] = True
-        precisions.add(feeding.precision)
         if port.precision != feeding.precision or (
             port.dims is not feeding.dims and port.dims != feeding.dims
         ):
             unlike.append((consumer, index))
     leaves = [position for position, feeds_some in enumerate(feeds) if not feeds_some]
     unlike.sort()
-    complete = Complete(leaves, forks, precisions)
+    complete = Complete(leaves, forks, precisions, names)
     if forward:
         return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
     return Wiring(sources, *_sorted(sources), unlike, complete)

@@ -156,7 +156,7 @@ class Context:
             else:  # inputs have ids of their own then, and the precisions of what feeds them
                 precisions |= complete.precisions
                 precisions |= {layers[at].inputs[i].precision for at, i in wiring.unlike}
-                layers = [layers[at] for at in sorted(complete.forks.union(complete.leaves))]
+                layers = [layers[at] for at in complete.leaves_and_forks]
             precisions |= {port.precision for layer in layers for port in layer.outputs}
             repeat += [
                 layer

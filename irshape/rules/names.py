@@ -207,7 +207,12 @@ def _names_given(
 
 def _all_differ(context: Context, body: Body) -> bool:
     """Whether no tensor name is used twice in a body, as a quick look at all of them tells."""
-    given = [port.names for layer in body.layers for port in layer.outputs if port.names]
+    complete, layers = context.wiring(body).complete, body.layers
+    given = []
+    if complete is not None:
+        given += complete.names
+        layers = [layers[position] for position in complete.leaves_and_forks]
+    given += [port.names for layer in layers for port in layer.outputs if port.names]
     joined = ",".join(given)
     if joined.count(",") >= len(given) and "\\" not in joined:
         given = joined.split(",")

@@ -130,11 +130,13 @@ def read_edges(data: bytes, at: int, body: Body) -> int:
     texts = EdgeTexts([], [], [], [], data, start, end)
     while at < end:
         stop = data.find(b"<edge", at + _WINDOW, end)
-        parts = data[at : stop if stop > 0 else end].decode("latin-1").split('"')
-        texts.from_layers.extend(parts[1::8])
-        texts.from_ports.extend(parts[3::8])
-        texts.to_layers.extend(parts[5::8])
-        texts.to_ports.extend(parts[7::8])
+        # the digits are those of the four ids, each before and behind a quote
+        digits = data[at : stop if stop > 0 else end].translate(_SPACE_FOR_QUOTE, _NO_DIGITS)
+        ids = digits.decode("latin-1").split()
+        texts.from_layers.extend(ids[0::4])
+        texts.from_ports.extend(ids[1::4])
+        texts.to_layers.extend(ids[2::4])
+        texts.to_ports.extend(ids[3::4])
         at = stop if stop > 0 else end
     body.edges = texts
     return end
@@ -147,3 +149,5 @@ _LAYER = re.compile(
 _N = "[0-9]++"
 _EDGE = rf'<edge from-layer="{_N}" from-port="{_N}" to-layer="{_N}" to-port="{_N}" ?+/>'
 _EDGES = re.compile(rf"(?:{SPACE}{_EDGE})*+(?={SPACE}</edges>)".encode())
+_SPACE_FOR_QUOTE = bytes.maketrans(b'"', b" ")
+_NO_DIGITS = bytes(set(range(256)) - set(b'0123456789"'))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import openvino
 import pytest
 
 import irshape
@@ -427,6 +428,35 @@ def test_layers_that_need_contrary_sizes(row: Row, tmp_path: Path) -> None:
         assert not errors(model(row, numbers, tmp_path))
 
 
+WHEN_IT_RUNS = {"Reshape", "TensorIterator"}
+"""Rows of which OpenVINO reshapes the model and refuses to run it."""
+
+
+def try_size(row: Row, path: Path, size: int) -> None:
+    """Raises `RuntimeError` unless OpenVINO takes that size of the input that is dynamic."""
+    core = openvino.Core()
+    network = core.read_model(path)
+    shapes = [
+        [dim.get_length() if dim.is_static else size for dim in port.get_partial_shape()]
+        for port in network.inputs
+    ]
+    if row.name in WHEN_IT_RUNS:
+        compiled = core.compile_model(network, "CPU")
+        compiled([np.ones(shape, np.float32) for shape in shapes])
+    else:
+        network.reshape(dict(zip(network.inputs, map(openvino.PartialShape, shapes), strict=True)))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_openvino_takes_no_size(row: Row, tmp_path: Path) -> None:
+    """Each of the layers takes a size of its own; together they take none."""
+    try_size(row, model(row, (4, 4), tmp_path), 4)
+    path = model(row, (4, 8), tmp_path)
+    for size in (2, 4, 8) if ".." in row.shape else (1, 2, 4, 8):
+        with pytest.raises(RuntimeError):
+            try_size(row, path, size)
+
+
 class Pair(NamedTuple):
     name: str
     shape: str
@@ -468,6 +498,11 @@ def longer(g: Graph, x: Any) -> Any:
     return op.concat([op.concat([x, data(g, 2, 3)], axis=0), data(g, 6, 1)], axis=1, name="longer")
 
 
+def halves_of_four(g: Graph, x: Any) -> Any:
+    g.result(parts(2)(g, x), "halves")
+    return rows(4)(g, x)
+
+
 def inside(number: int) -> Callable[[Graph, Any], Any]:
     def build(g: Graph, x: Any) -> Any:
         condition = g.parameter("boolean", "[]")
@@ -486,6 +521,13 @@ PAIRS = [
         "equal and equal",
         "[?,3]",
         rows(4),
+        rows(8),
+        "rows8: it needs x_0 == 8, but Concat 'rows4' needs x_0 == 4",
+    ),
+    Pair(
+        "a multiple that excludes neither",
+        "[?,3]",
+        halves_of_four,
         rows(8),
         "rows8: it needs x_0 == 8, but Concat 'rows4' needs x_0 == 4",
     ),

@@ -21,7 +21,7 @@ from ..types import Dimension, PartialShape
 from .bodies import bind, infer_with_bodies
 from .declarations import Declarations
 from .result import BodyResult
-from .tracing import Demands, TracedDimension, solved
+from .tracing import Demands, TracedDimension, excludes, solved
 
 Place = tuple[int, int]
 """An input of a layer, and an axis."""
@@ -88,17 +88,6 @@ _MOST = 4096
 
 def _is_dynamic(tensor: Tensor | None) -> bool:
     return tensor is not None and -1 in tensor.shape.declared
-
-
-def _contradict(size: int, relation: str, number: int) -> bool:
-    """Whether a size does not meet a demand."""
-    if relation == "==":
-        return size != number
-    if relation == ">=":
-        return size < number
-    if relation == "%":
-        return size % number != 0
-    return size not in (1, number)
 
 
 def _of_operation(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Own:
@@ -208,27 +197,18 @@ class _Traces:
 
     def contradict(self) -> bool:
         """Whether some demands do not hold together."""
-        sizes = {
-            number
-            for part in self._parts
-            for demands in part.demands.values()
-            for relation, number in demands
-            if relation == "=="
-        }
-        numbers = self._traced(lambda relation, number: relation == "==")
-        if len(numbers) > 1 and self._clash(numbers):
-            return True
-        limits = self._traced(
+        demands = [each for part in self._parts for each in part.demands.values()]
+        sizes = {number for each in demands for relation, number in each if relation == "=="}
+        numbers = self._traced(
             lambda relation, number: (
-                relation in ("%", ">=", "1|")
-                and any(_contradict(size, relation, number) for size in sizes)
+                relation == "==" or any(excludes(size, relation, number) for size in sizes)
             )
         )
-        if limits and self._clash(numbers + limits):
+        if self._clash(numbers):
             return True
-        inputs = [demand for demand in numbers + limits if self._is_input(demand[0])]
+        inputs = [demand for demand in numbers if self._is_input(demand[0])]
         if not any(
-            _contradict(size, relation, number) for size in sizes for _, relation, number in inputs
+            excludes(size, relation, number) for size in sizes for _, relation, number in inputs
         ):
             return False  # what is worked out in different places is seldom equal
         for part, position in self._positions(lambda relation, _: relation == "="):
@@ -236,7 +216,7 @@ class _Traces:
                 forms = self._form(part, position, *here), self._form(part, position, *there)
                 if not self._join(*forms, more):
                     return True
-        return bool(self._above) and self._clash(numbers + limits)
+        return bool(self._above) and self._clash(numbers)
 
     def _is_input(self, origin: Origin) -> bool:
         """Whether a dimension is one of an input, or of a variable."""
@@ -278,7 +258,7 @@ class _Traces:
                     return True
         for origin, relation, number in numbers:
             root, more = self._root(origin)
-            if root in sizes and _contradict(sizes[root] + more, relation, number):
+            if root in sizes and excludes(sizes[root] + more, relation, number):
                 return True
         return False
 

@@ -34,6 +34,17 @@ def solved(relation: str, number: int, scale: int, offset: int) -> tuple[str, in
     return (relation, number) if (scale, offset) == (1, 0) else None
 
 
+def excludes(size: int, relation: str, number: int) -> bool:
+    """Whether a size does not meet a demand; every size meets that two sizes are equal."""
+    if relation == "==":
+        return size != number
+    if relation == ">=":
+        return size < number
+    if relation == "%":
+        return size % number != 0
+    return relation == "1|" and size not in (1, number)
+
+
 class TracedDimension(Dimension):
     """A dynamic dimension that writes down what is demanded of it."""
 

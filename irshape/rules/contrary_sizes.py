@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ..faults import Fault
 from ..inference.result import BodyResult
+from ..inference.tracing import excludes
 from ..model.graph import Finding
 from .context import Context
 
@@ -23,7 +24,7 @@ def contrary_sizes(context: Context) -> Iterator[Finding]:
     if context.settings.contracts or model.kind != "net" or len(model.net.layers) > MAX_LAYERS:
         return  # contracts tell it with the names that they give
     result = context.inference.result
-    if not _demands_numbers(result):
+    if not _may_contradict(result):
         return
     from ..inference.demands import may_contradict
 
@@ -40,11 +41,13 @@ def contrary_sizes(context: Context) -> Iterator[Finding]:
             yield context.placed(layer, subject)
 
 
-def _demands_numbers(result: BodyResult) -> bool:
-    """Whether a layer needs a dynamic dimension to be a number: no others contradict each other."""
-    return any(
-        relation == "=="
-        for part in result.walk()
-        for demands in part.demands.values()
-        for relation, _ in demands
+def _may_contradict(result: BodyResult) -> bool:
+    """Whether demands of layers could contradict each other, of whatever dimensions they are.
+
+    Two numbers could, or one that two kinds of layers demand of sizes that are apart by another.
+    """
+    kinds = [demands for part in result.walk() for demands in part.demands.values()]
+    sizes = [number for demands in kinds for relation, number in demands if relation == "=="]
+    return len(sizes) > 1 or any(
+        excludes(size, *demand) for size in sizes for demands in kinds for demand in demands
     )

@@ -338,12 +338,19 @@ def _answer_together(
 def _can_be_joined(model: Any) -> bool:
     """Whether a model can be part of another one.
 
-    What stores values in variables is no result, and would be left behind. The CPU plugin takes no
-    Parameter of a dynamic rank: to try is to compile the other models again.
+    What stores values in variables is no result, and would be left behind. What the CPU plugin does
+    not run in any case would only have the other models compiled again, part by part.
     """
-    return not model.get_sinks() and not any(
-        parameter.get_partial_shape().rank.is_dynamic for parameter in model.get_parameters()
+    ports = [port for node in model.get_parameters() for port in node.outputs()]
+    return (
+        not model.get_sinks()
+        and not any(port.get_partial_shape().rank.is_dynamic for port in ports)
+        and not any(_type_name(port) in NOT_TAKEN for port in (*ports, *model.outputs))
     )
+
+
+NOT_TAKEN = ("u1", "u3", "u6")
+"""Element types of inputs and results that the CPU plugin does not run."""
 
 
 def _run_together(core: Any, parts: list[tuple[Any, list[Any]]]) -> list[Ran | None]:

@@ -27,6 +27,8 @@ MAX_WORK = 1_000_000
 """How many layers inside bodies are inferred, all runs of all bodies counted, before the bodies
 are taken to be endless work."""
 
+_FEW_LAYERS = 150
+"""In a body of fewer, hardly any layer comes again."""
 _MANY_KINDS = 4096
 """Of so many kinds of layers, where most have come only once, remembering takes longer than
 inferring."""
@@ -156,7 +158,8 @@ class Walk:
         self.declarations = list(map(engine.declarations.of, body.layers))
         self.compare = compare
         self.contradicted: Contradictions = {}
-        self.remembers = engine.layers.lasting
+        memory = engine.layers
+        self.remembers = memory.lasting and memory.remembers and len(body.layers) >= _FEW_LAYERS
         """Whether layers of one declaration with the same inputs are inferred once."""
         self.alike: dict[tuple[object, ...], tuple[Tensor, ...]] = {}
         """The outputs of those of which nothing is reported, by what decides them: objects by id,

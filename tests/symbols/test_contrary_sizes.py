@@ -503,6 +503,17 @@ def halves_of_four(g: Graph, x: Any) -> Any:
     return rows(4)(g, x)
 
 
+def variable(g: Graph, x: Any) -> Any:
+    attributes = {"variable_shape": "?,3", "variable_type": "f32"}
+    content = g.add("ReadValue", x, variable_id="v", **attributes)
+    g.result(rows(4)(g, content), "four")
+    return rows(8)(g, content)
+
+
+def nothing(g: Graph, x: Any) -> Any:
+    return x
+
+
 def inside(number: int) -> Callable[[Graph, Any], Any]:
     def build(g: Graph, x: Any) -> Any:
         condition = g.parameter("boolean", "[]")
@@ -593,6 +604,13 @@ PAIRS = [
         "longer: it needs x_0+2 == 6, but Concat 'rows5' needs x_0 == 5",
     ),
     Pair("equal, two more that fit", "[?,3]", rows(4), longer, None),
+    Pair(
+        "of a variable",
+        "[?,3]",
+        variable,
+        nothing,
+        "rows8: it needs v_0 == 8, but Concat 'rows4' needs v_0 == 4",
+    ),
     Pair(
         "an open branch",
         "[?,3]",

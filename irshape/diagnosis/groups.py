@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..model.graph import Finding
+from ..model.graph import Finding, Layer
 from ..model.source import Source
-from ..rule_ids import DANGLING_EDGE
+from ..rule_ids import DANGLING_EDGE, INPUT_MISMATCH
+from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .telling import element_start
 
@@ -27,6 +28,41 @@ def of_lost_inputs(
             if also:
                 told = lead._replace(related=tuple(also))
                 yield Diagnosis(told, (lead, *also), (), False)
+
+
+def of_inputs(
+    context: Context, findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]
+) -> Iterator[Diagnosis]:
+    """What several layers declare in place of what one input of the model gives them, told once.
+
+    The shape of an input is its author's choice: it may be wrong, or what follows it may be old.
+    """
+    known = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
+    rest = [finding for finding in findings if id(finding) not in known]
+    result = context.results[context.model.net]
+    position = {layer: at for at, layer in enumerate(result.body.layers)}
+    groups: dict[Layer, list[Finding]] = {}
+    for finding in rest:
+        if finding.rule == INPUT_MISMATCH and finding.port and finding.layer in position:
+            at, number = position[finding.layer], finding.port[1]
+            for port, source in zip(finding.layer.inputs, result.wiring.sources[at], strict=True):
+                if port.id == number and source and result.body.layers[source[0]].is_parameter:
+                    groups.setdefault(result.body.layers[source[0]], []).append(finding)
+    for parameter, fed in groups.items():
+        layers = {finding.layer for finding in fed}
+        declared = {finding.actual for finding in fed}
+        if len(layers) < 2 or len(declared) > 1:
+            continue
+        also = [f for f in rest if f.layer in layers and f.rule.code.startswith("IR20")]
+        shape = parameter.attribute("shape")
+        fault = fed[0].fault._replace(
+            message=f'{len(layers)} layers declare {fed[0].actual} for what shape="{shape}" of '
+            f"{parameter.label} gives them",
+            help="change the shape of the input, or what is declared behind it (irshape fix)",
+        )
+        offset = context.model.source.attribute(parameter.data_offset, "shape")
+        told = Finding(fault, offset, parameter, None, tuple(also))
+        yield Diagnosis(told, tuple(also), (), False)
 
 
 def from_the_same(

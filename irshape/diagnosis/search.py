@@ -39,7 +39,7 @@ from .edges import (
     other_target_causes,
 )
 from .exchanges import exchange_causes, exchanged_port_ids
-from .groups import from_the_same, of_lost_inputs
+from .groups import from_the_same, of_inputs, of_lost_inputs
 from .layers import cured_causes, element_causes, id_causes, operation_causes
 from .lost_layers import of_lost_layers
 from .ordering import CandidateSource, CheapestFirst
@@ -147,7 +147,7 @@ def diagnose(
     several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     left = [finding for finding in graver if id(finding) not in several]
     alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
-    groups = list(from_the_same(model.source, left, alone))
+    groups = [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
     grouped = {id(finding) for group in groups for finding in group.explained}
     return [
         *groups,

@@ -375,6 +375,8 @@ def _renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | No
     if move is None:
         return None
     start, by = move
+    if abs(by) > len(ids) and sum(f.rule == DANGLING_EDGE for f in of_ids) == 1:
+        return None  # it is one edge that leads astray
     first = next(layer for layer in scene.layers if int(layer.id) >= start + min(by, 0))
     candidates = (_moved_edges(scene, first, start, by), _moved_layers(scene, first, start, by))
     if ids != [str(number) for number in range(len(ids))]:  # as writers number layers

@@ -155,6 +155,13 @@ SLIPS = {
         says="which does not exist",
         model="compressed",
     ),
+    "an input and its port": Slip(
+        put(r'(name="axis" type="Parameter".*?shape=")1(".*?<dim>)1(</dim>)', r"\g<1>2\g<2>2\g<3>"),
+        code="IR205",
+        says='2 layers declare [1] for what shape="2" of Parameter',
+        model="reductions",
+        restored=False,  # the shape of an input is its author's choice
+    ),
     "an older version": Slip(
         put(r'(name="embeddings" type="Gather" version=)"opset8"', r'\1"opset1"'),
         code="IR609",

@@ -249,7 +249,8 @@ class Trial:
             engine = BodyEngine(model)
         walk = _PartWalk(engine, model, presets)
         walk.run({}, False)
-        context = Context(model, Inference(model, walk.result), scene.context.settings)
+        inference = Inference(model, walk.result)
+        context = Context(model, inference, scene.context.settings, reasons=False)
         return _Part(context, meant, outside)
 
 

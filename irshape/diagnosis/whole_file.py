@@ -135,7 +135,7 @@ def _without_weights(
     before = model.weights
     model.weights = weights if weights is not None else Weights(None, None, "absent")
     try:
-        other = Context(model, infer(model, compare=True), context.settings)
+        other = Context(model, infer(model, compare=True), context.settings, reasons=False)
         return Counter(
             (finding.rule.code, finding.layer)
             for rule in local_rules()

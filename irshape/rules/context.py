@@ -45,11 +45,20 @@ class Ports(NamedTuple):
 class Context:
     """A model, its inference, the wiring of its bodies, and what several rules need to know."""
 
-    def __init__(self, model: Model, inference: Inference, settings: Settings = PLAIN) -> None:
+    def __init__(
+        self,
+        model: Model,
+        inference: Inference,
+        settings: Settings = PLAIN,
+        *,
+        reasons: bool = True,
+    ) -> None:
+        """reasons: work out for messages which sizes a misfit is due to; that takes long."""
         self.model = model
         self.inference = inference
         self.settings = settings
         """The user's settings: target release, extensions, policies."""
+        self._reasons = reasons
         self.results: dict[Body, BodyResult] = {}
         """The inference of each body."""
         self._wirings: dict[Body, Wiring] = {}
@@ -209,7 +218,7 @@ class Context:
         first = True
         for layer, fault in self.observed(Fault):
             said = fault
-            if fault.rule == INPUT_SHAPES:
+            if fault.rule == INPUT_SHAPES and self._reasons:
                 said = fault._replace(
                     message="; ".join([fault.message, *self._told(layer, fault, inputs=first)])
                 )

@@ -70,6 +70,24 @@ def _read(scene: Scene, layers: list[bytes], edges: list[bytes]) -> Model:
     return read(Source(scene.source.path, text, scene.source.encoding))
 
 
+def is_as_written(scene: Scene, position: int) -> bool:
+    """Whether a layer is what its text says; a program may have changed it since it was read."""
+    layer = scene.layers[position]
+    try:
+        (again,) = _read(scene, [_edited(scene, *scene.span(position), [])], []).net.layers
+    except (NotReadable, ValueError):
+        return False
+    return (again.type, again.version, again.items) == (
+        layer.type,
+        layer.version,
+        layer.items,
+    ) and all(
+        [(port.id, port.precision, port.dims) for port in read_again]
+        == [(port.id, port.precision, port.dims) for port in ports]
+        for read_again, ports in ((again.inputs, layer.inputs), (again.outputs, layer.outputs))
+    )
+
+
 def _edges_text(scene: Scene, edges: Sequence[Edge], pending: list[Edit]) -> list[bytes]:
     parts = [_edited(scene, *scene.edge_span(edge), pending) for edge in edges]
     return parts + [edit.text for edit in pending if edit.text.lstrip().startswith(b"<edge ")]

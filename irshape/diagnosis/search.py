@@ -44,6 +44,7 @@ from .layers import cured_causes, element_causes, id_causes, operation_causes
 from .lost_layers import of_lost_layers
 from .ordering import CandidateSource, CheapestFirst
 from .ports import lost_input_causes, port_causes, port_id_causes
+from .reading import is_as_written
 from .scene import Scene
 from .telling import cause_as_finding, element_start
 from .trial import Key, Trial, Wanted, of_layers
@@ -464,7 +465,9 @@ class _Search:
                 if after is None:
                     return ()
                 new = after - base
-        if new:
+        if new or not all(
+            is_as_written(scene, at) for at in self.touched(scene, candidate, finding)
+        ):
             return ()
         gone = base - after
         explained = [other for other in (*self.waiting, *self.consequences) if _take(gone, other)]

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from .comparison.result import Comparison, Inside, Row
     from .diagnostics.report import Diagnostic, FileReport, LoadError, Report
     from .differences.result import Change, LayerDiff, ModelDiff, Unmatched
-    from .execution.session import Array, ExecutionError, Observer
+    from .execution.interpreter import Observer
+    from .execution.session import Array, ExecutionError
     from .formats.ir.edits import Edit
     from .formats.loading import WeightsChoice
     from .graph.errors import GraphError
@@ -165,7 +166,7 @@ _MODULES = {
     "Model": "model.graph",
     "ModelComparison": "comparison.model_pairs",
     "ModelDiff": "differences.result",
-    "Observer": "execution.session",
+    "Observer": "execution.interpreter",
     "Output": "graph.nodes",
     "Pair": "comparison.model_pairs",
     "PartialShape": "types",

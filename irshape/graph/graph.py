@@ -186,8 +186,8 @@ class Graph(Editing):
         """Lets f32 layers compute in f16; returns how many.
 
         Inputs and outputs of the graph stay f32. Layers that take only f32 stay as they are, and
-        so do those with bodies. keep: layers that stay f32, by glob patterns of names or types
-        or by a function.
+        so do those with bodies and those with an input of dynamic element type. keep: layers that
+        stay f32, by glob patterns of names or types or by a function.
         """
         return to_f16(self, keep)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from ..types import ElementType
+from ..types import DYNAMIC_TYPE, ElementType
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, Output
@@ -61,6 +61,8 @@ def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> boo
     outputs = [output for output in layer.outputs if output.element_type is F32]
     if not outputs or (not singles and not converts):
         return False
+    if any(end.source.element_type is DYNAMIC_TYPE for end in layer.inputs):
+        return False  # it may be f32, and the operation may want the same type of all
     with graph.changes.whole():
         sources = {end: _half_of(graph, end.source, half) for end in singles}
         back: dict[Output, Output] = {}

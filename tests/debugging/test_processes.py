@@ -112,13 +112,9 @@ def test_a_process_that_is_unwell_is_not_believed(folder: Path) -> None:
     assert ask(folder, todo).split()[1] == "1"
 
 
-def test_a_process_that_has_waited_too_long_is_replaced(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = RUNTIME.replace("asked = 0", "asked = 0\nprocesses.IDLE_SECONDS = 0.05")
-    source = source.replace("import os,", "from irshape.comparison import processes\nimport os,")
-    (folder / "path" / "fake_runtime.py").write_text(source)
-    first = ask(folder, "").split()
+def test_a_process_that_has_waited_too_long_is_replaced(folder: Path) -> None:
+    impatient = "from irshape.comparison import processes\nprocesses.IDLE_SECONDS = 0.05"
+    first = ask(folder, impatient).split()
     processes._idle[-1]._process.wait(60)
     second = ask(folder, "").split()
     assert second[0] != first[0]

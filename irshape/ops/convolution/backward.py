@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ...faults import Violation, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from ..axes import MAX_RANK
 from ..declaration import INTEGER, attribute, operand
 from ..elementwise import common_type
 from ..kinds import NATURALS
@@ -46,7 +47,7 @@ class BackwardConvolution(Convolving):
         ):
             count = output_shape.shape[0].low
         axes = self.spatial_axes(data.shape, filters.shape, count)
-        if axes is None:
+        if axes is None or axes > MAX_RANK:
             return Tensor(element_type, DYNAMIC_SHAPE)
         require(
             count in (None, axes),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
         (port, source) for port, source in zip(layer.inputs, row, strict=True) if source is not None
     ]
     taken = {int(other.id) for other in model.net.layers if is_number(other.id)}
-    fresh = iter(range(max(taken, default=0) + 1, 1 << 62))
+    fresh = (number for number in count(len(model.net.layers)) if number not in taken)
     body = Body()
     arrays: dict[str, Array] = {}
     ids: dict[tuple[int, int], str] = {}

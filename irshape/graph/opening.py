@@ -63,7 +63,8 @@ def _fill_now(graph: Structure, result: BodyResult) -> None:
     graph._order.start([layers[position] for position in result.wiring.order])
     graph._serial = len(layers)
     numbers = [int(raw.id) for raw in result.body.layers if is_number(raw.id)]
-    graph._next_id = max(numbers, default=-1) + 1
+    highest = max(numbers, default=-1)
+    graph._next_id = highest + 1 if highest < _HIGH_ID else 0
     graph.back_edges = tuple(result.body.back_edges)
     for position, inner in result.inner.items():
         layer = layers[position]
@@ -72,6 +73,10 @@ def _fill_now(graph: Structure, result: BodyResult) -> None:
             bodies[tag] = type(graph)(owner=layer, tag=tag)
             bodies[tag]._fill_later(partial(_fill, bodies[tag], body))
         layer.bodies = bodies
+
+
+_HIGH_ID = 1 << 62
+"""From here on new layers get the ids that are free below: none may pass 2^63."""
 
 
 def _layers_of(graph: Structure, result: BodyResult) -> list[GraphLayer]:

@@ -93,6 +93,20 @@ def loosely_declared(folder: Path) -> Path:
     return folder / "loose.xml"
 
 
+def test_no_new_id_passes_the_largest(tmp_path: Path) -> None:
+    """Ids end at 2^63 - 1, in OpenVINO as here."""
+    text = (EXAMPLES / "reductions.xml").read_text()
+    for name in ("layer id", "edge from-layer"):
+        text = text.replace(f'<{name}="0"', f'<{name}="{2**63 - 1}"')
+    (tmp_path / "model.xml").write_text(text)
+    (tmp_path / "model.bin").write_bytes((EXAMPLES / "reductions.bin").read_bytes())
+    graph = Graph.load(tmp_path / "model.xml")
+    graph.to_f16()
+    graph.save(tmp_path / "saved.xml")
+    assert irshape.validate(tmp_path / "saved.xml").ok
+    ov.Core().read_model(tmp_path / "saved.xml")
+
+
 def test_looser_declarations_stay_until_a_change_reaches_them(tmp_path: Path) -> None:
     path = loosely_declared(tmp_path)
     assert path.read_bytes().count(b"<dim>-1</dim>") == 2

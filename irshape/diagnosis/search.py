@@ -43,6 +43,14 @@ from .groups import from_the_same, of_inputs, of_lost_inputs
 from .layers import cured_causes, element_causes, id_causes, operation_causes
 from .lost_layers import of_lost_layers
 from .ordering import CandidateSource, CheapestFirst
+from .parts import (
+    MAX_VALUES_BEFORE,
+    behind_values,
+    concerned,
+    flagged_layers,
+    named_by_edges,
+    touched_layers,
+)
 from .ports import lost_input_causes, port_causes, port_id_causes
 from .reading import is_as_written
 from .scene import Scene
@@ -74,14 +82,6 @@ BESIDE = 6
 """How many candidates are tried beside the first that explains something."""
 SHOWN = 3
 """With so many candidates, those that are clearly less likely are not looked for."""
-MAX_CORE = 32
-"""How many layers of a part are checked in full."""
-MAX_BEFORE = 12
-"""How many layers before a change are looked at for values."""
-MAX_VALUES_BEFORE = 48
-"""How many, where a size is not proven without them."""
-MAX_BEHIND = 100
-"""Among how many layers behind a change consequences are looked for."""
 MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
 FEW = 8
@@ -419,7 +419,10 @@ class _Search:
             yield CandidateSource(least, partial(causes, scene, finding, position))
         if len(self.waiting) > 1:
             yield CandidateSource(
-                0.3, lambda: exchange_causes(scene, finding, self.flagged(scene), position)
+                0.3,
+                lambda: exchange_causes(
+                    scene, finding, flagged_layers(scene, self.unexplained), position
+                ),
             )
 
     def cured(self, scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
@@ -466,11 +469,11 @@ class _Search:
                     return ()
                 new = after - base
         if new or not all(
-            is_as_written(scene, at) for at in self.touched(scene, candidate, finding)
+            is_as_written(scene, at) for at in touched_layers(scene, candidate, finding)
         ):
             return ()
         gone = base - after
-        explained = [other for other in (*self.waiting, *self.consequences) if _take(gone, other)]
+        explained = [other for other in self.unexplained if _take(gone, other)]
         wired = finding.rule.code.startswith(_WIRING)
         rewired = candidate.becomes is None or candidate.becomes.element == "layer"
         reached = {
@@ -494,8 +497,8 @@ class _Search:
             return None
         scene = trial.scene
         core = {*trial.core, *needs}
-        core.update(at for inner in trial.core for at in _named_by_edges(scene, inner))
-        core |= _behind_values(scene, core, MAX_VALUES_BEFORE)
+        core.update(at for inner in trial.core for at in named_by_edges(scene, inner))
+        core |= behind_values(scene, core, MAX_VALUES_BEFORE)
         if len(core) == trial.size:
             return None
         wider = Trial(scene, core)
@@ -523,7 +526,7 @@ class _Search:
         self, scene: Scene, candidate: Candidate, wanted: Wanted, weights: Weights | None
     ) -> bool:
         """Whether a finding in a body stays after a change, as far as the body tells."""
-        touched = self.touched(scene, candidate, wanted.finding)
+        touched = touched_layers(scene, candidate, wanted.finding)
         if any(scene.layers[at].is_parameter for at in touched):
             return False  # what it is fed comes from around the body
         trial = self.known_trial(scene, touched)
@@ -541,120 +544,36 @@ class _Search:
     def enclosed_trial(self, scene: Scene, candidate: Candidate, finding: Finding) -> Trial | None:
         """The part of a body that a change may concern, if nothing around the body matters."""
         if not scene.body.path or any(
-            other.layer not in scene.position for other in (*self.waiting, *self.consequences)
+            other.layer not in scene.position for other in self.unexplained
         ):
             return None
-        touched = self.touched(scene, candidate, finding)
-        core = self.concerned(scene, touched, finding.rule.code.startswith(_WIRING))
+        touched = touched_layers(scene, candidate, finding)
+        core = self.core(scene, touched, finding)
         if any(scene.layers[at].is_parameter or scene.layers[at].is_result for at in core):
             return None
         return self.known_trial(scene, core)
 
-    def touched(self, scene: Scene, candidate: Candidate, finding: Finding) -> set[int]:
-        """The layers that a change concerns, and that with the finding."""
-        touched = set(candidate.touched)
-        if finding.layer in scene.position:
-            touched.add(scene.position[finding.layer])
-        return touched
+    def core(self, scene: Scene, touched: set[int], finding: Finding) -> set[int]:
+        """The layers that are looked at again if some change."""
+        wired = finding.rule.code.startswith(_WIRING)
+        return concerned(scene, touched, self.unexplained, wired=wired)
+
+    @property
+    def unexplained(self) -> tuple[Finding, ...]:
+        """The findings that wait for a cause."""
+        return *self.waiting, *self.consequences
 
     def trial(self, scene: Scene, candidate: Candidate, finding: Finding) -> Trial | None:
         """The part of the net that a change may concern: of a body, the layer that holds it."""
-        touched = self.touched(scene, candidate, finding)
+        touched = touched_layers(scene, candidate, finding)
         if scene.body.path:
             net = self.scene(self.context.model.net)
             holders = [] if net is None else net.by_id.get(scene.body.path[0], [])
             if net is None or not holders:
                 return None
             scene, touched = net, {holders[0]}
-        core = self.concerned(scene, touched, finding.rule.code.startswith(_WIRING))
+        core = self.core(scene, touched, finding)
         return self.known_trial(scene, core)
-
-    def concerned(self, scene: Scene, touched: set[int], wired: bool) -> set[int]:
-        """Some layers, those that they feed, and those behind that depend on their values.
-
-        wired: what fed them was not known, so that the values that they need may not be either.
-        """
-        core = set(touched)
-        if wired:
-            core |= _behind_values(scene, touched)
-        waiting = sorted(touched)
-        for at in waiting:
-            for _, consumer, _ in scene.consumers[at]:
-                if consumer in core or len(core) >= MAX_CORE:
-                    continue
-                core.add(consumer)
-                if _carries_sizes(scene, consumer):
-                    waiting.append(consumer)
-        return core | self.flagged_behind(scene, touched)
-
-    def flagged_behind(self, scene: Scene, touched: set[int]) -> set[int]:
-        """The layers on the way from some to others that have findings of their own."""
-        flagged = self.flagged(scene)
-        came: dict[int, int] = dict.fromkeys(touched, -1)
-        waiting = sorted(touched)
-        for at in waiting:
-            for _, consumer, _ in scene.consumers[at]:
-                if consumer not in came and len(came) < MAX_BEHIND:
-                    came[consumer] = at
-                    waiting.append(consumer)
-        way: set[int] = set()
-        for end in sorted(flagged & came.keys()):
-            at = end
-            while at >= 0 and at not in way and len(way) < MAX_CORE:
-                way.add(at)
-                at = came[at]
-        return way
-
-    def flagged(self, scene: Scene) -> set[int]:
-        """The layers of a body with findings that wait for a cause, in bodies of theirs too."""
-        depth = len(scene.body.path)
-        positions: set[int] = set()
-        for finding in (*self.waiting, *self.consequences):
-            layer = finding.layer
-            if layer is None:
-                continue
-            if layer in scene.position:
-                positions.add(scene.position[layer])
-            elif layer.path[:depth] == scene.body.path and len(layer.path) > depth:
-                positions.update(scene.by_id.get(layer.path[depth], ()))
-        return positions
-
-
-def _named_by_edges(scene: Scene, position: int) -> Iterator[int]:
-    """The layers from which edges to a layer come, to ports that it does not have, too."""
-    layer = scene.layers[position]
-    ports = {port.id for port in layer.inputs}
-    for edge in scene.edges_to.get(layer.id, ()):
-        if edge.to_port not in ports:
-            yield from scene.by_id.get(edge.from_layer, ())
-
-
-def _behind_values(scene: Scene, positions: set[int], most: int = MAX_BEFORE) -> set[int]:
-    """The layers that compute few whole numbers for some layers, where those are not known."""
-    layers: set[int] = set()
-    waiting = sorted(positions)
-    for at in waiting:
-        for source in scene.sources[at]:
-            if source is None or source[0] in layers or len(layers) >= most:
-                continue
-            outputs = scene.outputs(source[0])
-            if source[1] >= len(outputs):
-                continue
-            tensor = outputs[source[1]]
-            static = tensor.shape.static is not None and tensor.shape.size.low <= 64
-            if static and tensor.value is None and not tensor.element_type.is_real:
-                layers.add(source[0])
-                waiting.append(source[0])
-    return layers
-
-
-def _carries_sizes(scene: Scene, position: int) -> bool:
-    """Whether a layer produces few whole numbers, on which shapes may depend."""
-    return any(
-        not tensor.element_type.is_real
-        and (tensor.shape.static is not None and tensor.shape.size.low <= 64)
-        for tensor in scene.outputs(position)
-    )
 
 
 def _depth_of_cause(finding: Finding, around: Collection[tuple[str, ...]]) -> tuple[int, int]:

@@ -172,7 +172,7 @@ class Judge:
     def device_value(self, source: OutputRef) -> Array:
         """The device's value of an output that it has answered; irshape's of one it merges."""
         if source not in self.merged:
-            return self.device_value_of(self.rows[self.run.numbers[source]])
+            return self._answered(self.layers[source[0]], source[1])
         if source not in self.recomputed:
             inputs = self.device_inputs(self.merged[source])
             outputs = self.session.evaluate(self.layers[source[0]], inputs)
@@ -181,7 +181,10 @@ class Judge:
 
     def device_value_of(self, row: Row) -> Array:
         """The device's value of the output of a row that has been compared."""
-        theirs = self.run.theirs(row.layer, row.port)
+        return self._answered(row.layer, row.port)
+
+    def _answered(self, layer: Layer, port: int) -> Array:
+        theirs = self.run.theirs(layer, port)
         assert theirs is not None
         return theirs
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import struct
 import tempfile
 import zipfile
@@ -233,6 +234,8 @@ class Recording:
     def _open(self, limit: int) -> None:
         members = self._archive.infolist()
         total = sum(member.file_size for member in members)
+        if sum(member.compress_size for member in members) > os.path.getsize(self.path):
+            raise EOFError  # zipfile would ask for memory for all of it
         sizes = {member.filename: member.file_size for member in members}
         if _INDEX not in sizes:
             raise ValueError(f"'{self.path}' is not a recording: it has no {_INDEX}")

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
 from math import prod
 from typing import Any, ClassVar, Final, Union, overload
+
+from .demands import note
 
 UNBOUNDED: Final = 2**63 - 1
 """The upper bound of a dimension without one; arithmetic on bounds saturates there."""
@@ -258,29 +259,29 @@ class Dimension:
             return Dimension(min(self.low, other.low), max(self.high, other.high))
         if here:
             if self.low != self.high and other.low == other.high:
-                _note("1|", other.low)
+                note("1|", other.low)
             return other
         if there:
             if other.low != other.high and self.low == self.high:
-                _note("1|", self.low)
+                note("1|", self.low)
             return self
         return self.merge(other)
 
     def at_least(self, other: Dimension | int) -> Dimension:
         """This dimension, where the layer at work is refused if it is smaller than `other`."""
         if self.low != self.high:
-            _note(">=", other if isinstance(other, int) else other.low)
+            note(">=", other if isinstance(other, int) else other.low)
         return self
 
     def one_or(self, size: int) -> None:
         """Notes that the layer at work takes no other size of this dimension than 1 and `size`."""
         if self.low != self.high:
-            _note("1|", size)
+            note("1|", size)
 
     def multiple_of(self, divisor: int) -> Dimension:
         """This dimension, where the layer at work is refused if `divisor` does not divide it."""
         if self.low != self.high:
-            _note("%", divisor)
+            note("%", divisor)
         return self
 
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
@@ -332,7 +333,7 @@ class Dimension:
         This is OpenVINO's `Dimension / int`.
         """
         if self.low != self.high:
-            _note("%", divisor)
+            note("%", divisor)
         if self.is_unbounded:
             return self
         low = -(-self.low // divisor)
@@ -362,41 +363,14 @@ class Dimension:
         return f"Dimension({self})"
 
 
-Demand = tuple[str, int]
-"""A relation and a number: a dynamic dimension has to be `==` the number, `>=`, a multiple of it
-(`%`), or 1 or it (`1|`). A relation `=`, with 0: two of them have to be equal.
-"""
-_noted: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
-
-
-class NotedDemands:
-    """Within `with`, what is demanded of dynamic dimensions; not what is within another one."""
-
-    __slots__ = ("_token", "demands")
-
-    def __enter__(self) -> NotedDemands:
-        self.demands: list[Demand] = []
-        self._token = _noted.set(self.demands)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _noted.reset(self._token)
-
-
-def _note(relation: str, number: int) -> None:
-    noted = _noted.get()
-    if noted is not None:
-        noted.append((relation, number))
-
-
 def _note_agreement(one: Dimension, other: Dimension) -> None:
     """Notes that two sizes, one of which is dynamic, have to be equal."""
     if one.low == one.high:
-        _note("==", one.low)
+        note("==", one.low)
     elif other.low == other.high:
-        _note("==", other.low)
+        note("==", other.low)
     else:
-        _note("=", 0)
+        note("=", 0)
 
 
 DimensionLike = Union[int, str, tuple[int, int | None], Dimension]

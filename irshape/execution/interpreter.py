@@ -181,12 +181,7 @@ class Interpreter:
     def evaluate(
         self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
     ) -> tuple[Array, ...]:
-        """The outputs of one layer by itself, for inputs in the order of its fed ports.
-
-        Its variables are empty; a run that is under way is not disturbed.
-        observe: called with the layers of its bodies in each of their runs.
-        Raises `ExecutionError`.
-        """
+        """See `Session.evaluate`."""
         under_way, self.current = self.current, Run({}, observe)
         try:
             with np.errstate(all="ignore"):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
+from ..demands import NotedDemands
 from ..faults import Fault, Violation
 from ..model.graph import PORT_MAPS, Body, Layer, PortMap
 from ..model.wiring import wire
@@ -13,7 +14,6 @@ from ..ops.bodies import BodyView, PortBinding, T
 from ..ops.declaration import Operation, check_inputs
 from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP
-from ..types import NotedDemands
 from .layer import internal_error
 from .ports import declared_outputs
 from .result import NO_DEMANDS, BodyResult, LayerResult

@@ -31,7 +31,7 @@ class Declarations:
 
     def __init__(self, model: Model) -> None:
         self._alone = model.kind == "layers"
-        self._by_text: dict[tuple[object, ...], Declaration] = {}
+        self._by_text: dict[tuple[str, str, tuple[str, ...], bool], Declaration] = {}
         self._by_layer: dict[Layer, Declaration] = {}
 
     def of(self, layer: Layer) -> Declaration:
@@ -42,20 +42,18 @@ class Declarations:
         items = layer.items
         # a layer without a version has one that also depends on its ports
         version = layer.version or str(layer.offset)
-        if (
+        # a constant: where its bytes lie takes no part in inference
+        anywhere = (
             len(items) == 8
             and items[4] == "offset"
             and items[5].isdigit()
             and items[7].isdigit()
             and items[6] == "size"
-        ):
-            # a constant: where its bytes lie takes no part in inference
-            key: tuple[object, ...] = (layer.type, version, items[:4], "anywhere")
-        else:
-            key = (layer.type, version, items)
+        )
+        key = (layer.type, version, items[:4] if anywhere else items, anywhere)
         declaration = self._by_text.get(key)
         if declaration is None:
-            if len(key) == 4:
+            if anywhere:
                 items = (*items[:4], "offset", "0", "size", "0")
             declaration = self._by_text[key] = self._read(layer, items)
         self._by_layer[layer] = declaration

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from math import prod
 
+from ..demands import NotedDemands
 from ..faults import Fault, Violation, fault
 from ..model.graph import Layer, Model
 from ..model.weights import Constant, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
-from ..types import ElementType, NotedDemands, PartialShape
+from ..types import ElementType, PartialShape
 from .folding import fold
 from .result import LayerResult
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from ..demands import Demand
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
 from ..model.wiring import Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..types import UNBOUNDED, Demand, Dimension
+from ..types import UNBOUNDED, Dimension
 
 if TYPE_CHECKING:
     from ..symbols.conditions import Constraint

@@ -8,41 +8,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..demands import solved
 from ..types import Dimension
 
 
-class Demands:
+class TracedDemands:
     """What is demanded of some sizes, each given by its index."""
 
     def __init__(self) -> None:
         self.numbers: list[tuple[int, str, int]] = []
-        """The size has to be `==`, `>=` or a multiple of (`%`) a number, or 1 or it (`1|`)."""
+        """The size, and what is demanded of it: see `Demand`."""
         self.equal: list[tuple[int, int, int]] = []
         """The first size has to be the second and a number."""
-
-
-def solved(relation: str, number: int, scale: int, offset: int) -> tuple[str, int] | None:
-    """What has to hold of a size, so that `relation number` holds of `scale * size + offset`.
-
-    None for what is no demand of that kind. A size that has to be -1 cannot be.
-    """
-    if relation == "==":
-        share, rest = divmod(number - offset, scale)
-        return relation, -1 if rest or share < 0 else share
-    if relation == ">=":
-        return relation, -((offset - number) // scale)
-    return (relation, number) if (scale, offset) == (1, 0) else None
-
-
-def excludes(size: int, relation: str, number: int) -> bool:
-    """Whether a size does not meet a demand; every size meets that two sizes are equal."""
-    if relation == "==":
-        return size != number
-    if relation == ">=":
-        return size < number
-    if relation == "%":
-        return size % number != 0
-    return relation == "1|" and size not in (1, number)
 
 
 class TracedDimension(Dimension):
@@ -53,7 +30,7 @@ class TracedDimension(Dimension):
     leads: ClassVar[bool] = True
 
     def __init__(
-        self, demands: Demands, index: int, scale: int, offset: int, interval: Dimension
+        self, demands: TracedDemands, index: int, scale: int, offset: int, interval: Dimension
     ) -> None:
         self.low, self.high = interval.low, interval.high
         self.demands = demands

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..demands import excludes
 from ..faults import Fault
 from ..inference.result import BodyResult
-from ..inference.tracing import excludes
 from ..model.graph import Finding
 from .context import Context
 
@@ -26,7 +26,7 @@ def contrary_sizes(context: Context) -> Iterator[Finding]:
     result = context.inference.result
     if not _may_contradict(result):
         return
-    from ..inference.demands import may_contradict
+    from ..inference.contrary_demands import may_contradict
 
     if not may_contradict(model, result):
         return

@@ -50,6 +50,7 @@ class TensorIterator(Iteration):
         else:
             for binding in sliced:  # all are sliced in the same number of parts
                 if (binding.start, binding.end, binding.part_size) == (0, -1, 1):
+                    # every element is a part, so that the number of parts is the size itself
                     size = inputs[binding.external or 0].shape[binding.axis or 0]
                     size.agrees(Dimension(max(known, 0)))
                 parts = self.symbolic_count([binding], inputs)

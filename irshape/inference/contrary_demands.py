@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from ..demands import excludes, solved
 from ..faults import Fault, Violation
 from ..model.graph import Layer, Model
 from ..model.wiring import OutputRef
@@ -21,17 +22,17 @@ from ..types import Dimension, PartialShape
 from .bodies import bind, infer_with_bodies
 from .declarations import Declarations
 from .result import BodyResult
-from .tracing import Demands, TracedDimension, excludes, solved
+from .tracing import TracedDemands, TracedDimension
 
 Place = tuple[int, int]
 """An input of a layer, and an axis."""
 
 
-class Own(NamedTuple):
+class LayerDemands(NamedTuple):
     """What a layer demands of its inputs, and how its outputs follow from them."""
 
     numbers: tuple[tuple[Place, str, int], ...]
-    """See `Demands`."""
+    """See `TracedDemands`."""
     equal: tuple[tuple[Place, Place, int], ...]
     outputs: tuple[tuple[tuple[Place, int, int] | None, ...], ...]
     """For each axis of each output the axis that it is a multiple of, plus a number: the place, the
@@ -52,19 +53,23 @@ class _Layers:
     def __init__(self, model: Model, result: BodyResult) -> None:
         self.result = result
         self._declarations = Declarations(model)
-        self._by_outputs: dict[int, Own] = {}
+        self._by_outputs: dict[int, LayerDemands] = {}
 
-    def own(self, part: BodyResult, position: int) -> Own:
+    def of(self, part: BodyResult, position: int) -> LayerDemands:
         """What one layer demands."""
         key = id(part.outputs[position])
         own = self._by_outputs.get(key)
         if own is None:
             inputs = part.inputs.get(position, ())
             dynamic = any(map(_is_dynamic, inputs))
-            own = self._by_outputs[key] = self._own(part, position, inputs) if dynamic else _NOTHING
+            own = self._by_outputs[key] = (
+                self._worked_out(part, position, inputs) if dynamic else _NOTHING
+            )
         return own
 
-    def _own(self, part: BodyResult, position: int, inputs: tuple[Tensor | None, ...]) -> Own:
+    def _worked_out(
+        self, part: BodyResult, position: int, inputs: tuple[Tensor | None, ...]
+    ) -> LayerDemands:
         layer = part.body.layers[position]
         declaration = self._declarations.of(layer)
         if isinstance(declaration, UnknownOperation):
@@ -81,7 +86,7 @@ class _Layers:
         return own
 
 
-_KNOWN: dict[tuple[Operation, tuple[Tensor | None, ...]], Own] = {}
+_KNOWN: dict[tuple[Operation, tuple[Tensor | None, ...]], LayerDemands] = {}
 """What was worked out, kept from one model to the next."""
 _MOST = 4096
 
@@ -90,7 +95,7 @@ def _is_dynamic(tensor: Tensor | None) -> bool:
     return tensor is not None and -1 in tensor.shape.declared
 
 
-def _of_operation(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Own:
+def _of_operation(operation: Operation, inputs: tuple[Tensor | None, ...]) -> LayerDemands:
     demands, places, fed = _traced(inputs)
     try:
         operands = check_inputs(operation, fed)
@@ -106,7 +111,7 @@ def _around_bodies(
     operation: Operation,
     inputs: tuple[Tensor | None, ...],
     inner: dict[str, BodyResult],
-) -> Own:
+) -> LayerDemands:
     """inner: what is inferred of the bodies."""
     demands, places, fed = _traced(inputs)
     known = {layer.bodies[tag]: result for tag, result in inner.items()} if layer.bodies else {}
@@ -116,14 +121,14 @@ def _around_bodies(
     return _own(demands, places, () if isinstance(outputs, Fault) else outputs)
 
 
-_NOTHING = Own((), (), ())
+_NOTHING = LayerDemands((), (), ())
 
 
 def _traced(
     inputs: tuple[Tensor | None, ...],
-) -> tuple[Demands, list[Place], tuple[Tensor, ...]]:
+) -> tuple[TracedDemands, list[Place], tuple[Tensor, ...]]:
     """Inputs whose dynamic dimensions write demands down; where each of these stands."""
-    demands = Demands()
+    demands = TracedDemands()
     places: list[Place] = []
 
     def traced(index: int, tensor: Tensor) -> Tensor:
@@ -144,7 +149,7 @@ def _traced(
     return demands, places, fed
 
 
-def _own(demands: Demands, places: list[Place], outputs: tuple[Tensor, ...]) -> Own:
+def _own(demands: TracedDemands, places: list[Place], outputs: tuple[Tensor, ...]) -> LayerDemands:
     following = []
     for tensor in outputs:
         axes: list[tuple[Place, int, int] | None] = []
@@ -154,7 +159,7 @@ def _own(demands: Demands, places: list[Place], outputs: tuple[Tensor, ...]) -> 
             else:
                 axes.append(None)
         following.append(tuple(axes))
-    return Own(
+    return LayerDemands(
         tuple([(places[index], relation, size) for index, relation, size in demands.numbers]),
         tuple([(places[here], places[there], more) for here, there, more in demands.equal]),
         tuple(following),
@@ -212,7 +217,7 @@ class _Traces:
         ):
             return False  # what is worked out in different places is seldom equal
         for part, position in self._positions(lambda relation, _: relation == "="):
-            for here, there, more in self._layers.own(part, position).equal:
+            for here, there, more in self._layers.of(part, position).equal:
                 forms = self._form(part, position, *here), self._form(part, position, *there)
                 if not self._join(*forms, more):
                     return True
@@ -241,7 +246,7 @@ class _Traces:
         """
         numbers = []
         for part, position in self._positions(chosen):
-            for (index, axis), relation, number in self._layers.own(part, position).numbers:
+            for (index, axis), relation, number in self._layers.of(part, position).numbers:
                 form = self._form(part, position, index, axis)
                 demand = None if form is None else solved(relation, number, *form[1:])
                 if form is not None and demand is not None:
@@ -318,7 +323,7 @@ class _Traces:
                 return None
             part, position, index, _ = outer
         else:
-            outputs = self._layers.own(part, position).outputs
+            outputs = self._layers.of(part, position).outputs
             axes = outputs[output] if output < len(outputs) else ()
             step = axes[axis] if axis < len(axes) else None
             if step is None:

@@ -1,0 +1,56 @@
+"""What layers demand of dynamic dimensions beside the intervals that these have."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+Demand = tuple[str, int]
+"""A relation and a number: a dynamic dimension has to be `==` the number, `>=`, a multiple of it
+(`%`), or 1 or it (`1|`). A relation `=`, with 0: two of them have to be equal.
+"""
+_noted: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
+
+
+class NotedDemands:
+    """Within `with`, what is demanded of dynamic dimensions; not what is within another one."""
+
+    __slots__ = ("_token", "demands")
+
+    def __enter__(self) -> NotedDemands:
+        self.demands: list[Demand] = []
+        self._token = _noted.set(self.demands)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _noted.reset(self._token)
+
+
+def note(relation: str, number: int) -> None:
+    """Notes a demand of the layer at work, where somebody takes notes."""
+    noted = _noted.get()
+    if noted is not None:
+        noted.append((relation, number))
+
+
+def solved(relation: str, number: int, scale: int, offset: int) -> tuple[str, int] | None:
+    """What has to hold of a size, so that `relation number` holds of `scale * size + offset`.
+
+    None for what is no demand of that kind. A size that has to be -1 cannot be.
+    """
+    if relation == "==":
+        share, rest = divmod(number - offset, scale)
+        return relation, -1 if rest or share < 0 else share
+    if relation == ">=":
+        return relation, -((offset - number) // scale)
+    return (relation, number) if (scale, offset) == (1, 0) else None
+
+
+def excludes(size: int, relation: str, number: int) -> bool:
+    """Whether a size does not meet a demand; every size meets that two sizes are equal."""
+    if relation == "==":
+        return size != number
+    if relation == ">=":
+        return size < number
+    if relation == "%":
+        return size % number != 0
+    return relation == "1|" and size not in (1, number)

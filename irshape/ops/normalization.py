@@ -24,7 +24,7 @@ from .declaration import (
 from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
-from .pooling import Along, over_windows
+from .pooling.base import Along, over_windows
 from .tensors import Tensor
 from .windows import channels_last, channels_to_end, channels_to_front, padded
 

@@ -12,7 +12,8 @@ from differential.oracle import Oracle
 
 from irshape.ops.convolution.backward import ConvolutionBackpropData
 from irshape.ops.normalization import GroupNormalization
-from irshape.ops.pooling import AvgPool_1, MaxPool_1
+from irshape.ops.pooling.average import AvgPool_1
+from irshape.ops.pooling.maximum import MaxPool_1
 
 INF, NAN = float("inf"), float("nan")
 TEXT = {"string": "text-as-number"}
@@ -540,7 +541,8 @@ def test_adaptive(case: Case, oracle: Oracle) -> None:
 
 
 def test_mean_of_integers_is_the_nearest() -> None:
-    from irshape.ops.pooling import AdaptiveAvgPool, AvgPool_1
+    from irshape.ops.pooling.adaptive import AdaptiveAvgPool
+    from irshape.ops.pooling.average import AvgPool_1
 
     numbers = np.array([[[0, 1, 1, 2, 2, 3, -1, 0]]], np.int32)
     pool = AvgPool_1(strides=(2,), pads_begin=(0,), pads_end=(0,), kernel=(2,), exclude_pad=True)

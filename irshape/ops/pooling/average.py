@@ -1,0 +1,89 @@
+"""AvgPool: the mean of each window."""
+
+from __future__ import annotations
+
+from ..conversion import plain
+from ..declaration import attribute
+from ..elementwise import computed
+from ..kinds import BOOLEAN, NATURALS
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .base import ROUNDING_TORCH, Along, Pooling, Sizes, over_windows
+
+
+class AveragePooling(Pooling):
+    """The mean of each window.
+
+    Padding counts as zeros, or with `exclude-pad` not at all; the mean of integers is the nearest,
+    an even one between two.
+    """
+
+    exclude_pad: bool = attribute(BOOLEAN, default=True, required=True, name="exclude-pad")
+
+    @property
+    def avoids_padding(self) -> bool:  # type: ignore[override]
+        return self.exclude_pad
+
+    def infer(self, data: Tensor) -> Tensor:
+        return Tensor(data.element_type, self.pooled(data.shape))
+
+    def evaluate(self, data: Array) -> Array:
+        numbers = plain(data)
+        real = numbers.dtype.kind == "f"
+        total, ways = self.laid_out(numbers if real else numbers.astype(np.int64), 0)
+        whole = not self.exclude_pad and any(along.begin or along.end for along, _ in ways)
+        divisor = np.ones(1, total.dtype)
+        for axis in reversed(range(len(ways))):
+            along, count = ways[axis]
+            total = over_windows(total, axis + 2, along, count, np.add)
+            counted = (
+                np.full(count, along.kernel)
+                if whole
+                else inside(along, data.shape[axis + 2], count)
+            )
+            divisor = (
+                counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
+            )
+        divisor = np.maximum(divisor, 1)  # the mean of nothing is 0
+        if real:
+            return computed(np.divide(total, divisor, out=total), data)
+        rest = 2 * (total - total // divisor * divisor)
+        return computed(
+            total // divisor
+            + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1))),
+            data,
+        )
+
+
+def inside(along: Along, size: int, count: int) -> Array:
+    """How many elements of each window along an axis are not padding."""
+    positions = (
+        np.arange(count)[:, None] * along.stride
+        - along.begin
+        + np.arange(along.kernel) * along.dilation
+    )
+    return np.asarray(((positions >= 0) & (positions < size)).sum(axis=1))
+
+
+class AvgPool_1(AveragePooling):
+    """The mean of each window. Specification: AvgPool-1."""
+
+    since = 1
+
+
+class AvgPool_14(AveragePooling):
+    """The mean of each window; with `ceil_torch` no window starts in the padding at the end.
+
+    Specification: AvgPool-14.
+    """
+
+    since = 14
+    rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
+
+
+class AvgPool_16(AveragePooling):
+    """The mean of each window, whose elements can lie apart. Specification: AvgPool-16."""
+
+    since = 16
+    dilations: Sizes = attribute(NATURALS, default=None)
+    rounding_type: str = attribute(ROUNDING_TORCH, default="floor")

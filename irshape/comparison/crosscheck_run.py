@@ -118,6 +118,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         comparison: Comparison,
         circumstances: Circumstances,
         fed: Mapping[str, Array],
+        unasked: frozenset[Layer] = frozenset(),
     ) -> None:
         super().__init__(session)
         self.answer = answer
@@ -144,6 +145,9 @@ class CrosscheckRun(LayerwiseRun[int]):
         self.on_levels: set[Layer] = set()
         """Normalizations that the device computes of levels, before they are scaled."""
         self.results: list[Array] = []
+        self.unasked = unasked
+        """Layers whose tensors the device was not asked for."""
+        self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}
 
     def compare(self) -> None:
         """Compares all layers, and explains what they inherit."""
@@ -168,9 +172,39 @@ class CrosscheckRun(LayerwiseRun[int]):
     def theirs(self, layer: Layer, port: int) -> Array | None:
         """The device's value of an output; None where it gives none."""
         tensor = self.answer.values.get((device_name(layer), port))
-        if tensor is None and layer in self.left_out:
-            return self.given_to(layer)
-        return None if tensor is None else tensor.array()
+        if tensor is not None:
+            return tensor.array()
+        if layer in self.unasked:
+            return self.instead_of(layer, port)
+        return self.given_to(layer) if layer in self.left_out else None
+
+    def instead_of(self, layer: Layer, port: int) -> Array | None:
+        """irshape's value, from the device's inputs, of a tensor that the device was not asked
+        for."""
+        if layer not in self._computed_unasked:
+            sources = self.wiring.sources[self.positions[layer]]
+            try:
+                given = [self.value_of(source) for source in sources if source is not None]
+                self._computed_unasked[layer] = self.session.evaluate(layer, given)
+            except (ExecutionError, KeyError):
+                self._computed_unasked[layer] = ()
+        outputs = self._computed_unasked[layer]
+        return outputs[port] if port < len(outputs) else None
+
+    def value_of(self, source: OutputRef) -> Array:
+        """A constant, an input, or the device's value of an output.
+
+        Raises `KeyError` where it gives none.
+        """
+        layer = self.layers[source[0]]
+        if layer.is_constant:
+            return self.session.constant(layer)
+        if layer.is_parameter:
+            return self.fed[layer.id]
+        theirs = self.theirs(layer, source[1])
+        if theirs is None:
+            raise KeyError(source)
+        return theirs
 
     @cached_property
     def left_out(self) -> set[Layer]:

@@ -139,8 +139,7 @@ def compared(
         circumstances = Circumstances(device, options, limits, precision, label, told)
         run = CrosscheckRun(session, answer, comparison, circumstances, fed)
         run.compare()
-        Judge(run, compared).judge()
-        run.explain_precision()
+        Judge(run, compared).judge().explain_precision()
     return comparison
 
 

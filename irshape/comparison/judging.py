@@ -6,7 +6,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer, Model
@@ -14,20 +14,44 @@ from ..model.wiring import OutputRef
 from ..types import PartialShape
 from . import reproducer
 from .answers import Question, Unanswered, to_bytes
+from .asking_again import FewerTensors
 from .crosscheck_run import CrosscheckRun
 from .devices import written
 from .inside import look_inside
-from .result import BEHIND_MERGED, MERGED, MERGED_SHAPE, MERGED_WITHIN, Array, Comparison, Row
+from .result import (
+    BEHIND_MERGED,
+    MERGED,
+    MERGED_SHAPE,
+    MERGED_UNASKED,
+    MERGED_WITHIN,
+    Array,
+    Comparison,
+    Row,
+)
 from .suspects import Patterns, Suspect
 
 MAX_PROBES = 6
-"""How many layers are run alone on the device. With two runs of the whole model, and two more of
-irshape's for explanations, a cross-check takes at most ten runs."""
+"""How many layers are run alone on the device, runs with fewer tensors included. With two runs of
+the whole model, and two more of irshape's for explanations, a cross-check takes at most ten."""
 
 LOOKED_AT_BEHIND = 16
 """How many layers behind a suspected one are computed from the device's value of it."""
 
 Behind = Literal["agrees", "departs", "inherits"]
+
+
+class Alone(NamedTuple):
+    """A layer that was run alone on the device.
+
+    outputs: irshape's. theirs: the device's of the suspected port, None where it gave none.
+    right: whether that one agrees.
+    """
+
+    cut: reproducer.Cut
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    theirs: Array | None
+    right: bool
 
 
 class Judge:
@@ -45,51 +69,79 @@ class Judge:
         """The outputs whose tensors the device does not have, for it merges their layers."""
         self.recomputed: dict[OutputRef, Array] = {}
         """irshape's values of merged outputs that suspected layers are given."""
+        self.patterns = Patterns(self.layers, self.wiring)
+        self.known: set[Hashable] = set()
+        """The patterns of merged layers."""
+        self.probes = 0
+        self.blamed = False
+        self.fewer = FewerTensors(run)
+        self.asks_again = True
 
-    def judge(self) -> None:
+    def judge(self) -> CrosscheckRun:
         """Runs the suspected layers alone on the device, until one departs there too.
 
         That one is to blame; it is looked into, and saved. A layer that does not, and from which
         nothing inherits a departure, is merged with its neighbours: its tensor on the device is not
         what those behind it are computed from. It speaks for all in the same surroundings behind
         which nothing departs, and for those that have its constants too.
-        """
-        patterns = Patterns(self.layers, self.wiring)
-        known = self.merged_by_shape(patterns)
-        probes, blamed = 0, False
-        for suspect in self.run.suspects:
-            row = self.rows[suspect.number]
-            position = self.run.positions[row.layer]
-            inputs = self.device_inputs(suspect)
-            if self.explains_given(suspect, inputs):
-                continue
-            theirs = self.device_value_of(row)
-            behind = self.behind(row)
-            exists = runtime_expects(row, theirs) is not False
-            if behind == "departs" and exists and not blamed and self.leads_on(row, theirs):
-                behind = "inherits"
-            keys = self.keys_of(patterns, row)
-            reason = None
-            if behind == "agrees" and not exists:
-                reason = MERGED_SHAPE
-            elif behind == "departs" and self.consumers_agree(suspect, inputs):
-                reason = MERGED_WITHIN
-            elif behind != "inherits" and keys[behind == "departs"] in known:
-                reason = MERGED if exists else MERGED_SHAPE
-            elif probes < MAX_PROBES and not (blamed and behind == "inherits"):
-                probes += 1
-                if self.right_alone(suspect, inputs, behind, blamed):
-                    known.update(keys)
-                    reason = MERGED
-                else:
-                    blamed = True
-            if reason is not None:
-                self.rows[suspect.number] = self.rows[suspect.number]._replace(
-                    own_verdict="explained", own_reason=reason
-                )
-                self.merged[position, row.port] = suspect
 
-    def merged_by_shape(self, patterns: Patterns) -> set[Hashable]:
+        A layer that is right alone, and from which others inherit a departure, is to blame unless
+        it is right where the device is not asked for its tensor. Returns the run whose verdicts
+        hold: without that question, if there is nothing else to blame for.
+        """
+        self.known |= self.merged_by_shape()
+        for suspect in self.run.suspects:
+            if self.rows[suspect.number].own_verdict == "differs":
+                self.judge_one(suspect)
+        again = None if self.blamed else self.fewer.compared()
+        return self.run if again is None else self.judge_again(again)
+
+    def judge_again(self, again: CrosscheckRun) -> CrosscheckRun:
+        """Judges a run with fewer questions, with what is known and the runs that are left."""
+        judge = Judge(again, self.compared)
+        judge.known, judge.asks_again = self.known, False
+        judge.probes = self.probes + self.fewer.cost
+        settled = judge.judge()
+        self.fewer.explain_in(settled.rows)
+        return settled
+
+    def judge_one(self, suspect: Suspect) -> None:
+        """Blames a suspected layer, or explains it, or leaves it as it is."""
+        row = self.rows[suspect.number]
+        position = self.run.positions[row.layer]
+        inputs = self.device_inputs(suspect)
+        if self.explains_given(suspect, inputs):
+            return
+        theirs = self.device_value_of(row)
+        behind = self.behind(row)
+        exists = runtime_expects(row, theirs) is not False
+        if behind == "departs" and exists and not self.blamed and self.leads_on(row, theirs):
+            behind = "inherits"
+        keys = self.keys_of(row)
+        reason = None
+        if behind == "agrees" and not exists:
+            reason = MERGED_SHAPE
+        elif behind == "departs" and self.consumers_agree(suspect, inputs):
+            reason = MERGED_WITHIN
+        elif behind != "inherits" and keys[behind == "departs"] in self.known:
+            reason = MERGED if exists else MERGED_SHAPE
+        elif self.blamed and behind == "inherits":
+            self.right_unasked(suspect)
+        elif self.probes + self.fewer.cost < MAX_PROBES:
+            self.probes += 1
+            alone = self.alone(suspect, inputs)
+            if alone.right and behind != "inherits":
+                self.known.update(keys)
+                reason = MERGED
+            elif not (alone.right and self.right_unasked(suspect)):
+                self.blame(suspect, alone)
+        if reason is not None:
+            self.rows[suspect.number] = self.rows[suspect.number]._replace(
+                own_verdict="explained", own_reason=reason
+            )
+            self.merged[position, row.port] = suspect
+
+    def merged_by_shape(self) -> set[Hashable]:
         """The patterns of what is merged as its shape tells, if nothing behind it departs."""
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
@@ -98,15 +150,15 @@ class Judge:
                 runtime_expects(row, self.device_value_of(row)) is False
                 and self.behind(row) == "agrees"
             ):
-                known.update(self.keys_of(patterns, row))
+                known.update(self.keys_of(row))
         return known
 
-    def keys_of(self, patterns: Patterns, row: Row) -> tuple[Hashable, Hashable]:
+    def keys_of(self, row: Row) -> tuple[Hashable, Hashable]:
         """What an output is known again by: its surroundings; what it is computed from, with the
         values of constants."""
         position = self.run.positions[row.layer]
-        computed = patterns.computed(position), row.port, self.constants_of(position)
-        return (patterns.of(position), row.port), computed
+        computed = self.patterns.computed(position), row.port, self.constants_of(position)
+        return (self.patterns.of(position), row.port), computed
 
     def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
         """Whether a layer agrees that is given what the device merges; else its row says by how
@@ -130,32 +182,42 @@ class Judge:
         )
         return agrees
 
-    def right_alone(
-        self, suspect: Suspect, inputs: tuple[Array, ...], behind: Behind, blamed: bool
-    ) -> bool:
-        """Whether a suspected layer is right on the device when it runs alone, and nothing inherits
-        its departure.
-
-        Where it is not, it is to blame. The first of those is saved, and looked into; blamed: that
-        has been done.
-        """
+    def alone(self, suspect: Suspect, inputs: tuple[Array, ...]) -> Alone:
+        """A suspected layer run alone on the device."""
         row = self.rows[suspect.number]
         outputs = self.session.evaluate(row.layer, inputs)
-        theirs = self.device_value_of(row)
         cut = reproducer.cut(self.session.model, row.layer, inputs)
-        alone = self.alone(cut, row.port)
-        if alone is not None:
-            right = self.run.alike(outputs[row.port], alone)
-            if right and behind != "inherits":
-                return True
-            which = "the same" if self.run.alike(alone, theirs) else "other wrong"
+        theirs = self.asked_alone(cut, row.port)
+        right = theirs is not None and self.run.alike(outputs[row.port], theirs)
+        return Alone(cut, inputs, outputs, theirs, right)
+
+    def blame(self, suspect: Suspect, alone: Alone) -> None:
+        """Says in the row of a layer that is to blame what it gives alone. The first of those is
+        saved, and looked into."""
+        row = self.rows[suspect.number]
+        theirs = self.device_value_of(row)
+        if alone.theirs is not None:
+            which = "the same" if self.run.alike(alone.theirs, theirs) else "other wrong"
             reason = f"alone on the device, with the same inputs, the layer gives {which} values"
+            merged = MERGED_UNASKED if suspect.number in self.fewer.right else MERGED
             self.rows[suspect.number] = row._replace(
-                own_reason=MERGED if right else row.own_reason or reason
+                own_reason=merged if alone.right else row.own_reason or reason
             )
-        if not blamed:
-            self.keep(row.layer, cut, inputs, outputs, theirs if alone is None else alone)
-        return False
+        if not self.blamed:
+            self.keep(row.layer, alone, theirs if alone.theirs is None else alone.theirs)
+        self.blamed = True
+
+    def right_unasked(self, suspect: Suspect) -> bool:
+        """Whether the tensor of a suspect is right where the device is not asked for it, though
+        others inherit its departure where it is. Its row is then explained."""
+        others = (
+            each.number
+            for each in self.run.suspects
+            if self.rows[each.number].own_verdict == "differs"
+            and self.behind(self.rows[each.number]) == "inherits"
+        )
+        limit = MAX_PROBES - self.probes if self.asks_again else 0
+        return self.fewer.explains(suspect.number, others, limit)
 
     def device_inputs(self, suspect: Suspect) -> tuple[Array, ...]:
         """The inputs of a suspected layer as the device has them.
@@ -198,20 +260,13 @@ class Judge:
                 digest.update(to_bytes(constant))
         return digest.hexdigest()
 
-    def keep(
-        self,
-        layer: Layer,
-        cut: reproducer.Cut,
-        inputs: tuple[Array, ...],
-        outputs: tuple[Array, ...],
-        theirs: Array,
-    ) -> None:
+    def keep(self, layer: Layer, alone: Alone, theirs: Array) -> None:
         """Saves the blamed layer where that is asked for, and looks into its bodies."""
         limits = self.circumstances.limits
         comparison = self.run.comparison
         if limits.save is not None:
             comparison.saved = reproducer.save(
-                cut, limits.save, {"irshape": outputs, "device": [theirs]}
+                alone.cut, limits.save, {"irshape": alone.outputs, "device": [theirs]}
             )
         if layer.bodies:
 
@@ -228,7 +283,7 @@ class Judge:
                     label=f"{self.circumstances.label}{name}/",
                 )
 
-            comparison.inside = look_inside(self.session, layer, inputs, compare_body)
+            comparison.inside = look_inside(self.session, layer, alone.inputs, compare_body)
 
     def behind(self, row: Row) -> Behind:
         """What becomes of an output in the layers that it feeds.
@@ -325,16 +380,10 @@ class Judge:
 
         Raises `KeyError` where it gives none.
         """
-        layer = self.layers[source[0]]
-        if layer.is_constant:
-            return self.session.constant(layer)
-        if layer.is_parameter:
-            return self.run.fed[layer.id]
-        if self.run.theirs(layer, source[1]) is None:
-            raise KeyError(source)
-        return self.device_value(source)
+        value = self.run.value_of(source)
+        return self.device_value(source) if source in self.merged else value
 
-    def alone(self, cut: reproducer.Cut, port: int) -> Array | None:
+    def asked_alone(self, cut: reproducer.Cut, port: int) -> Array | None:
         """What the device gives for a layer by itself; None where it cannot."""
         with tempfile.TemporaryDirectory(prefix="irshape-") as name:
             try:
@@ -350,8 +399,6 @@ class Judge:
                 return None
             tensor = answer.values.get((cut.layer.id, port))
             return None if tensor is None else tensor.array()
-
-    # explanations that take another run
 
 
 def runtime_expects(row: Row, theirs: Array) -> bool | None:

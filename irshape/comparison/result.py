@@ -33,6 +33,11 @@ BEHIND_MERGED = (
     "the device merges what this layer is given, and has no tensor of it; with irshape's values of "
     "it, the layer agrees"
 )
+MERGED_UNASKED = f"{MERGED}, also where it is not asked for inner tensors at this place"
+UNASKED = (
+    "the device gives another value only where it is asked for inner tensors at this place: "
+    "without those questions the layer agrees, or what is computed from it does"
+)
 
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,7 @@ def _run(
         known = core.get_property("CPU", "SUPPORTED_PROPERTIES")
         config |= {name: text for name, text in _exact(hint).items() if name in known}
     if request["layers"] == "all":
-        _watch_all(model)
+        _watch_all(model, request.get("unasked", ()))
     # an output that has a Result already gets no second one, so each is found by what feeds it
     watched = [result.input(0).get_source_output() for result in model.get_results()]
     positions = {
@@ -216,9 +217,9 @@ def _exact(hint: str) -> dict[str, str]:
     return {"KV_CACHE_PRECISION": hint, "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
 
 
-def _watch_all(model: Any) -> None:
-    """Makes every inner tensor an output of the model."""
-    unseen = _unseen(model)
+def _watch_all(model: Any, unasked: Iterable[str]) -> None:
+    """Makes every inner tensor an output of the model, but for those of the nodes in `unasked`."""
+    unseen = _unseen(model) | set(unasked)
     for node in model.get_ops():
         if node.get_friendly_name() in unseen:
             continue

@@ -38,11 +38,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def falsified(
     monkeypatch: pytest.MonkeyPatch, asked: list[bool], alter: Callable[[Values], None]
 ) -> None:
-    """Lets the device give other values for the whole model; `alter` changes them in place."""
+    """Lets the device give other values for the whole model; `alter` changes them in place.
+
+    They do not depend on what the device is asked for.
+    """
     real = runtime.ask
 
     def ask(folder: Path, request: dict[str, object]) -> runtime.Answer:
         asked.append(True)
+        unasked = request.pop("unasked", ())
         answer = real(folder, request)
         if request["layers"] == "all":
             tensors = {name: tensor for (name, _), tensor in answer.values.items()}
@@ -50,7 +54,8 @@ def falsified(
             alter(values)
             for name, tensor in tensors.items():
                 tensor.file.write_bytes(values[name].tobytes())
-        return answer
+        left = {key: tensor for key, tensor in answer.values.items() if key[0] not in unasked}
+        return answer._replace(values=left)
 
     monkeypatch.setattr("irshape.comparison.runtime.ask", ask)
 

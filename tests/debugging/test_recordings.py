@@ -181,6 +181,45 @@ def test_sums_that_are_cut_without_vnni(row: Products, kind: str, tmp_path: Path
         assert "inherited from products of 8-bit levels" in reasons["behind"]
 
 
+def transposed_product(tmp_path: Path, *, top: float = 0.25) -> Path:
+    """A product of tensors with 256 levels, of which only the transpose is an output.
+
+    top: the upper limit of the second tensor.
+    """
+    net = Net()
+
+    def quantize(source: str, high: float, name: str) -> str:
+        low = -high * 128 / 127
+        limits = [net.constant([limit], "f32") for limit in (low, high, low, high)]
+        return net.layer("FakeQuantize", [source, *limits], 'levels="256"', name=name)
+
+    rows = quantize(net.parameter("?,4", name="x"), 0.5, "rows")
+    columns = quantize(net.parameter("3,4", name="y"), top, "columns")
+    product = net.layer("MatMul", [rows, columns], 'transpose_b="true"', name="product")
+    net.result(net.layer("Transpose", [product, net.constant([1, 0])], name="turned"))
+    return net.save(tmp_path)
+
+
+TRANSPOSED = {"as recorded": (0.25, None), "another limit": (0.2, "columns")}
+
+
+@pytest.mark.usefixtures("no_openvino")
+@pytest.mark.parametrize(("top", "blamed"), TRANSPOSED.values(), ids=TRANSPOSED.keys())
+def test_a_product_that_is_scaled_twice_where_it_is_asked_for(
+    top: float, blamed: str | None, tmp_path: Path
+) -> None:
+    recording = LEVELS / "avx512_bf16" / "levels" / "transposed.f32.npz"
+    comparison = irshape.crosscheck(transposed_product(tmp_path, top=top), replay=recording)
+    rows = {row.layer.name: row for row in comparison.rows}
+    assert (None if comparison.blamed is None else comparison.blamed.layer.name) == blamed
+    if blamed is None:
+        assert comparison.ok, str(comparison)
+        assert rows["product"].error is not None
+        assert rows["product"].error > 0.1
+        assert "only where it is asked for inner tensors" in (rows["product"].reason or "")
+        assert "one level off" in (rows["turned"].reason or "")  # a tie besides
+
+
 def chain(tmp_path: Path) -> Path:
     """x -> Exp -> Sin -> Multiply by 3 -> Result."""
     net = Net()

@@ -125,7 +125,9 @@ def fix(
     if model.source.data != source.data or any(
         finding.rule == REPAIRED_XML for finding in model.findings
     ):
-        remaining = examine(model).findings  # a layer that is not well-formed as it stands
+        remaining = examine(
+            model, as_read=True
+        ).findings  # a layer that is not well-formed as it stands
         diagnostics = [diagnostic(finding, model.source) for finding in remaining]
         return _untouched(model.source, diagnostics)
     return _fixed(source, model, unsafe)
@@ -151,7 +153,7 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, uns
         model = read_source(text, weights_file)
     except NotReadable:
         return fixes
-    if _graver(examine(model).findings) > 1:
+    if _graver(examine(model, as_read=True).findings) > 1:
         return fixes
     rounds = _Rounds(source, model, unsafe)
     rounds.edited.apply(edits)
@@ -221,7 +223,7 @@ class _Rounds:
 
     def run(self) -> None:
         encoding = "utf-8" if self.source.raw is None else "utf-8-sig"
-        before = examine(self.model)
+        before = examine(self.model, as_read=True)
         self.remaining, self.diagnoses = before.findings, before.diagnoses
         for _ in range(MAX_ROUNDS):
             cures = self.next_cures(before)
@@ -235,7 +237,7 @@ class _Rounds:
                 )
             except NotReadable:
                 return
-            after = examine(model)
+            after = examine(model, as_read=True)
             if _graver(after.findings) > _graver(before.findings):
                 return
             places = [self.edited.origin(cure.finding.offset) for cure in cures]

@@ -44,8 +44,11 @@ class Examination(NamedTuple):
     """The causes that were found for some of them, each with what takes it back."""
 
 
-def examine(model: Model, settings: Settings = PLAIN) -> Examination:
-    """Infers a model, asks the rules, and applies the selection and the model's own comments."""
+def examine(model: Model, settings: Settings = PLAIN, *, as_read: bool = False) -> Examination:
+    """Infers a model, asks the rules, and applies the selection and the model's own comments.
+
+    as_read: the model is what its text says, since no other program had it after it was read.
+    """
     from ..inference.engine import infer
     from ..rules import Context, findings
 
@@ -57,7 +60,7 @@ def examine(model: Model, settings: Settings = PLAIN) -> Examination:
         reported += selection.about_comments()
         diagnoses = [
             diagnosis
-            for diagnosis in _diagnoses(context, reported, all_findings)
+            for diagnosis in _diagnoses(context, reported, all_findings, as_read)
             if selection.selected(diagnosis.finding.rule)
         ]
     if diagnoses:
@@ -71,14 +74,14 @@ def _in_file_order(finding: Finding) -> tuple[int, str, str]:
 
 
 def _diagnoses(
-    context: Context, reported: list[Finding], everything: list[Finding]
+    context: Context, reported: list[Finding], everything: list[Finding], as_read: bool
 ) -> list[Diagnosis]:
     """The causes of errors and warnings; a sound model is not looked at again."""
     if all(finding.severity == "info" for finding in reported):
         return []
     from ..diagnosis import diagnose
 
-    return diagnose(context, sorted(reported, key=_in_file_order), everything)
+    return diagnose(context, sorted(reported, key=_in_file_order), everything, as_read=as_read)
 
 
 def _told_once(reported: list[Finding], diagnoses: list[Diagnosis]) -> list[Finding]:
@@ -90,9 +93,11 @@ def _told_once(reported: list[Finding], diagnoses: list[Diagnosis]) -> list[Find
     ]
 
 
-def validate_model(model: Model, settings: Settings = PLAIN, *, leaves: bool = False) -> FileReport:
-    """The report on a model. leaves: whether the process ends with it."""
-    examination = examine(model, settings)
+def validate_model(
+    model: Model, settings: Settings = PLAIN, *, leaves: bool = False, as_read: bool = False
+) -> FileReport:
+    """The report on a model. leaves: whether the process ends with it. as_read: see `examine`."""
+    examination = examine(model, settings, as_read=as_read)
     if leaves:
         _left_behind[:] = [examination]
     return report_on(model, examination, examination.findings)
@@ -175,7 +180,7 @@ def _validate_file(
             give_values(model, values)
         except ValueError as problem:
             raise UnfitValue(str(problem)) from None
-    return validate_model(model, settings, leaves=leaves)
+    return validate_model(model, settings, leaves=leaves, as_read=True)
 
 
 def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileReport:
@@ -191,7 +196,7 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
     model = read_source(*opened)
     if model.weights is not None:
         model.weights.reads = set()
-    report = validate_model(model, settings)
+    report = validate_model(model, settings, as_read=True)
     if model.format.self_contained:
         if model.weights is not None:
             entry.weights.reads = model.weights.reads

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher, get_close_matches
+from functools import lru_cache
 
 from ..formats.ir.edits import Edit, rename_attribute
 from ..model.graph import Edge, Finding, Layer
@@ -122,7 +123,7 @@ def _type_names(scene: Scene, layer: Layer) -> list[str]:
     used = Counter(other.type for other in scene.context.every_layer if other is not layer)
     names: list[str] = []
     if layer.type:
-        close = get_close_matches(layer.type.lower(), registry.known_types(), 6, 0.6)
+        close = get_close_matches(layer.type.lower(), _with_such_pairs(layer.type.lower()), 6, 0.6)
         names += [name for folded in close for name in _spelt(folded)]
         names.sort(
             key=lambda name: (
@@ -151,6 +152,28 @@ def _type_names(scene: Scene, layer: Layer) -> list[str]:
     ]
     names += [name for name, _ in Counter(other.type for other in alike).most_common(6)]
     return list(dict.fromkeys(names))
+
+
+NEAREST = 16
+"""How many names are compared in full with one that is misspelt."""
+
+
+def _with_such_pairs(name: str) -> list[str]:
+    """The types that have most pairs of letters with a name in common."""
+    pairs = _pairs(name)
+    common = {
+        known: shared for known, own in _pairs_of_types().items() if (shared := len(pairs & own))
+    }
+    return sorted(common, key=lambda known: -common[known])[:NEAREST]
+
+
+def _pairs(name: str) -> frozenset[str]:
+    return frozenset(map("".join, zip(f"^{name}", f"{name}$", strict=True)))
+
+
+@lru_cache(maxsize=1)
+def _pairs_of_types() -> dict[str, frozenset[str]]:
+    return {known: _pairs(known) for known in registry.known_types()}
 
 
 def _spelt(folded: str, version: str = "") -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from ..formats.ir.edits import Edit
 from ..formats.ir.reader import read
+from ..formats.ir.regular import Window, read_edges, read_layers
 from ..model.graph import Body, Edge, Finding, Layer, Model, NotReadable
 from ..model.source import Source
 from .scene import Scene
@@ -67,7 +68,26 @@ def _anew(
 
 def _read(scene: Scene, layers: list[bytes], edges: list[bytes]) -> Model:
     text = b"".join([scene.heading, *layers, b"</layers><edges>", *edges, b"</edges></net>"])
-    return read(Source(scene.source.path, text, scene.source.encoding))
+    source = Source(scene.source.path, text, scene.source.encoding)
+    return _read_regular(scene, source) or read(source)
+
+
+def _read_regular(scene: Scene, source: Source) -> Model | None:
+    """A text in which all layers and edges are regular; without an XML parser, which takes longer
+    to make than to use here."""
+    if source.encoding.lower() != "utf-8":
+        return None
+    whole = scene.context.model
+    model = Model(source, "", whole.version, format=whole.format)
+    text = source.data
+    end = read_layers(Window(text), len(scene.heading), model.net)
+    between = b"</layers><edges>"
+    start = text.find(between, end)
+    if start < 0 or text[end:start].strip():
+        return None
+    start += len(between)
+    behind = read_edges(text, start, model.net)
+    return model if text.startswith(b"</edges></net>", behind) else None
 
 
 def is_as_written(scene: Scene, position: int) -> bool:
@@ -145,7 +165,8 @@ def _reusing(
             return None
         else:
             edges_touched = True
-    touched = {at: here for at, here in touched.items() if at in set(positions)}
+    here = set(positions)
+    touched = {at: edits_of for at, edits_of in touched.items() if at in here}
     pending = sorted(edits)
     texts: list[bytes] = []
     inner: dict[int, dict[str, _Kept]] = {}
@@ -160,9 +181,8 @@ def _reusing(
     if len(again) != len(touched):
         return None
     for at, layer in zip(sorted(touched), again, strict=True):
-        for tag, kept in inner.get(at, {}).items():
-            if not kept.put_back((layer.bodies or {}).get(tag)):
-                return None
+        if not all(kept.put_back(layer, tag) for tag, kept in inner.get(at, {}).items()):
+            return None
     anew = dict(zip(sorted(touched), again, strict=True))
     model.net.layers = [
         anew.get(at) or (scene.layers[at] if at in inside else scene.without_inputs(at))
@@ -191,10 +211,12 @@ def _without(span: Span, cuts: Iterable[Span]) -> list[Span]:
 
 
 class _Kept:
-    """What stays of a body: all layers but those that are touched, and its edges."""
+    """What stays of a body: all layers but those that are touched, and its edges.
+
+    Of those that are touched, the bodies stay in the same way.
+    """
 
     def __init__(self, scene: Scene, edits: Sequence[Edit]) -> None:
-        self.scene = scene
         self.body = scene.body
         spans = list(map(scene.span, range(len(self.body.layers))))
         self.touched = [
@@ -208,19 +230,42 @@ class _Kept:
             span = edges[0].offset, scene.edge_span(edges[-1])[1]
             if not any(span[0] <= edit.end and edit.start <= span[1] for edit in edits):
                 self.edges = span
-        self.cuts = [span for at, span in enumerate(spans) if at not in set(self.touched)]
+        changed = set(self.touched)
+        self.cuts = [span for at, span in enumerate(spans) if at not in changed]
         self.cuts += [self.edges] if self.edges is not None else []
+        self.inner = {
+            at: _kept_bodies(scene, self.body.layers[at], edits)
+            for at in self.touched
+            if self.body.layers[at].bodies
+        }
+        self.cuts += [
+            cut for bodies in self.inner.values() for k in bodies.values() for cut in k.cuts
+        ]
 
-    def put_back(self, body: Body | None) -> bool:
-        """Gives a body that was read without them what was kept."""
-        if body is None or len(body.layers) != len(self.touched):
+    def put_back(self, holder: Layer, tag: str) -> bool:
+        """Gives a body of a layer that was read without them what was kept."""
+        body = (holder.bodies or {}).get(tag)
+        if body is None or holder.bodies is None or len(body.layers) != len(self.touched):
             return False
+        if not self.touched and self.edges is not None and _same_ends(body, self.body):
+            holder.bodies[tag] = self.body  # what was inferred of it holds
+            return True
         anew = dict(zip(self.touched, body.layers, strict=True))
+        for at, bodies in self.inner.items():
+            if not all(kept.put_back(anew[at], inner) for inner, kept in bodies.items()):
+                return False
         body.layers = [anew.get(at, layer) for at, layer in enumerate(self.body.layers)]
         if self.edges is not None:
             body.edges = self.body.edges
         body.reindex()
         return True
+
+
+def _same_ends(body: Body, other: Body) -> bool:
+    """Whether two bodies have the same path and back edges."""
+    return body.path == other.path and [edge[:2] for edge in body.back_edges] == [
+        edge[:2] for edge in other.back_edges
+    ]
 
 
 def _kept_bodies(scene: Scene, layer: Layer, edits: Sequence[Edit]) -> dict[str, _Kept]:

@@ -37,8 +37,9 @@ class Scene:
 
     @cached_property
     def engine(self) -> BodyEngine:
-        """Infers parts of the body; what does not change is inferred once for all of them."""
-        return BodyEngine(self.context.model, lasting=True)
+        """Infers parts of the body; what does not change was inferred with the model."""
+        engine = self.context.inference.engine
+        return BodyEngine(self.context.model, lasting=True) if engine is None else engine
 
     @cached_property
     def position(self) -> dict[Layer, int]:

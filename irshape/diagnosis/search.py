@@ -121,11 +121,16 @@ _DIAGNOSED = (
 
 
 def diagnose(
-    context: Context, findings: Sequence[Finding], everything: Sequence[Finding]
+    context: Context,
+    findings: Sequence[Finding],
+    everything: Sequence[Finding],
+    *,
+    as_read: bool = False,
 ) -> list[Diagnosis]:
     """The causes of errors and warnings, each with what it explains and what takes it back.
 
-    findings: those that are reported. everything: all that the rules found.
+    findings: those that are reported. everything: all that the rules found. as_read: the model is
+    what its text says; otherwise a layer is compared with its text before a change of it is told.
     """
     graver = [
         finding
@@ -143,7 +148,7 @@ def diagnose(
     model = context.model
     if not graver or model.kind != "net" or not model.format.fixable:
         return []
-    diagnoses, graver = _causes(context, of_layers(everything), graver)
+    diagnoses, graver = _causes(context, of_layers(everything), graver, as_read)
     diagnoses += of_lost_inputs(graver, diagnoses)
     several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     left = [finding for finding in graver if id(finding) not in several]
@@ -157,7 +162,7 @@ def diagnose(
 
 
 def _causes(
-    context: Context, everything: Sequence[Finding], graver: list[Finding]
+    context: Context, everything: Sequence[Finding], graver: list[Finding], as_read: bool
 ) -> tuple[list[Diagnosis], list[Finding]]:
     """The causes in the file as a whole and in single places; and the findings that neither a cause
     in the whole file explains nor are true by themselves."""
@@ -165,7 +170,7 @@ def _causes(
     if len(graver) > 1:
         from .whole_file import whole_file_cause
 
-        whole = whole_file_cause(context, graver, partial(_single, everything))
+        whole = whole_file_cause(context, graver, partial(_single, everything, as_read))
         if whole is not None:
             diagnoses.append(whole)
             graver = _without(graver, [whole])
@@ -173,7 +178,7 @@ def _causes(
     graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
     if len(graver) > MAX_FINDINGS:
         return diagnoses, graver
-    diagnoses += _Search(context, everything, graver, huge).run()
+    diagnoses += _Search(context, everything, graver, huge, as_read=as_read).run()
     rest = _without(graver, diagnoses)
     if 1 < len(rest) < len(graver):  # the others hid what they have in common
         from .whole_file import another_batch
@@ -190,10 +195,14 @@ def _without(findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]) -> lis
 
 
 def _single(
-    everything: Sequence[Finding], context: Context, findings: Sequence[Finding], count: int
+    everything: Sequence[Finding],
+    as_read: bool,
+    context: Context,
+    findings: Sequence[Finding],
+    count: int,
 ) -> Diagnosis | None:
     """The one constant that explains so many findings, if there is one."""
-    search = _Search(context, everything, findings)
+    search = _Search(context, everything, findings, as_read=as_read)
     for finding in search.waiting[:2]:
         for scene, position in search.places(finding):
             if position is None:
@@ -224,8 +233,11 @@ class _Search:
         everything: Sequence[Finding],
         findings: Sequence[Finding],
         consequences: Sequence[Finding] = (),
+        *,
+        as_read: bool = False,
     ) -> None:
         self.context = context
+        self.as_read = as_read
         self.everything = everything
         """All that the rules that look at layers found, reported or not."""
         self.consequences = consequences
@@ -468,9 +480,7 @@ class _Search:
                 if after is None:
                     return ()
                 new = after - base
-        if new or not all(
-            is_as_written(scene, at) for at in touched_layers(scene, candidate, finding)
-        ):
+        if new or not self.as_written(scene, touched_layers(scene, candidate, finding)):
             return ()
         gone = base - after
         explained = [other for other in self.unexplained if _take(gone, other)]
@@ -490,6 +500,10 @@ class _Search:
             if other.rule == MISSING_RESULT and candidate.change.startswith(_RESULT)
         ]
         return tuple(explained) if any(other is finding for other in explained) else ()
+
+    def as_written(self, scene: Scene, positions: Iterable[int]) -> bool:
+        """Whether some layers are what their text says."""
+        return self.as_read or all(is_as_written(scene, at) for at in positions)
 
     def with_values(self, trial: Trial, needs: Iterable[int], after: Counter[Key]) -> Trial | None:
         """A part with the layers on whose values a size depends that is not proven in another."""

@@ -35,6 +35,24 @@ _KNOWN = {name for names in _CHILDREN.values() for name in names}
 _WITHOUT_TEXT = ("data", "edge")
 """Elements that end with their start tag."""
 _TAG = re.compile(rb"""<(/?)([A-Za-z_][\w.-]*)((?:[^<>"']|"[^"<>]*"|'[^'<>]*')*?)(/?)>""")
+_VALUE = rb'"[^"<>]*+"'
+_PORTS = (
+    rb"(?:\s*+<port id=%s(?: precision=%s)?(?: names=%s)?"
+    rb"(?:/>|>(?:\s*+<dim>[^<>]*+</dim>)*+\s*+</port>))++" % ((_VALUE,) * 3)
+)
+_LAYER = (
+    rb"(?:\s*+<layer id=%s name=%s type=%s version=%s>(?:\s*+<data(?P<data>(?: \w++=%s)*+) ?/>)?+"
+    rb"(?:\s*+<input>%s\s*+</input>)?+(?:\s*+<output>%s\s*+</output>)?+\s*+</layer>)"
+    % (*(_VALUE,) * 5, _PORTS, _PORTS)
+)
+_EDGES = rb"(?:\s*+<edge from-layer=%s from-port=%s to-layer=%s to-port=%s ?/>)++" % ((_VALUE,) * 4)
+_REGULAR = {
+    name: re.compile(pattern)
+    for name, pattern in (
+        *(("layers", _LAYER), ("input", _PORTS), ("output", _PORTS), ("edges", _EDGES)),
+    )
+}
+"""What elements contain as writers put it, with which nothing is wrong."""
 _PASSED = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _FREE = re.compile(
     rb"<(rt_info|meta_data)\b[^<>]*>(?<!/>)"
@@ -137,6 +155,10 @@ def _candidates(text: bytes) -> Iterator[Slip]:
     opened: list[tuple[str, int, int]] = []
     at = 0
     while (start := text.find(b"<", at)) >= 0:
+        regular = _regular(text, at, opened[-1][0]) if opened else 0
+        if regular:
+            at = regular
+            continue
         passed = _PASSED.match(text, start)
         if passed is None and not (opened and _misplaced("rt_info", opened[-1][0])):
             passed = _FREE.match(text, start)
@@ -160,6 +182,15 @@ def _candidates(text: bytes) -> Iterator[Slip]:
             if not tag[4]:
                 opened.append((name, start, tag.end()))
         at = tag.end()
+
+
+def _regular(text: bytes, start: int, parent: str) -> int:
+    """Where the regular children of an element end that begin at an offset; 0 for none."""
+    pattern = _REGULAR.get(parent)
+    children = pattern.match(text, start) if pattern is not None else None
+    if children is None or (parent == "layers" and _doubled(children["data"] or b"")):
+        return 0
+    return children.end()
 
 
 def _misplaced(name: str, parent: str) -> bool:

@@ -38,7 +38,8 @@ def infer(
 
         return Inference(model, infer_fragments(engine, compare=compare))
     overrides = _input_shapes(model, shapes) if shapes else {}
-    return Inference(model, engine.infer_body(model.net, overrides, compare=compare))
+    result = engine.infer_body(model.net, overrides, compare=compare)
+    return Inference(model, result, engine=engine if compare else None)
 
 
 def _with_symbols(

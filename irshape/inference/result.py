@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..symbols.expressions import Expression
     from .named_sizes import NamedSize, NamedSizes
     from .reasons import Explanation, Overview
+    from .walk import BodyEngine
 
     Expressions = tuple[Expression | None, ...]
 
@@ -130,9 +131,12 @@ class Inference:
         result: BodyResult,
         sizes: NamedSizes | None = None,
         explainer: Explainer | None = None,
+        engine: BodyEngine | None = None,
     ) -> None:
+        """engine: what inferred the model, for those who go on to infer parts of it."""
         self.model = model
         self.result = result
+        self.engine = engine
         self._sizes = sizes
         self._explainer = explainer
         self._expressions: dict[Layer | str, tuple[Expressions | None, ...]] | None = None

@@ -53,6 +53,7 @@ class BodyEngine:
     def serve(self, model: Model) -> None:
         """Goes on with another model that has the same bytes; what was worked out is kept."""
         self.model = self.layers.model = model
+        self._work = 0
 
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         """One layer from its inputs, with the values of its outputs.

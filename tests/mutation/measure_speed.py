@@ -1,0 +1,148 @@
+"""How much longer a file with a single fault takes to validate for the search for its cause.
+
+python tests/mutation/measure_speed.py [--places N] [--share S] [--rows FILE] FILE…
+
+Faults of every kind of `measure` are planted at up to N places of each file. Each broken file is
+validated with the search and without it, in turns, in one process that has done so before: the
+processor's time of the fastest of some runs. Without the search, the same findings are reported,
+each by itself. A file that cannot be read is left out where the search does not see it either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+from unittest.mock import patch
+
+from lxml import etree
+from measure import KINDS, SLIPS, VALUE_FAULTS, graver, planted, serialised
+
+import irshape
+from irshape.checking import one
+from irshape.diagnosis import well_formed
+
+LIMIT = 2.0
+"""How many times as long as without the search a file should take at most."""
+
+
+@contextmanager
+def no_search() -> Iterator[None]:
+    """Findings are reported as the rules make them."""
+    with (
+        patch.object(one, "_diagnoses", lambda *_: []),
+        patch.object(well_formed, "malformed_cause", lambda *_: None),
+    ):
+        yield
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def times(path: Path, rounds: int) -> tuple[float, float]:
+    """Without the search and with it."""
+
+    def validate() -> object:
+        return irshape.validate(path)
+
+    validate()
+    without = within = float("inf")
+    for _ in range(rounds):
+        within = min(within, seconds(validate))
+        with no_search():
+            without = min(without, seconds(validate))
+    return without, within
+
+
+def rows_of(
+    model: Path, kinds: list[str], places: int, rounds: int, seed: str
+) -> Iterator[dict[str, Any]]:
+    """What each place of a file takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / model.name
+        weights = model.with_suffix(".bin")
+        content = weights.read_bytes() if weights.exists() else b""
+        if weights.exists():
+            shutil.copyfile(weights, path.with_suffix(".bin"))
+        root = etree.parse(model).getroot()
+        original = serialised(root)
+        path.write_bytes(original)
+        if graver(irshape.validate(path).diagnostics):
+            print(f"{model} is not sound", file=sys.stderr)
+            return
+        sound = times(path, rounds)[0]
+        for kind in kinds:
+            for fault in planted(root, original, content, kind, places, seed + model.name):
+                path.write_bytes(fault.text)
+                if fault.weights is not None:
+                    path.with_suffix(".bin").write_bytes(fault.weights)
+                without, within = times(path, rounds)
+                if within / without > LIMIT:  # again, lest the machine was busy
+                    again = times(path, rounds)
+                    without, within = min(without, again[0]), min(within, again[1])
+                if fault.weights is not None:
+                    path.with_suffix(".bin").write_bytes(content)
+                yield {
+                    "file": str(model),
+                    "kind": kind,
+                    "place": fault.place,
+                    "where": str(fault.where),
+                    "sound": sound,
+                    "without": without,
+                    "within": within,
+                }
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """A table by file: the ratios, and how many are above the limit."""
+    print("| model | places | median | 95 % | 99 % | worst | above 2 | in percent |")
+    print("|---|---|---|---|---|---|---|---|")
+    by_file: dict[str, list[float]] = {}
+    for row in rows:
+        by_file.setdefault(Path(row["file"]).stem, []).append(row["within"] / row["without"])
+    for name, ratios in [*by_file.items(), ("all", [r for rs in by_file.values() for r in rs])]:
+        ratios.sort()
+        above = sum(ratio > LIMIT for ratio in ratios)
+        cells = [median(ratios), *(ratios[int(at * (len(ratios) - 1))] for at in (0.95, 0.99, 1))]
+        print(
+            f"| {name} | {len(ratios)} | {' | '.join(f'{cell:.2f}' for cell in cells)} "
+            f"| {above} | {100 * above / len(ratios):.2f} |"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--places", type=int, default=2)
+    parser.add_argument("--kinds", default="")
+    parser.add_argument("--share", type=float, default=1.0, help="of the kinds, in each file")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seed", default="")
+    parser.add_argument("--rows", type=Path, help="where each place goes, as a line of JSON")
+    options = parser.parse_args()
+    kinds = options.kinds.split(",") if options.kinds else [*KINDS, *SLIPS, *VALUE_FAULTS]
+    rows: list[dict[str, Any]] = []
+    for model in options.files:
+        chosen = random.Random(options.seed + model.name)
+        of_file = [kind for kind in kinds if chosen.random() < options.share]
+        rows += rows_of(model, of_file, options.places, options.rounds, options.seed)
+        print(model, file=sys.stderr)
+        if options.rows:
+            options.rows.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    show(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,12 +8,17 @@ from ..model.weights import Constant, Weights, small_values
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor, Value
 from ..rule_ids import (
+    ATTRIBUTE_VALUE,
+    CUSTOM_OPERATION,
     INTERNAL_ERROR,
+    MISSING_ATTRIBUTE,
     OUTPUT_COUNT,
     OUTPUT_SHAPE_MISMATCH,
     OUTPUT_TYPE_MISMATCH,
     UNKNOWN_LAYER_ATTRIBUTE,
     UNKNOWN_PORT_ATTRIBUTE,
+    UNKNOWN_TYPE,
+    UNKNOWN_VERSION,
     UNPROVEN_DIMENSION,
 )
 from ..rules.links import alike
@@ -22,6 +27,11 @@ from .attributes import BETWEEN_PORTS
 from .candidate import Candidate, Change
 from .scene import Scene
 
+_NOT_READ = {
+    *(UNKNOWN_TYPE, UNKNOWN_VERSION, CUSTOM_OPERATION),
+    *(ATTRIBUTE_VALUE, MISSING_ATTRIBUTE),
+}
+"""Faults of a layer for which nothing is inferred of it."""
 _HARMLESS = {UNKNOWN_LAYER_ATTRIBUTE, UNKNOWN_PORT_ATTRIBUTE}
 """What the reader may report of a layer whose inference is not concerned."""
 
@@ -32,6 +42,8 @@ def refuted(scene: Scene, finding: Finding, candidate: Candidate, weights: Weigh
     The change is that of one attribute of the layer, of a constant that feeds it, or of what else
     feeds it; `weights` is the .bin with it. False says nothing: a trial tells.
     """
+    if candidate.holder is not None:
+        return _misfits_bodies(scene, finding, candidate.touched[0], candidate.holder)
     position = None if finding.layer is None else scene.position.get(finding.layer)
     if position is None:
         return False
@@ -39,6 +51,8 @@ def refuted(scene: Scene, finding: Finding, candidate: Candidate, weights: Weigh
         return not all(_declare_alike(scene, position, feed) for feed in candidate.feeds)
     if scene.layers[position].is_parameter and scene.body.path:
         return _unlike_what_is_passed(scene, finding, candidate, position)
+    if finding.rule in _NOT_READ:
+        return _still_wrong(scene, finding, candidate, position)
     if not _inferred_alone(scene, finding, position):
         return False
     layer, changed = scene.layers[position], None
@@ -87,6 +101,74 @@ def _unlike_what_is_passed(
     if not own.shape.compatible(fed.shape) or not (types[0] is types[1] or DYNAMIC_TYPE in types):
         return True
     return not port and sum(_contradictions(layer, (own,))) > 0
+
+
+def _misfits_bodies(scene: Scene, finding: Finding, position: int, holder: Layer) -> bool:
+    """Whether a layer with another port map does not fit its bodies, inputs and ports."""
+    layer, declaration = scene.layers[position], scene.engine.declarations.of(holder)
+    tensors = _fed(scene, position)
+    if tensors is None or isinstance(declaration, UnknownOperation) or declaration[1]:
+        return False
+    result = scene.engine.infer_around(holder, declaration[0], tensors, compare=False)
+    if isinstance(result.outputs, Fault):
+        rule = result.outputs.rule
+        if finding.layer is layer and finding.rule == rule:
+            return True
+        known = any(f.layer is layer and f.rule == rule for f in scene.findings)
+        return not known and rule != INTERNAL_ERROR
+    shapes, types = _contradictions(layer, result.outputs)
+    shapes_before, types_before = _contradictions(layer, scene.outputs(position))
+    return shapes > shapes_before or types > types_before
+
+
+def _still_wrong(scene: Scene, finding: Finding, candidate: Candidate, position: int) -> bool:
+    """Whether a layer with a wrong type or attribute has other faults after a change."""
+    change, layer = candidate.becomes, scene.layers[position]
+    if change is None or candidate.touched != (position,) or layer.bodies:
+        return False
+    if scene.context.read_under.get(layer, set()) - _HARMLESS:
+        return False
+    tensors = _fed(scene, position)
+    before = scene.engine.declarations.of(layer)
+    changed = _changed(layer, change)
+    declaration = scene.engine.declarations.of(changed)
+    if tensors is None or isinstance(declaration, UnknownOperation) or declaration[0].has_bodies:
+        return False
+    operation, faults = declaration
+    if faults:
+        known = () if isinstance(before, UnknownOperation) else before[1]
+        same = [fault for fault in faults if fault.fault.rule == finding.rule]
+        return not known or len(same) >= sum(f.fault.rule == finding.rule for f in known) > 0
+    result = scene.engine.layers.infer(changed, operation, tensors, False)
+    if isinstance(result.outputs, Fault):
+        known_fault = any(f.layer is layer and f.rule.code[:3] == "IR4" for f in scene.findings)
+        return result.outputs.rule != INTERNAL_ERROR and not known_fault
+    if len(result.outputs) < len(layer.outputs):
+        return len(scene.outputs(position)) == len(layer.outputs)
+    shapes, types = _contradictions(layer, result.outputs)
+    shapes_before, types_before = _contradictions(layer, scene.outputs(position))
+    return shapes > shapes_before or types > types_before
+
+
+def _fed(scene: Scene, position: int) -> tuple[Tensor, ...] | None:
+    """What feeds a layer, with the values of constants; None where that is in doubt."""
+    tensors: list[Tensor] = []
+    row = scene.sources[position]
+    known = scene.result.inputs.get(position, ())
+    for index, source in enumerate(row):
+        outputs = () if source is None else scene.outputs(source[0])
+        if source is None or source[1] >= len(outputs):
+            return None
+        tensor, producer = outputs[source[1]], scene.layers[source[0]]
+        if producer.is_constant and tensor.value is None:
+            tensor = scene.engine.layers.constant(producer, tensor)
+        elif source[0] in scene.result.unsure:
+            given = known[index] if len(known) == len(row) else None
+            if given is None:
+                return None
+            tensor = given
+        tensors.append(tensor)
+    return tuple(tensors)
 
 
 def _declare_alike(scene: Scene, position: int, feed: tuple[int, int, int]) -> bool:

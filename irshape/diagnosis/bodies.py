@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import copy
 from itertools import combinations
+from typing import Literal
 
 from ..formats.ir.edits import Edit
-from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
+from ..model.graph import PORT_MAPS, Body, Finding, Layer, Port, PortMap
 from ..model.ids import is_number
 from ..rule_ids import (
     CUSTOM_OPERATION,
@@ -50,7 +52,7 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             yield from _ports(scene, finding, position, entry, entries)
             yield from _layers(scene, finding, position, entry, entries, body)
             if not told or at_axis:
-                yield from _axes(scene, finding, position, entry)
+                yield from _axes(scene, position, entry, entries)
         yield from _missing_entry(scene, finding, position, body, entries)
         yield from _exchanged(scene, position, entries, told)
         yield from _back_edges(scene, position, body)
@@ -66,7 +68,11 @@ def _missing_entry(
 ) -> Iterator[Candidate]:
     """No entry of the port map names a port of the layer, and none a layer of the body."""
     layer = scene.layers[position]
-    for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
+    sides: tuple[tuple[Literal["input", "output"], list[Port]], ...] = (
+        ("input", layer.inputs),
+        ("output", layer.outputs),
+    )
+    for direction, ports in sides:
         own = [entry for entry in entries if entry.direction == direction]
         named = {entry.attributes.get("external_port_id") for entry in own}
         mapped = {entry.attributes.get("internal_layer_id") for entry in own}
@@ -84,7 +90,9 @@ def _missing_entry(
         pairs = [(number, other) for number in free[:2] for other in inner[:4]] if entries else []
         for index, (number, other) in enumerate(pairs):
             late = 0.1 * index + 0.3 * (other in mapped) + 0.3 * (len(named) < len(own))
-            for step, text in enumerate(_entries_like(direction, own, number, other, sliced)):
+            for step, row in enumerate(_entries_like(direction, own, number, other, sliced)):
+                text = _written(direction, row)
+                added = PortMap(direction, row, entries[0].offset)
                 yield Candidate(
                     (_with_entry(scene, direction, entries, number, text),),
                     f"{text} is added",
@@ -96,12 +104,13 @@ def _missing_entry(
                     (position,),
                     cost=1.0 + late + 0.05 * step,
                     rule=PORT_MAP,
+                    holder=_with_entries(layer, entries, [*entries, added]),
                 )
 
 
 def _entries_like(
     direction: str, entries: list[PortMap], port: str, inner: str, sliced: str
-) -> list[str]:
+) -> list[dict[str, str]]:
     """Entries for a port and a layer of the body, with what else those beside have."""
     ids = {"external_port_id": port, "internal_layer_id": inner}
     if port == "-1":
@@ -113,11 +122,36 @@ def _entries_like(
         if sliced:
             steps = {"start": "0", "end": "-1", "stride": "1", "part_size": "1"}
             rows += [{"axis": str(axis), **ids, **steps} for axis in range(3)]
-    texts = [
-        f"<{direction} " + " ".join(f'{name}="{text}"' for name, text in row.items()) + "/>"
-        for row in rows
+    return [row for index, row in enumerate(rows) if row not in rows[:index]]
+
+
+def _written(direction: str, row: dict[str, str]) -> str:
+    return f"<{direction} " + " ".join(f'{name}="{text}"' for name, text in row.items()) + "/>"
+
+
+def _with_entries(layer: Layer, before: list[PortMap], after: list[PortMap]) -> Layer:
+    """A layer with other entries in one of its port maps."""
+    other = copy(layer)
+    maps = (layer.port_maps or {}).items()
+    other.port_maps = {name: after if entries is before else entries for name, entries in maps}
+    return other
+
+
+def _changed(
+    layer: Layer, entries: list[PortMap], changes: Mapping[int, Mapping[str, str | None]]
+) -> Layer:
+    """A layer with other attributes of the entries at some offsets; None for an absent one."""
+    after = [
+        entry._replace(
+            attributes={
+                name: text
+                for name, text in {**entry.attributes, **changes.get(entry.offset, {})}.items()
+                if text is not None
+            }
+        )
+        for entry in entries
     ]
-    return list(dict.fromkeys(texts))
+    return _with_entries(layer, entries, after)
 
 
 def _with_entry(scene: Scene, direction: str, entries: list[PortMap], port: str, text: str) -> Edit:
@@ -172,6 +206,11 @@ def _exchanged(
                 cost=1.1,
                 rule=PORT_MAP,
                 bold=True,
+                holder=_changed(
+                    scene.layers[position],
+                    entries,
+                    {one.offset: {name: texts[1]}, other.offset: {name: texts[0]}},
+                ),
             )
 
 
@@ -202,9 +241,15 @@ def _back_edges(scene: Scene, position: int, body: Body) -> Iterator[Candidate]:
 
 
 def _candidate(
-    scene: Scene, position: int, entry: PortMap, name: str, text: str | None, cost: float
+    scene: Scene,
+    position: int,
+    entry: PortMap,
+    entries: list[PortMap],
+    name: str,
+    text: str | None,
+    cost: float,
 ) -> Candidate:
-    source = scene.source
+    source, layer = scene.source, scene.layers[position]
     before = entry.attributes.get(name)
     if text is None:
         edits, change = without_attribute(source, entry.offset, name), f"no {name}"
@@ -216,10 +261,11 @@ def _candidate(
         f'the port map says {name}="{before}", which does not fit the ports of the layer; '
         f"{change} does",
         source.attribute(entry.offset, name),
-        scene.layers[position],
+        layer,
         (position,),
         cost=cost,
         rule=PORT_MAP,
+        holder=_changed(layer, entries, {entry.offset: {name: text}}),
     )
 
 
@@ -240,7 +286,7 @@ def _ports(
     for index, port in enumerate(port for port in ports if port.id not in mapped):
         if index < 4:
             cost = 0.9 + 0.1 * index + twice
-            yield _candidate(scene, position, entry, "external_port_id", port.id, cost)
+            yield _candidate(scene, position, entry, entries, "external_port_id", port.id, cost)
 
 
 def _layers(
@@ -271,15 +317,17 @@ def _layers(
     for index, layer in enumerate(free[:5]):
         late = 0.0 if layer.id not in mapped else 0.3
         late += 0.05 if layer.id in fed else 0.0
-        yield _candidate(
-            scene, position, entry, "internal_layer_id", layer.id, 0.9 + 0.1 * index + late
-        )
+        cost = 0.9 + 0.1 * index + late
+        yield _candidate(scene, position, entry, entries, "internal_layer_id", layer.id, cost)
 
 
-def _axes(scene: Scene, finding: Finding, position: int, entry: PortMap) -> Iterator[Candidate]:
+def _axes(
+    scene: Scene, position: int, entry: PortMap, entries: list[PortMap]
+) -> Iterator[Candidate]:
     text = entry.attributes.get("axis")
     if text is None or not is_number(text.removeprefix("-")):
         return
     for index, other in enumerate((int(text) - 1, int(text) + 1, 0, 1, -1, 2)):
         if other >= -1 and str(other) != text:
-            yield _candidate(scene, position, entry, "axis", str(other), 1.0 + 0.1 * index)
+            cost = 1.0 + 0.1 * index
+            yield _candidate(scene, position, entry, entries, "axis", str(other), cost)

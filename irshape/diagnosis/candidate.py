@@ -58,6 +58,8 @@ class Candidate(NamedTuple):
     feeds: tuple[tuple[int, int, int], ...] = ()
     """What the edits come to, if other outputs feed the layer with the finding: the index of the
     input, the position of the producer, and the index of its output."""
+    holder: Layer | None = None
+    """What `layer` comes to be, if the edits change its port map alone."""
 
 
 class Diagnosis(NamedTuple):

@@ -41,7 +41,8 @@ def port_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candi
     if direction == "output":
         for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
             if port.id == number:
-                yield from _declaration(scene, position, port, "output", tensor)
+                if not _repeated_elsewhere(scene, position, port, tensor):
+                    yield from _declaration(scene, position, port, "output", tensor)
                 yield from _edge_declaration(scene, position, port, tensor)
         return
     for port, source in zip(layer.inputs, scene.sources[position], strict=False):
@@ -69,6 +70,23 @@ def _declaration(
             cost=0.9,
             certain=not scene.context.doubtful,
         )
+
+
+def _repeated_elsewhere(scene: Scene, position: int, port: Port, tensor: Tensor) -> bool:
+    """Whether an input repeats what an output declares, so that it would not fit if that alone
+    were changed to what is inferred."""
+    dims, layer = tensor.shape.dims, scene.layers[position]
+    if dims is None or not port.dims:
+        return False
+    sizes = tuple(dim.low if dim.is_static else -1 for dim in dims)
+    if sizes == port.dims or not sizes:
+        return False
+    index = layer.outputs.index(port)
+    return any(
+        scene.layers[at].inputs[i].dims == port.dims and scene.layers[at] not in scene.misfed
+        for output, at, i in scene.consumers[position]
+        if output == index
+    )
 
 
 def _to_inferred(scene: Scene, port: Port, tensor: Tensor, precision: bool) -> list[Edit]:

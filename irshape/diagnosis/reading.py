@@ -218,7 +218,7 @@ class _Kept:
 
     def __init__(self, scene: Scene, edits: Sequence[Edit]) -> None:
         self.body = scene.body
-        spans = list(map(scene.span, range(len(self.body.layers))))
+        spans = scene.spans
         self.touched = [
             at
             for at, (start, end) in enumerate(spans)
@@ -272,9 +272,9 @@ def _kept_bodies(scene: Scene, layer: Layer, edits: Sequence[Edit]) -> dict[str,
     """What stays of the bodies of a layer in which there are edits."""
     kept: dict[str, _Kept] = {}
     for tag, body in (layer.bodies or {}).items():
-        result = scene.context.results.get(body)
-        if result is not None and body.layers:
-            kept[tag] = _Kept(Scene(scene.context, result), edits)
+        inner = scene.inner(body)
+        if inner is not None and body.layers:
+            kept[tag] = _Kept(inner, edits)
     return kept
 
 

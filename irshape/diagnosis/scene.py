@@ -14,6 +14,7 @@ from ..model.graph import NO_PORTS, Body, Edge, Finding, Layer, Port
 from ..model.ids import is_number, plain_id
 from ..model.source import Source
 from ..ops.tensors import Tensor
+from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH
 from ..rules import Context
 from ..rules.links import SINKS
 
@@ -35,16 +36,44 @@ class Scene:
         self.layers: list[Layer] = result.body.layers
         self.sources = result.wiring.sources
 
+    def inner(self, body: Body) -> Scene | None:
+        """A body inside, to be read again with edits; None if it was not inferred."""
+        scene = self._inner_scenes.get(body)
+        result = self.context.results.get(body)
+        if scene is None and result is not None:
+            scene = self._inner_scenes[body] = Scene(self.context, result)
+        return scene
+
+    @cached_property
+    def _inner_scenes(self) -> dict[Body, Scene]:
+        return {}
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """The bytes of each layer."""
+        return [(layer.offset, end) for layer, end in zip(self.layers, self._ends, strict=True)]
+
     @cached_property
     def engine(self) -> BodyEngine:
         """Infers parts of the body; what does not change was inferred with the model."""
         engine = self.context.inference.engine
-        return BodyEngine(self.context.model, lasting=True) if engine is None else engine
+        if isinstance(engine, BodyEngine):
+            return engine
+        return BodyEngine(self.context.model, lasting=True)
 
     @cached_property
     def position(self) -> dict[Layer, int]:
         """Where each layer stands in the body."""
         return {layer: at for at, layer in enumerate(self.layers)}
+
+    @cached_property
+    def misfed(self) -> set[Layer]:
+        """The layers with inputs that declare something other than what feeds them."""
+        return {
+            finding.layer
+            for finding in self.findings
+            if finding.layer is not None and finding.rule in (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
+        }
 
     @cached_property
     def in_order(self) -> bool:

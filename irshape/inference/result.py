@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..symbols.expressions import Expression
     from .named_sizes import NamedSize, NamedSizes
     from .reasons import Explanation, Overview
-    from .walk import BodyEngine
 
     Expressions = tuple[Expression | None, ...]
 
@@ -131,9 +130,9 @@ class Inference:
         result: BodyResult,
         sizes: NamedSizes | None = None,
         explainer: Explainer | None = None,
-        engine: BodyEngine | None = None,
+        engine: object | None = None,
     ) -> None:
-        """engine: what inferred the model, for those who go on to infer parts of it."""
+        """engine: the `BodyEngine` that inferred the model, to go on with for parts of it."""
         self.model = model
         self.result = result
         self.engine = engine

@@ -94,6 +94,17 @@ def changed(element: Tree, name: str, text: str) -> Iterator[None]:
 
 
 @contextmanager
+def without(element: Tree, name: str) -> Iterator[None]:
+    """An attribute less; the others keep their order."""
+    before = dict(element.attrib)
+    del element.attrib[name]
+    yield
+    element.attrib.clear()
+    for each, text in before.items():
+        element.set(str(each), str(text))
+
+
+@contextmanager
 def removed(element: Tree) -> Iterator[None]:
     parent = element.getparent()
     assert parent is not None
@@ -213,9 +224,8 @@ def unknown_version(tree: Tree) -> Iterator[Where]:
 @fault
 def missing_type(tree: Tree) -> Iterator[Where]:
     for layer in layers(tree):
-        before = str(layer.attrib.pop("type"))
-        yield where(layer)
-        layer.set("type", before)
+        with without(layer, "type"):
+            yield where(layer)
 
 
 @fault
@@ -336,9 +346,8 @@ def edge_to_no_port(tree: Tree) -> Iterator[Where]:
 @fault
 def edge_without_end(tree: Tree) -> Iterator[Where]:
     for body, edge in edges(tree):
-        before = str(edge.attrib.pop("to-port"))
-        yield where(layer_of(body, edge.get("to-layer")))
-        edge.set("to-port", before)
+        with without(edge, "to-port"):
+            yield where(layer_of(body, edge.get("to-layer")))
 
 
 @fault

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from faults import Fault, Tree, Where, changed, constants, edges, layers, outputs, removed, where
+from faults import (
+    Fault,
+    Tree,
+    Where,
+    changed,
+    constants,
+    edges,
+    layers,
+    outputs,
+    removed,
+    where,
+    without,
+)
 from lxml import etree
 
 SINGLE_FAULTS: dict[str, Fault] = {}
@@ -322,9 +334,8 @@ def misspelt_version(tree: Tree) -> Iterator[Where]:
 @single_fault
 def missing_version(tree: Tree) -> Iterator[Where]:
     for layer in layers(tree):
-        before = str(layer.attrib.pop("version"))
-        yield where(layer)
-        layer.set("version", before)
+        with without(layer, "version"):
+            yield where(layer)
 
 
 @single_fault

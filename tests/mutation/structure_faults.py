@@ -23,6 +23,7 @@ from faults import (
     layers,
     removed,
     where,
+    without,
 )
 from lxml import etree
 from single_faults import attribute_texts, bodies, declares, members, parameters, port_of
@@ -42,17 +43,6 @@ def spelt(element: Tree, name: str, other: str) -> Iterator[None]:
     element.attrib.clear()
     for each, text in before.items():
         element.set(other if each == name else str(each), str(text))
-    yield
-    element.attrib.clear()
-    for each, text in before.items():
-        element.set(str(each), str(text))
-
-
-@contextmanager
-def without(element: Tree, name: str) -> Iterator[None]:
-    """An attribute less."""
-    before = dict(element.attrib)
-    del element.attrib[name]
     yield
     element.attrib.clear()
     for each, text in before.items():

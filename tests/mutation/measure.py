@@ -39,10 +39,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 
 from judging import ANSWERS, Judge  # noqa: E402
 from pairs import two_faults  # noqa: E402
-from planting import EVERY_KIND, Original, Place  # noqa: E402
-from text_faults import VALUE_FAULTS  # noqa: E402
+from planting import FORESEEN, UNFORESEEN, VALUES, Original, Place  # noqa: E402
 
-LOST = {*VALUE_FAULTS, "truncated-file", "ampersand", "deleted-layer"}
+LOST = {*VALUES, "truncated-file", "ampersand", "deleted-layer", "bypassed-layer"}
 """Kinds of faults after which nothing in the file says what was there."""
 HEADINGS = ("exactly one", "at the element", "safe", "unsafe", "first three")
 EVERY = 1 << 60
@@ -59,7 +58,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--places", type=int, default=EVERY, help="of each kind in each file")
-    parser.add_argument("--kinds", default=",".join(EVERY_KIND))
+    parser.add_argument("--kinds", default=",".join(FORESEEN))
+    parser.add_argument("--unforeseen", action="store_true", help="the kinds of `slip_faults`")
     parser.add_argument("--distinct", action="store_true", help="one of places that are alike")
     parser.add_argument("--results", type=Path, help="where each place is noted")
     parser.add_argument("--until", default="", help="HH:MM, when to stop")
@@ -68,6 +68,8 @@ def main() -> None:
     parser.add_argument("--seed", default="")
     parser.add_argument("--two", type=int, default=0, help="pairs of faults in each file")
     options = parser.parse_args()
+    if options.unforeseen:
+        options.kinds = ",".join(UNFORESEEN)
     if options.two:
         print(two_faults(options.files, options.two, options.seed))
         return
@@ -155,7 +157,7 @@ def show(rows: list[dict[str, Any]]) -> None:
     total: Counter[str] = Counter()
     print(f"| fault | places | measured | silent | {' | '.join(HEADINGS)} | worse |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for kind in sorted(counts, key=EVERY_KIND.index):
+    for kind in sorted(counts, key=(*FORESEEN, *UNFORESEEN).index):
         total.update(counts[kind])
         print(table_row(kind.replace("-", " "), counts[kind], kind in LOST))
     print(table_row("all", total, False))

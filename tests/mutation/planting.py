@@ -18,15 +18,22 @@ from faults import FAULTS, Tree, Where, where
 from hand_faults import HAND_FAULTS, HAND_SLIPS
 from lxml import etree
 from single_faults import SINGLE_FAULTS, bodies, declares, members
+from slip_faults import CHARACTER_SLIPS, NUMBER_SLIPS, TREE_SLIPS
 from structure_faults import STRUCTURE_FAULTS
 from text_faults import TEXT_FAULTS, VALUE_FAULTS
 from text_lines import TextLines, common_ends
 
-KINDS = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS
+TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS
+KINDS = TABLE | TREE_SLIPS
 """Kinds that change the tree of an IR."""
-SLIPS = TEXT_FAULTS | HAND_SLIPS
+SLIPS = TEXT_FAULTS | HAND_SLIPS | CHARACTER_SLIPS
 """Kinds that change its text."""
-EVERY_KIND = (*KINDS, *SLIPS, *VALUE_FAULTS)
+VALUES = VALUE_FAULTS | NUMBER_SLIPS
+"""Kinds that change the .bin."""
+FORESEEN = (*TABLE, *TEXT_FAULTS, *HAND_SLIPS, *VALUE_FAULTS)
+"""Kinds that the search was written for."""
+UNFORESEEN = (*TREE_SLIPS, *CHARACTER_SLIPS, *NUMBER_SLIPS)
+"""Kinds that were thought of afterwards."""
 SMALL = 64
 """Of constants of at most so many bytes, the values count for what is the same."""
 
@@ -45,7 +52,7 @@ class Place(NamedTuple):
 
     @property
     def in_weights(self) -> bool:
-        return self.kind in VALUE_FAULTS
+        return self.kind in VALUES
 
     def apply(self, data: bytes) -> bytes:
         return data[: self.start] + self.content + data[self.end :]
@@ -78,9 +85,7 @@ class Original:
                 else:
                     yield Place(kind, index, None, start, end, content)
         else:
-            for index, (at, start, content) in enumerate(
-                VALUE_FAULTS[kind](self.root, self.weights)
-            ):
+            for index, (at, start, content) in enumerate(VALUES[kind](self.root, self.weights)):
                 if seen is not None and _again(seen, self.forms.get(at)):
                     yield None
                 else:

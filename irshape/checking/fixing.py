@@ -17,7 +17,7 @@ from ..diagnosis import Diagnosis
 from ..diagnosis.well_formed import malformed_cause
 from ..diagnostics.report import Diagnostic, diagnostic
 from ..formats.ir.edits import Edit, Edited
-from ..formats.loading import WeightsChoice, open_model, read_source
+from ..formats.loading import WeightsChoice, open_model, read_source, weights_path
 from ..model.graph import Finding, Layer, Model, NotReadable
 from ..model.source import Source
 from ..model.weights import Weights
@@ -149,8 +149,7 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, uns
     edits = sorted(cause.candidates[0].edits)
     text = Source(source.path, _with_edits(source.data, edits), source.encoding)
     try:
-        _, weights_file = open_model(path, weights)
-        model = read_source(text, weights_file)
+        model = read_source(text, weights_path(path, weights))
     except NotReadable:
         return fixes
     if _graver(examine(model, as_read=True).findings) > 1:

@@ -9,7 +9,6 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
-from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
 from ..model.ids import is_number
 from ..ops import registry
@@ -37,7 +36,7 @@ from ..rule_ids import (
 from ..types import PartialShape
 from .candidate import Candidate, Change
 from .scene import Scene
-from .writing import attribute_writer, encoded, without_attribute
+from .writing import attribute_writer, with_data, without_attribute
 
 BETWEEN_PORTS = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 """Rules that compare what the ports at both ends of an edge declare."""
@@ -50,8 +49,6 @@ MAX_RANK = 12
 MAX_SIBLINGS = 4
 """Of how many other layers the attributes are tried where a layer has none."""
 
-_OPENING = re.compile(rb"<layer\b[^<>]*[^/<>]>")
-_GAP = re.compile(rb"\s*")
 _YES = ("yes", "y", "on", "1", "t")
 _NO = ("no", "n", "off", "0", "f", "none")
 
@@ -110,8 +107,7 @@ def _missing_data(scene: Scene, finding: Finding, position: int) -> Iterator[Can
     """The whole `<data>` is gone: others of the operation have one, or the ports tell."""
     layer, source = scene.layers[position], scene.source
     declaration = registry.declaration_of(layer)
-    opening = _OPENING.match(source.data, layer.offset)
-    if declaration is None or opening is None:
+    if declaration is None:
         return
     rows = Counter(
         tuple(zip(other.items[::2], other.items[1::2], strict=True))
@@ -123,13 +119,13 @@ def _missing_data(scene: Scene, finding: Finding, position: int) -> Iterator[Can
     if len(required) == 1:
         texts = _texts(scene, layer, required[0], None, Counter())[:MAX_SIBLINGS]
         choices += [((required[0].name, text),) for text in texts]
-    gap = _GAP.match(source.data, opening.end())
     for index, row in enumerate(dict.fromkeys(choices)):
-        inner = b" ".join(f'{name}="'.encode() + encoded(source, text) + b'"' for name, text in row)
-        text = (gap[0] if gap is not None else b"") + b"<data " + inner + b"/>"
+        edits, element = with_data(source, layer.offset, row)
+        if not edits:
+            return
         yield Candidate(
-            (Edit(opening.end(), opening.end(), text),),
-            f"<data {inner.decode()}/> is added",
+            edits,
+            f"{element} is added",
             finding.message,
             layer.offset,
             layer,

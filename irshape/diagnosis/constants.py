@@ -258,7 +258,7 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
         decides = any(tensor.value is not None for tensor in const.scene.outputs(const.position))
         if not shared or consumer is None or not decides:
             return
-    for cost, start in _gaps(_free(const), size, _before(const)):
+    for cost, start in gaps(free_spans(const), size, end_before(const)):
         yield const.candidate(
             "offset",
             str(start),
@@ -267,7 +267,7 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
             cost,
         )
     place = const.scene.position
-    alike = context.shared(_starts).get((size, const.layer.attribute("element_type")), ())
+    alike = context.shared(starts).get((size, const.layer.attribute("element_type")), ())
     same = [
         (
             other.attribute("shape") != const.layer.attribute("shape"),
@@ -303,16 +303,16 @@ def overlaps(const: Const) -> bool:
     )
 
 
-def _starts(context: Context) -> dict[tuple[int, str | None], list[tuple[int, Layer]]]:
+def starts(context: Context) -> dict[tuple[int, str | None], list[tuple[int, Layer]]]:
     """Where the constants of each size and type begin in the .bin."""
-    starts: dict[tuple[int, str | None], list[tuple[int, Layer]]] = {}
+    by_form: dict[tuple[int, str | None], list[tuple[int, Layer]]] = {}
     for start, end, layer in context.shared(constant_spans):
         key = end - start, layer.attribute("element_type")
-        starts.setdefault(key, []).append((start, layer))
-    return starts
+        by_form.setdefault(key, []).append((start, layer))
+    return by_form
 
 
-def _before(const: Const) -> int:
+def end_before(const: Const) -> int:
     """Where the constant before this one in the file ends."""
     for at in range(const.position - 1, -1, -1):
         layer = const.scene.layers[at]
@@ -323,7 +323,7 @@ def _before(const: Const) -> int:
     return 0
 
 
-def _free(const: Const) -> list[tuple[int, int]]:
+def free_spans(const: Const) -> list[tuple[int, int]]:
     """The bytes of the .bin that belong to no constant but this one."""
     context = const.scene.context
     same = const.scene.by_offset.get(const.offset if const.offset is not None else -1, ())
@@ -350,7 +350,7 @@ def _between(context: Context, spans: list[tuple[int, int]]) -> list[tuple[int, 
     return gaps
 
 
-def _gaps(free: list[tuple[int, int]], size: int, expected: int) -> Iterator[tuple[float, int]]:
+def gaps(free: list[tuple[int, int]], size: int, expected: int) -> Iterator[tuple[float, int]]:
     """Unused places for so many bytes: those of exactly this size first."""
     fitting = [gap for gap in free if gap[1] - gap[0] >= size]
     fitting.sort(key=lambda gap: (gap[1] - gap[0] - size >= 64, gap[0] != expected, gap[0]))

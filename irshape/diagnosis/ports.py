@@ -61,7 +61,7 @@ def _declaration(
         yield Candidate(
             tuple(edits),
             f"{direction} port {port.id} declares {tensor.element_type.precision} {shape}",
-            f"{direction} port {port.id} declares {_shown(port)}, but the layer produces "
+            f"{direction} port {port.id} declares {shown(port)}, but the layer produces "
             f"{tensor.element_type.precision} {shape}",
             port.offset,
             layer,
@@ -129,16 +129,12 @@ def _edge_declaration(
 
 def _as_fed(scene: Scene, position: int, port: Port, feeding: Port) -> Iterator[Candidate]:
     """An input port declares what its producer does."""
-    edits: list[Edit] = []
-    if feeding.dims is not None and port.dims != feeding.dims:
-        edits += set_dims(scene.source, port.offset, feeding.dims)
-    if port.precision is not None and feeding.precision and port.precision != feeding.precision:
-        edits += with_attribute(scene.source, port.offset, "precision", feeding.precision)
+    edits = declared_as_fed(scene, port, feeding)
     if edits:
         yield Candidate(
             tuple(edits),
-            f"input port {port.id} declares {_shown(feeding)}",
-            f"input port {port.id} declares {_shown(port)}, but is fed {_shown(feeding)}",
+            f"input port {port.id} declares {shown(feeding)}",
+            f"input port {port.id} declares {shown(port)}, but is fed {shown(feeding)}",
             port.offset,
             scene.layers[position],
             (position,),
@@ -147,7 +143,18 @@ def _as_fed(scene: Scene, position: int, port: Port, feeding: Port) -> Iterator[
         )
 
 
-def _shown(port: Port) -> str:
+def declared_as_fed(scene: Scene, port: Port, feeding: Port) -> list[Edit]:
+    """An input port gets what its producer declares."""
+    edits: list[Edit] = []
+    if feeding.dims is not None and port.dims != feeding.dims:
+        edits += set_dims(scene.source, port.offset, feeding.dims)
+    if port.precision is not None and feeding.precision and port.precision != feeding.precision:
+        edits += with_attribute(scene.source, port.offset, "precision", feeding.precision)
+    return edits
+
+
+def shown(port: Port) -> str:
+    """What a port declares, as messages say it."""
     shape = "malformed dimensions" if port.dims is None else str(PartialShape(port.dims))
     return f"{port.precision or 'no precision'} {shape}"
 

@@ -41,6 +41,7 @@ from .edges import (
 from .exchanges import exchange_causes, exchanged_port_ids
 from .groups import from_the_same, of_inputs, of_lost_inputs
 from .layers import cured_causes, element_causes, id_causes, operation_causes
+from .lost_data import constant_data_causes
 from .lost_layers import of_lost_layers
 from .ordering import CandidateSource, CheapestFirst
 from .parts import (
@@ -57,6 +58,7 @@ from .scene import Scene
 from .telling import cause_as_finding, element_start
 from .trial import Key, Trial, Wanted, of_layers
 from .values import Patched, value_causes
+from .whole_layer import layer_ports_causes, misplaced_causes, shifted_id_causes
 
 MIN_WORK = 400
 """The work that is done for a small file: as many layers would be validated in that time."""
@@ -106,12 +108,16 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.8, other_target_causes),
     (0.5, element_causes),
     (0.6, constant_causes),
+    (0.7, constant_data_causes),
     (0.9, port_causes),
     (0.5, port_id_causes),
     (0.9, lost_input_causes),
     (0.7, operation_causes),
     (0.1, attribute_causes),
     (0.8, port_map_causes),
+    (0.2, misplaced_causes),
+    (0.6, shifted_id_causes),
+    (1.3, layer_ports_causes),
 )
 """The same for findings with a layer."""
 _DIAGNOSED = (

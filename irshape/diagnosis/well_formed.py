@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import chain
-from typing import NamedTuple
 from xml.parsers import expat
 
 from ..faults import Fault
@@ -15,6 +14,7 @@ from ..model.graph import Finding
 from ..model.source import Source
 from ..rule_ids import MALFORMED_XML, NOT_AN_IR
 from .candidate import Candidate, Diagnosis
+from .stray_text import Slip, in_characters, in_lines
 
 _BODIES = ("body", "then_body", "else_body")
 _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
@@ -59,29 +59,19 @@ _FREE = re.compile(
     rb"(?:[^<]|<(?!/?(?:layers?|edges?|port|net|rt_info|meta_data)\b))*</\1\s*>"
 )
 _NAME = re.compile(rb"<(/?)([A-Za-z_][\w.-]*)")
-_BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
-_CURLY = rb"\xe2\x80[\x98-\x9f]"
-_CURLY_QUOTES = re.compile(rb"=\s*(%s)[^\"'<>=]*?(%s)" % (_CURLY, _CURLY))
 _OPEN_COMMENT = re.compile(rb"<!--\s*(?=<)")
 _BROKEN = re.compile(rb"<[^<>\n]*>?")
 _ATTRIBUTE = re.compile(rb"""\s+([\w.:-]+)\s*=\s*("[^"<>]*"|'[^'<>]*')""")
 _OPEN_VALUE = re.compile(rb"""=\s*"([^"=<>]*?)(?=\s+[\w.:-]+\s*=\s*"|\s*/?>|\s*\?>|$)(?!")""")
 _BARE_VALUE = re.compile(rb"""=\s*([^"'\s=<>/][^"'\s<>]*)(["'])""")
+_NO_BLANK = re.compile(rb"""=\s*(?:"[^"<>]*"|'[^'<>]*')(?=[A-Za-z_])""")
+_PORT_ID = re.compile(rb"""<port\b[^<>]*?\bid\s*=\s*["'](\d{1,9})["']""")
+_PRECISION = re.compile(rb"""\s+precision\s*=\s*["'][^"'<>]*["']""")
 _ENDED = ("no element found", "unclosed token", "unclosed CDATA section")
 MAX_SIZE = 1 << 25
 """How many bytes a text may have in which the slip is looked for."""
 ALIKE = 0.6
 """How alike two names must be for one to be a misspelling of the other."""
-
-
-class Slip(NamedTuple):
-    """A slip, as the edits that take it back."""
-
-    edits: tuple[Edit, ...]
-    change: str
-    cause: str
-    offset: int
-    """The element that is wrong."""
 
 
 def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
@@ -92,7 +82,7 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
         finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
     if finding.rule != MALFORMED_XML:
         return None
-    cause = slip(source)
+    cause = slip(source, finding.offset)
     if cause is None:
         return _cut_off(finding) if finding.message.endswith(_ENDED) else None
     message, help = finding.message, f"likely meant: {cause.change}"
@@ -115,13 +105,19 @@ def _cut_off(finding: Finding) -> Diagnosis:
     )
 
 
-def slip(source: Source) -> Slip | None:
-    """The slip after which the whole text is well-formed; None if no single one is it."""
-    for candidate in chain(_in_characters(source.data), _candidates(source.data)):
+def slip(source: Source, stopped: int = 0) -> Slip | None:
+    """The slip after which the whole text is well-formed; None if no single one is it.
+
+    stopped: where a parser stops.
+    """
+    tried = chain(
+        in_characters(source.data), _candidates(source.data), in_lines(source.data, stopped)
+    )
+    for candidate in tried:
         text = source.data
         for edit in sorted(candidate.edits, reverse=True):
             text = text[: edit.start] + edit.text + text[edit.end :]
-        if _well_formed(text):
+        if _well_formed(text) and (not candidate.doubtful or next(_candidates(text), None) is None):
             return candidate
     return None
 
@@ -133,21 +129,6 @@ def _well_formed(text: bytes) -> bool:
     except expat.ExpatError:
         return False
     return True
-
-
-def _in_characters(text: bytes) -> Iterator[Slip]:
-    """Characters that XML does not take as they are: `&`, and quotes of a word processor."""
-    bare = [Edit(match.start(), match.end(), b"&amp;") for match in _BARE_AMPERSAND.finditer(text)]
-    if bare:
-        start = text.rfind(b"<", 0, bare[0].start)
-        yield Slip(tuple(bare), "& becomes &amp;", "a text has a bare &", max(start, 0))
-    curly = [
-        Edit(*match.span(group), b'"') for match in _CURLY_QUOTES.finditer(text) for group in (1, 2)
-    ]
-    if curly:
-        start = text.rfind(b"<", 0, curly[0].start)
-        cause = "a value stands in typographic quotes"
-        yield Slip(tuple(curly), "the quotes become straight", cause, max(start, 0))
 
 
 def _candidates(text: bytes) -> Iterator[Slip]:
@@ -166,7 +147,7 @@ def _candidates(text: bytes) -> Iterator[Slip]:
             at = passed.end()
             continue
         tag = _TAG.match(text, start)
-        if tag is None or _doubled(tag[3]):
+        if tag is None or _faulty(tag[3]):
             yield from _in_tag(text, start)
             return
         name = tag[2].decode()
@@ -258,15 +239,33 @@ def _opened_before(text: bytes, place: int, name: str, child: str) -> Slip:
     lead = place
     while text[lead - 1 : lead] in (b" ", b"\t"):
         lead -= 1
-    edit = Edit(lead, lead, text[lead:place] + f"<{name}>\n".encode())
+    opening = f"<{name}>".encode() if name != "port" else _port_before(text, place)
+    edit = Edit(lead, lead, text[lead:place] + opening + b"\n")
     return Slip((edit,), f"<{name}> is added", f"<{name}> is missing before <{child}>", place)
+
+
+def _port_before(text: bytes, place: int) -> bytes:
+    """The start tag of a port that is lost: numbered on, with the precision of one near by."""
+    layer = text.rfind(b"<layer ", 0, place)
+    ids = [int(match[1]) for match in _PORT_ID.finditer(text, layer, place)]
+    before = text.rfind(b"<port ", layer, place)
+    after = text.find(b"<port ", place, text.find(b"</layer", place))
+    near = before if before >= 0 else after
+    tag = text[near : text.find(b">", near)] if near >= 0 else b""
+    precision = _PRECISION.search(tag)
+    number = max(ids, default=-1) + 1
+    return b'<port id="%d"' % number + (precision[0] if precision is not None else b"") + b">"
 
 
 def _at_start_tag(
     text: bytes, tag: re.Match[bytes], opened: list[tuple[str, int, int]]
 ) -> Iterator[Slip]:
     name = tag[2].decode()
-    parent = opened[-1][0]
+    parent, start, end = opened[-1]
+    if text[start:end] == tag[0] and not text[end : tag.start()].strip():
+        edit = Edit(end, tag.end(), b"")
+        cause = f"<{name}> is there twice"
+        yield Slip((edit,), f"the second <{name}> is removed", cause, tag.start())
     for between in _CHILDREN[parent]:
         close = text.find(f"</{between}".encode(), tag.start())
         near = text.find(f"</{parent}".encode(), tag.start())
@@ -279,9 +278,10 @@ def _at_start_tag(
             return
 
 
-def _doubled(attributes: bytes) -> bool:
+def _faulty(attributes: bytes) -> bool:
+    """Whether an attribute is there twice, or no blank stands between two."""
     names = [match[1] for match in _ATTRIBUTE.finditer(attributes)]
-    return len(set(names)) < len(names)
+    return len(set(names)) < len(names) or _NO_BLANK.search(attributes) is not None
 
 
 def _in_tag(text: bytes, start: int) -> Iterator[Slip]:
@@ -303,6 +303,9 @@ def _in_tag(text: bytes, start: int) -> Iterator[Slip]:
             cause = f"<{name}> has the attribute {attribute} twice"
             yield Slip((edit,), f"the second {attribute} is removed", cause, start)
         seen.setdefault(match[1], match[2])
+    for match in _NO_BLANK.finditer(text, start, line.end()):
+        cause = f"no blank stands between two attributes of <{name}>"
+        yield Slip((Edit(match.end(), match.end(), b" "),), "a blank is added", cause, start)
     change, cause = f"a quote is added in <{name}>", f"a value in <{name}> lacks a quote"
     for match in _OPEN_VALUE.finditer(text, start, line.end()):
         yield Slip((Edit(match.end(1), match.end(1), b'"'),), change, cause, start)
@@ -311,3 +314,18 @@ def _in_tag(text: bytes, start: int) -> Iterator[Slip]:
     if not line[0].endswith(b">"):
         edit = Edit(line.end(), line.end(), b">")
         yield Slip((edit,), f"<{name} is closed", f"the tag <{name} is not closed", start)
+        yield from _half(text, start, line.end(), name)
+
+
+def _half(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
+    """Of a tag the rest is lost: what is left of an attribute goes, and the tag is closed."""
+    kept = max((match.end() for match in _ATTRIBUTE.finditer(text, start, end)), default=end)
+    inner = _NAME.match(text, end + len(text[end:]) - len(text[end:].lstrip()))
+    inside = inner is not None and (
+        inner[2].decode("ascii", "replace") in _CHILDREN.get(name, ())
+        if not inner[1]
+        else inner[2].decode("ascii", "replace") == name
+    )
+    close = b">" if inside else b"/>"
+    change = f"<{name} is closed behind its last whole attribute"
+    yield Slip((Edit(kept, end, close),), change, f"the tag <{name} is cut off", start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from ..model.source import Source
 from .scene import Scene
 
 _SPACE = b" \t\r\n"
+_OPENING = re.compile(rb"<layer\b[^<>]*[^/<>]>")
+_GAP = re.compile(rb"\s*")
 _TAG = re.compile(rb"<[^\s<>/]+")
 
 
@@ -63,6 +65,20 @@ class _Writer(NamedTuple):
         return (Edit(*self.span, self.before + encoded(self.source, text) + self.behind),)
 
 
+def with_data(
+    source: Source, layer: int, items: Iterable[tuple[str, str]]
+) -> tuple[tuple[Edit, ...], str]:
+    """The layer at `layer` gets a `<data>` with some attributes; and what that looks like."""
+    opening = _OPENING.match(source.data, layer)
+    inner = b" ".join(name.encode() + b'="' + encoded(source, text) + b'"' for name, text in items)
+    element = b"<data " + inner + b"/>"
+    if opening is None:
+        return (), element.decode()
+    gap = _GAP.match(source.data, opening.end())
+    text = (gap[0] if gap is not None else b"") + element
+    return (Edit(opening.end(), opening.end(), text),), element.decode()
+
+
 def with_exchanged(
     source: Source, name: str, one: tuple[int, str], other: tuple[int, str]
 ) -> tuple[Edit, ...]:
@@ -85,6 +101,16 @@ def without_attribute(source: Source, element: int, name: str) -> tuple[Edit, ..
 def without_element(source: Source, start: int, end: int) -> tuple[Edit, ...]:
     """An element goes, with the white space before it."""
     return (Edit(_space_before(source.data, start), end, b""),)
+
+
+def element_end(source: Source, start: int) -> int:
+    """Where an element ends that has no other of its name inside."""
+    match = _TAG.match(source.data, start)
+    opened = source.data.find(b">", start) + 1
+    if match is None or source.data[opened - 2 : opened] == b"/>":
+        return opened
+    close = source.data.find(b"</" + match[0][1:], opened)
+    return source.data.find(b">", close) + 1 if close >= 0 else opened
 
 
 def _space_before(data: bytes, start: int) -> int:

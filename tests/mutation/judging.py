@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 from unittest.mock import patch
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from faults import Where
 from lxml import etree
@@ -211,7 +212,10 @@ class Judge:
         if place.in_weights:
             return weights_lines(self.original.lines, place.where)
         if place.kind in SLIPS:
-            return slip_lines(self.original.lines, broken)
+            lines = slip_lines(self.original.lines, broken)
+            if is_well_formed(broken):
+                lines |= expected_lines(self.original.lines, broken, None)
+            return lines
         return expected_lines(self.original.lines, broken, place.where)
 
 
@@ -221,6 +225,14 @@ def _placed(diagnostics: list, where: Where | None, lines: set[int]) -> bool:
         return diagnostics[0].line in lines
     layer = diagnostics[0].layer
     return layer is not None and Where(tuple(layer["path"]), layer["id"]) == where
+
+
+def is_well_formed(data: bytes) -> bool:
+    try:
+        ParserCreate().Parse(data, True)
+    except ExpatError:
+        return False
+    return True
 
 
 def slip_lines(before: TextLines, after: bytes) -> set[int]:

@@ -1,0 +1,246 @@
+"""Causes that concern a layer as a whole: several of its ports, all ids of them, what is misplaced.
+
+They come of search and replace in one layer, or of a tool that numbers ports in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..formats.ir.edits import Edit, set_dims
+from ..model.graph import Edge, Finding, Port
+from ..model.ids import is_number
+from ..ops import registry
+from ..ops.tensors import Tensor
+from ..rule_ids import (
+    DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    INPUT_COUNT,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
+    MISSING_EDGE,
+    OUTPUT_COUNT,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    UNKNOWN_LAYER_ATTRIBUTE,
+    UNPROVEN_DIMENSION,
+)
+from .candidate import Candidate
+from .ports import declared_as_fed, shown
+from .scene import Scene
+from .writing import element_end, with_attribute, with_edge, without_attribute, without_element
+
+_OF_PORTS = (
+    *(INPUT_MISMATCH, INPUT_TYPE_MISMATCH),
+    *(OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION),
+)
+"""Rules that compare what a port declares with what it is fed, or with what is inferred."""
+_OF_IDS = (
+    *(DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, INPUT_COUNT, OUTPUT_COUNT),
+    *(INPUT_MISMATCH, INPUT_TYPE_MISMATCH),
+)
+"""Rules whose findings may follow from ids of ports."""
+MANY = 3
+"""So many ports of a layer are seldom wrong for a cause beside it."""
+
+
+def layer_ports_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """Several ports of a layer declare neither what they are fed nor what is inferred."""
+    layer = scene.layers[position]
+    if finding.rule not in _OF_PORTS or finding.layer is not layer:
+        return
+    edits: list[Edit] = []
+    changed: list[tuple[str, Port, str]] = []
+    for port, source in zip(layer.inputs, scene.sources[position], strict=False):
+        if source is None:
+            continue
+        feeding = scene.layers[source[0]].outputs[source[1]]
+        change = declared_as_fed(scene, port, feeding)
+        if change and not _as_chosen(scene, source):
+            edits += change
+            changed.append(("input", port, shown(feeding)))
+    for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
+        change = _as_inferred(scene, port, tensor)
+        if change:
+            edits += change
+            text = f"{tensor.element_type.precision} {tensor.shape}"
+            changed.append(("output", port, text))
+    if len(changed) < 2 or not any(direction == "input" for direction, _, _ in changed):
+        return
+    direction, first, text = changed[0]
+    yield Candidate(
+        tuple(edits),
+        "; ".join(f"{way} port {port.id} declares {says}" for way, port, says in changed[:3])
+        + (f"; and {len(changed) - 3} more ports" if len(changed) > 3 else ""),
+        f"{len(changed)} ports of the layer declare what does not fit those around it: "
+        f"{direction} port {first.id} declares {shown(first)}, but is fed {text}",
+        first.offset,
+        layer,
+        (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
+        port=(direction, first.id),
+        cost=1.6 if len(changed) < MANY else 1.3,
+        rule=finding.rule,
+    )
+
+
+def _as_inferred(scene: Scene, port: Port, tensor: Tensor) -> list[Edit]:
+    """An output port declares what is inferred where that contradicts it."""
+    edits: list[Edit] = []
+    dims, inferred = port.dims, tensor.shape.dims
+    if dims is not None and inferred is not None:
+        sizes = tuple(dim.low if dim.is_static else -1 for dim in inferred)
+        if len(sizes) == len(dims):  # what is left open contradicts nothing
+            sizes = tuple(a if a < 0 else b for a, b in zip(dims, sizes, strict=True))
+        if sizes != dims:
+            edits += set_dims(scene.source, port.offset, sizes)
+    declared, produced = port.element_type, tensor.element_type
+    if declared is not None and not produced.is_dynamic and declared is not produced:
+        edits += with_attribute(scene.source, port.offset, "precision", produced.precision)
+    return edits
+
+
+def _as_chosen(scene: Scene, source: tuple[int, int]) -> bool:
+    """Whether an input of the model feeds several layers, all of which declare something else.
+
+    What it is fed is its author's choice then; not each of them is wrong by itself.
+    """
+    producer = scene.layers[source[0]]
+    if not producer.is_parameter or scene.body.path:
+        return False
+    dims = producer.outputs[source[1]].dims
+    fed = [scene.layers[at].inputs[index] for _, at, index in scene.consumers[source[0]]]
+    return len(fed) > 1 and all(port.dims != dims for port in fed)
+
+
+# ids
+
+
+def shifted_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """All ports of a layer are numbered from another number on than the edges number them."""
+    layer = scene.layers[position]
+    if finding.rule not in _OF_IDS:
+        return
+    for direction, ports, edges in (
+        ("input", layer.inputs, scene.edges_to.get(layer.id, [])),
+        ("output", layer.outputs, scene.edges_from.get(layer.id, [])),
+    ):
+        named = [edge.to_port if direction == "input" else edge.from_port for edge in edges]
+        ids = [port.id for port in ports]
+        if len(ids) < 2 - (direction == "output") or not all(map(is_number, (*ids, *named))):
+            continue
+        numbers, wanted = sorted(map(int, ids)), sorted(set(map(int, named)))
+        if not wanted or numbers == wanted or len(set(numbers)) < len(numbers):
+            continue
+        whole = len(wanted) == len(numbers)
+        by = wanted[0] - numbers[0] if whole else 0
+        if whole and [number + by for number in numbers] == wanted:
+            usual = 0 if direction == "input" else len(layer.inputs)
+            yield _ports_shifted(scene, position, direction, ports, by, numbers[0] == usual)
+            if direction == "input":
+                yield _edges_shifted(scene, position, edges, -by, wanted[0] == usual)
+
+
+def _ports_shifted(
+    scene: Scene, position: int, direction: str, ports: list[Port], by: int, usual: bool
+) -> Candidate:
+    edits: list[Edit] = []
+    for port in ports:
+        edits += with_attribute(scene.source, port.offset, "id", str(int(port.id) + by))
+    layer, first = scene.layers[position], int(ports[0].id)
+    outgoing = scene.edges_from.get(layer.id, ()) if direction == "output" else ()
+    consumers = [at for edge in outgoing for at in scene.by_id.get(edge.to_layer, ())]
+    return Candidate(
+        tuple(edits),
+        f"the {direction} ports are numbered from {first + by} on",
+        f"the {direction} ports are numbered from {first} on, but the edges number them from "
+        f"{first + by} on",
+        ports[0].offset,
+        layer,
+        (position, *dict.fromkeys(consumers)),
+        port=(direction, ports[0].id),
+        cost=1.2 if usual else 0.6,
+        rule=DANGLING_EDGE,
+    )
+
+
+def _edges_shifted(
+    scene: Scene, position: int, edges: list[Edge], by: int, usual: bool
+) -> Candidate:
+    edits: list[Edit] = []
+    for edge in edges:
+        edits += with_edge(scene, edge, {"to-port": str(int(edge.to_port) + by)})
+    layer, first = scene.layers[position], edges[0]
+    needs = [at for edge in edges for at in scene.by_id.get(edge.from_layer, ())]
+    return Candidate(
+        tuple(edits),
+        f'to-port="{int(first.to_port) + by}", and so on for {len(edges)} edges',
+        f"the {len(edges)} edges into the layer number its input ports from "
+        f"{min(int(edge.to_port) for edge in edges)} on, not as it does itself",
+        scene.source.attribute(first.offset, "to-port"),
+        layer,
+        (position,),
+        tuple(dict.fromkeys(needs)),
+        cost=1.2 if usual else 0.6,
+        rule=DANGLING_EDGE,
+    )
+
+
+# what is misplaced
+
+
+def misplaced_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An attribute of `<data>` stands in `<layer>`, or an input port among the outputs."""
+    yield from _attribute(scene, finding, position)
+    yield from _port(scene, finding, position)
+
+
+def _attribute(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    layer, source = scene.layers[position], scene.source
+    declaration = registry.declaration_of(layer)
+    if finding.layer is not layer or declaration is None or layer.data_offset < 0:
+        return
+    known = {attribute.name for attribute in declaration.attributes.values()}
+    if layer.is_constant:
+        known |= {"offset", "size", "shape", "element_type"}
+    for name, offset, start, end in source.attributes(layer.offset):
+        if name in ("id", "name", "type", "version") or name not in known:
+            continue
+        if layer.attribute(name) is not None:
+            continue
+        text = source.data[start:end].decode(source.encoding, "replace")
+        added = with_attribute(source, layer.data_offset, name, text)
+        removed = without_attribute(source, layer.offset, name)
+        yield Candidate(
+            (*removed, *added),
+            f'{name}="{text}" is moved to <data>',
+            f"the attribute {name} stands in <layer>; it belongs in <data>",
+            offset,
+            layer,
+            (position,),
+            cost=0.2,
+            rule=UNKNOWN_LAYER_ATTRIBUTE,
+        )
+
+
+def _port(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    layer, source = scene.layers[position], scene.source
+    if finding.rule not in (INPUT_COUNT, OUTPUT_COUNT, DANGLING_EDGE) or not layer.inputs:
+        return
+    own = {port.id for port in layer.inputs}
+    named = {edge.to_port for edge in scene.edges_to.get(layer.id, ())} - own
+    for port in layer.outputs:
+        if port.id not in named:
+            continue
+        start, end = port.offset, element_end(source, port.offset)
+        last = element_end(source, layer.inputs[-1].offset)
+        line = source.data.rfind(b">", 0, start) + 1
+        yield Candidate(
+            (*without_element(source, start, end), Edit(last, last, source.data[line:end])),
+            f"port {port.id} is moved to <input>",
+            f"port {port.id} stands in <output>, but an edge leads to it",
+            port.offset,
+            layer,
+            (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
+            cost=0.3,
+            rule=OUTPUT_COUNT,
+        )

@@ -116,7 +116,10 @@ def _as_chosen(scene: Scene, source: tuple[int, int]) -> bool:
 
 
 def shifted_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """All ports of a layer are numbered from another number on than the edges number them."""
+    """All ports of a layer are numbered from another number on than the edges number them.
+
+    Writers number the inputs from 0 on, and the outputs behind them.
+    """
     layer = scene.layers[position]
     if finding.rule not in _OF_IDS:
         return
@@ -131,13 +134,13 @@ def shifted_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator
         numbers, wanted = sorted(map(int, ids)), sorted(set(map(int, named)))
         if not wanted or numbers == wanted or len(set(numbers)) < len(numbers):
             continue
-        whole = len(wanted) == len(numbers)
-        by = wanted[0] - numbers[0] if whole else 0
-        if whole and [number + by for number in numbers] == wanted:
-            usual = 0 if direction == "input" else len(layer.inputs)
-            yield _ports_shifted(scene, position, direction, ports, by, numbers[0] == usual)
-            if direction == "input":
-                yield _edges_shifted(scene, position, edges, -by, wanted[0] == usual)
+        by, usual = wanted[0] - numbers[0], 0 if direction == "input" else len(layer.inputs)
+        if [number + by for number in numbers] != wanted:
+            continue
+        if numbers[0] != usual:
+            yield _ports_shifted(scene, position, direction, ports, by, wanted[0] == usual)
+        if wanted[0] != usual and direction == "input":
+            yield _edges_shifted(scene, position, edges, -by, numbers[0] == usual)
 
 
 def _ports_shifted(
@@ -158,7 +161,7 @@ def _ports_shifted(
         layer,
         (position, *dict.fromkeys(consumers)),
         port=(direction, ports[0].id),
-        cost=1.2 if usual else 0.6,
+        cost=0.6 if usual else 0.9,
         rule=DANGLING_EDGE,
     )
 
@@ -180,7 +183,7 @@ def _edges_shifted(
         layer,
         (position,),
         tuple(dict.fromkeys(needs)),
-        cost=1.2 if usual else 0.6,
+        cost=0.6 if usual else 0.9,
         rule=DANGLING_EDGE,
     )
 

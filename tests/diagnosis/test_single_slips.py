@@ -162,6 +162,84 @@ SLIPS = {
         model="reductions",
         restored=False,  # the shape of an input is its author's choice
     ),
+    "a size replaced in one layer": Slip(
+        lambda text: text.replace(
+            between(text, "conv2"), between(text, "conv2").replace(">14<", ">15<")
+        ),
+        code="IR205",
+        says="input port 0 declares [?,16,15,15]",
+    ),
+    "inputs numbered from one on": Slip(
+        lambda text: text.replace(
+            between(text, "conv2"),
+            re.sub(
+                r'port id="([01])"',
+                lambda port: f'port id="{int(port[1]) + 1}"',
+                between(text, "conv2"),
+            ),
+        ),
+        code="IR110",
+        says="the edges number them from 0 on",
+    ),
+    "outputs numbered from zero on": Slip(
+        put(r'(name="conv2".*?<output>\s*<port id=)"2"', r'\1"0"'),
+        code="IR110",
+        says="the output ports are numbered from 0 on",
+    ),
+    "edges numbered from one on": Slip(
+        lambda text: re.sub(
+            r'to-layer="24" to-port="([01])"',
+            lambda edge: f'to-layer="24" to-port="{int(edge[1]) + 1}"',
+            text,
+        ),
+        code="IR110",
+        says="number its input ports from 1 on",
+    ),
+    "an attribute of <data> in <layer>": Slip(
+        put(r'(name="conv2"[^>]*)(>\s*<data) (strides="1, 1") ', r"\1 \3\2 "),
+        code="IR303",
+        says="strides",
+    ),
+    "an input among the outputs": Slip(
+        put(r'(name="conv2".*?)(\s*<port id="1".*?</port>)(\s*</input>\s*<output>)', r"\1\3\2"),
+        code="IR116",
+        says="an edge leads to it",
+    ),
+    "the data of a Const": Slip(
+        put(r'(name="Constant_25"[^>]*>)\s*<data [^>]*>', r"\1"),
+        code="IR303",
+        says="",
+    ),
+    "the data of another Const": Slip(
+        put(
+            r'(name="Constant_25"[^>]*>\s*)<data [^>]*>',
+            r'\1<data element_type="i64" shape="2" offset="36" size="16"/>',
+        ),
+        code="IR507",
+        says="element_type",
+    ),
+    "a blank between attributes": Slip(
+        put('" name="conv2"', '"name="conv2"'), code="IR001", says="no blank stands between"
+    ),
+    "a line twice": Slip(
+        put(r'(name="conv2".*?)(<output>\s*)', r"\1\2\2"), code="IR001", says="is there twice"
+    ),
+    "lines exchanged": Slip(
+        put(r'(name="conv2".*?\n)([^\n]*</port>\n)([^\n]*</input>\n)', r"\1\3\2"),
+        code="IR001",
+        says="stand in each other's place",
+    ),
+    "the start tag of a port": Slip(
+        put(r'(name="conv2".*?</port>)\s*<port id="1" [^>]*>', r"\1"),
+        code="IR001",
+        says="<port> is missing",
+    ),
+    "a control character": Slip(
+        put('name="conv2"', 'name="con\0v2"'), code="IR001", says="control character 0x00"
+    ),
+    "a mark of a merge": Slip(
+        put("<edges>\n", "<edges>\n<<<<<<< HEAD\n"), code="IR001", says="a mark of a merge"
+    ),
     "an older version": Slip(
         put(r'(name="embeddings" type="Gather" version=)"opset8"', r'\1"opset1"'),
         code="IR609",

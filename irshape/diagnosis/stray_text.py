@@ -111,4 +111,6 @@ def _where_parsing_stops(text: bytes) -> int:
         parser.Parse(text, True)
     except expat.ExpatError:
         return max(parser.ErrorByteIndex, 0)
+    except (ValueError, LookupError):  # an encoding that nobody knows
+        return 0
     return 0

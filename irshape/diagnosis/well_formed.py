@@ -126,7 +126,7 @@ def _well_formed(text: bytes) -> bool:
     parser = expat.ParserCreate()
     try:
         parser.Parse(text, True)
-    except expat.ExpatError:
+    except (expat.ExpatError, ValueError, LookupError):  # not decoded, or not well-formed
         return False
     return True
 
@@ -314,7 +314,8 @@ def _in_tag(text: bytes, start: int) -> Iterator[Slip]:
     if not line[0].endswith(b">"):
         edit = Edit(line.end(), line.end(), b">")
         yield Slip((edit,), f"<{name} is closed", f"the tag <{name} is not closed", start)
-        yield from _half(text, start, line.end(), name)
+        if text[line.end() :].strip():  # otherwise the file ends here
+            yield from _half(text, start, line.end(), name)
 
 
 def _half(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:

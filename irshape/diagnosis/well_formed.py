@@ -169,7 +169,7 @@ def _regular(text: bytes, start: int, parent: str) -> int:
     """Where the regular children of an element end that begin at an offset; 0 for none."""
     pattern = _REGULAR.get(parent)
     children = pattern.match(text, start) if pattern is not None else None
-    if children is None or (parent == "layers" and _doubled(children["data"] or b"")):
+    if children is None or (parent == "layers" and _faulty(children["data"] or b"")):
         return 0
     return children.end()
 

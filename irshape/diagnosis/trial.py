@@ -13,25 +13,38 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from ..formats.ir.edits import Edit
-from ..inference.result import Inference
+from ..inference.result import Inference, Mismatch, OutputCount
 from ..inference.walk import BodyEngine, Walk
 from ..model.graph import Edge, Finding, Layer, Model
 from ..model.weights import Weights
 from ..model.wiring import wire
+from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..rule_ids import (
+    CONSTANT_TYPE,
     CYCLE,
     DANGLING_EDGE,
     DUPLICATE_EDGE,
+    IGNORED_BY_TARGET,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
     LOOSER_DECLARATION,
     MALFORMED_EDGE,
     MISSING_EDGE,
     MISSING_RESULT,
     MISSING_WEIGHTS,
+    NEWER_THAN_TARGET,
+    NOT_RUN_BY_TARGET,
+    OTHER_SHAPE_IN_TARGET,
+    OUTPUT_COUNT,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
     RUNTIME_INFO,
     UNKNOWN_VARIABLE,
+    UNKNOWN_VERSION,
     UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
+    VALUE_MISMATCH,
 )
 from ..rules import Context, Rule, all_rules, makes_findings, rule_of
 from ..types import PartialShape
@@ -57,6 +70,17 @@ _GLOBAL = {UNREACHABLE_LAYER, MISSING_RESULT, MISSING_WEIGHTS, RUNTIME_INFO, UNK
 """Rules whose findings depend on the whole model, or on a text that a part does not have."""
 _AT_EDGES = {CYCLE, DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE}
 """Rules whose findings count where they stand at a layer that feeds the part, too."""
+_SUBJECTS = {
+    **dict.fromkeys((DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE), "edges"),
+    **dict.fromkeys((OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION), "outputs"),
+    **dict.fromkeys((LOOSER_DECLARATION, CONSTANT_TYPE), "outputs"),
+    **dict.fromkeys((INPUT_MISMATCH, INPUT_TYPE_MISMATCH), "inputs"),
+    **dict.fromkeys((NEWER_THAN_TARGET, IGNORED_BY_TARGET), "target"),
+    **dict.fromkeys((NOT_RUN_BY_TARGET, OTHER_SHAPE_IN_TARGET), "target"),
+    **{CYCLE: "cycles", OUTPUT_COUNT: "counts", UNKNOWN_VERSION: "operations"},
+    VALUE_MISMATCH: "values",
+}
+"""What some rules are about, so that they need not be asked where nothing is to be said of it."""
 _OF_SEVERAL = ("IR0", "IR101", "IR114")
 """Rules whose findings depend on more than a layer and what feeds it."""
 _FAMILIES = ("IR0", "IR1", "IR2", "IR3", "IR4", "IR50", "IR60")
@@ -97,14 +121,8 @@ def _findings(
     The rule of the finding that is to go is asked first.
     """
     graver: Counter[Key] = Counter()
-    reported = part.context.reported
     first = None if wanted is None else rule_of(wanted.finding.rule)
-    rules = [
-        rule
-        for rule, makes in _rules_of_parts()
-        if rule is not first and (makes or rule.id in reported)
-    ]
-    for rule in rules if first is None else [first, *rules]:
+    for rule in _asked(part.context, first):
         for key in part.keys(rule):
             graver[key] += 1
             over = allowed is not None and graver[key] > allowed[key]
@@ -113,6 +131,37 @@ def _findings(
         if wanted is not None and rule is first and not wanted.gone(graver):
             return None
     return graver
+
+
+def _asked(context: Context, first: type[Rule] | None) -> Iterator[type[Rule]]:
+    """The rules that may find something in a part, one of them before all others."""
+    if first is not None:
+        yield first
+    quiet, reported = _quiet(context), context.reported
+    for rule, makes, subject in _rules_of_parts():
+        if rule is not first and ((makes and subject not in quiet) or rule.id in reported):
+            yield rule
+
+
+def _quiet(context: Context) -> set[str]:
+    """The subjects of rules, as in `_SUBJECTS`, that a part has no finding on."""
+    quiet = {"values"}
+    wirings = [context.wiring(body) for body in context.bodies]
+    if context.settings.target is None:
+        quiet.add("target")
+    if not context.observed(Mismatch):
+        quiet.add("outputs")
+    if not context.observed(OutputCount):
+        quiet.add("counts")
+    if not context.observed(UnknownOperation):
+        quiet.add("operations")
+    if not any(wiring.unlike for wiring in wirings):
+        quiet.add("inputs")
+    if not any(wiring.cyclic for wiring in wirings):
+        quiet.add("cycles")
+    if all(context.links(body).sound for body in context.bodies):
+        quiet.add("edges")
+    return quiet
 
 
 class Trial:
@@ -287,15 +336,16 @@ class _PartWalk(Walk):
 
 
 @lru_cache(maxsize=1)
-def _rules_of_parts() -> tuple[tuple[type[Rule], bool], ...]:
-    """The local rules, each with whether it does more than to name what is reported.
+def _rules_of_parts() -> tuple[tuple[type[Rule], bool, str], ...]:
+    """The local rules, each with whether it does more than to name what is reported, and what it
+    is about.
 
     Those come first that most often tell against a change.
     """
     rules = sorted(
         local_rules(), key=lambda rule: not rule.code.startswith(("IR4", "IR20", "IR11"))
     )
-    return tuple((rule, makes_findings(rule)) for rule in rules)
+    return tuple((rule, makes_findings(rule), _SUBJECTS.get(rule.id, "")) for rule in rules)
 
 
 @lru_cache(maxsize=1)

@@ -77,7 +77,9 @@ _SUBJECTS = {
     **dict.fromkeys((INPUT_MISMATCH, INPUT_TYPE_MISMATCH), "inputs"),
     **dict.fromkeys((NEWER_THAN_TARGET, IGNORED_BY_TARGET), "target"),
     **dict.fromkeys((NOT_RUN_BY_TARGET, OTHER_SHAPE_IN_TARGET), "target"),
-    **{CYCLE: "cycles", OUTPUT_COUNT: "counts", UNKNOWN_VERSION: "operations"},
+    CYCLE: "cycles",
+    OUTPUT_COUNT: "counts",
+    UNKNOWN_VERSION: "operations",
     VALUE_MISMATCH: "values",
 }
 """What some rules are about, so that they need not be asked where nothing is to be said of it."""

@@ -2,7 +2,8 @@
 
 python tests/mutation/measure_speed.py [--places N] [--share S] [--rows FILE] FILE…
 
-Faults of every kind of `measure` are planted at up to N places of each file. Each broken file is
+Faults of every kind of `planting` are planted at up to N places of each file, of those that do not
+repeat each other. Each broken file is
 validated with the search and without it, in turns, in one process that has done so before: the
 processor's time of the fastest of some runs. Without the search, the same findings are reported,
 each by itself. A file that cannot be read is left out where the search does not see it either.
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import sys
 import tempfile
 import time
@@ -24,8 +24,9 @@ from statistics import median
 from typing import Any
 from unittest.mock import patch
 
-from lxml import etree
-from measure import KINDS, SLIPS, VALUE_FAULTS, graver, planted, serialised
+from judging import graver
+from measure import sample
+from planting import FORESEEN, UNFORESEEN, Original
 
 import irshape
 from irshape.checking import one
@@ -71,38 +72,29 @@ def rows_of(
 ) -> Iterator[dict[str, Any]]:
     """What each place of a file takes."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / model.name
-        weights = model.with_suffix(".bin")
-        content = weights.read_bytes() if weights.exists() else b""
-        if weights.exists():
-            shutil.copyfile(weights, path.with_suffix(".bin"))
-        root = etree.parse(model).getroot()
-        original = serialised(root)
-        path.write_bytes(original)
+        original, path = Original(model), Path(folder) / model.name
+        weights = path.with_suffix(".bin")
+        if original.weights:
+            weights.write_bytes(original.weights)
+        path.write_bytes(original.text)
         if graver(irshape.validate(path).diagnostics):
             print(f"{model} is not sound", file=sys.stderr)
             return
         sound = times(path, rounds)[0]
         for kind in kinds:
-            for fault in planted(root, original, content, kind, places, seed + model.name):
-                path.write_bytes(fault.text)
-                if fault.weights is not None:
-                    path.with_suffix(".bin").write_bytes(fault.weights)
+            every = [place for place in original.places(kind, distinct=True) if place is not None]
+            for place in sample(kind, every, places, seed + model.name):
+                changed = weights if place.in_weights else path
+                before = changed.read_bytes()
+                changed.write_bytes(place.apply(before))
                 without, within = times(path, rounds)
                 if within / without > LIMIT:  # again, lest the machine was busy
                     again = times(path, rounds)
                     without, within = min(without, again[0]), min(within, again[1])
-                if fault.weights is not None:
-                    path.with_suffix(".bin").write_bytes(content)
-                yield {
-                    "file": str(model),
-                    "kind": kind,
-                    "place": fault.place,
-                    "where": str(fault.where),
-                    "sound": sound,
-                    "without": without,
-                    "within": within,
-                }
+                changed.write_bytes(before)
+                row = {"file": str(model), "kind": kind, "place": place.index}
+                row |= {"where": str(place.where)}
+                yield row | {"sound": sound, "without": without, "within": within}
 
 
 def show(rows: list[dict[str, Any]]) -> None:
@@ -132,7 +124,7 @@ def main() -> None:
     parser.add_argument("--seed", default="")
     parser.add_argument("--rows", type=Path, help="where each place goes, as a line of JSON")
     options = parser.parse_args()
-    kinds = options.kinds.split(",") if options.kinds else [*KINDS, *SLIPS, *VALUE_FAULTS]
+    kinds = options.kinds.split(",") if options.kinds else [*FORESEEN, *UNFORESEEN]
     rows: list[dict[str, Any]] = []
     for model in options.files:
         chosen = random.Random(options.seed + model.name)

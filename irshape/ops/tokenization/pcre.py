@@ -1,8 +1,9 @@
 """Regular expressions of PCRE2, as openvino_tokenizers compiles them (UTF and UCP), in Python.
 
 A pattern is translated where Python means the same by it. `\\s`, `\\d` and `\\w` become the Unicode
-properties that PCRE2 takes for them; patterns with properties need the package `regex`. For
-anything else that the two read differently, `NotImplementedError` is raised.
+properties that PCRE2 takes for them; patterns with properties need the package `regex`. What
+Unicode has assigned since the version of PCRE2 is unassigned to them. For anything else that the
+two read differently, `NotImplementedError` is raised.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
+
+from .unassigned import unassigned
 
 _SPACE = r"\t-\r \x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _CLASSES = {
@@ -49,13 +52,31 @@ def _escaped(point: int) -> str:
     return f"\\U{point:08x}"
 
 
-class _Translation:
-    """A pattern on its way to Python."""
+ASSIGNED_IN_17 = "\U000323b0"
+"""A letter that Unicode has had since 17.0."""
 
-    def __init__(self, pattern: str) -> None:
+MAX_VARIANTS = 64
+"""How many compiled forms a pattern keeps, for texts with other unassigned characters."""
+
+
+class _Member(NamedTuple):
+    """A part of a class. of_unassigned: for a property, whether unassigned characters have it."""
+
+    text: str
+    of_unassigned: bool | None = None
+
+
+class _Translation:
+    """A pattern on its way to Python.
+
+    unassigned: characters that have no property, whatever Python knows of them.
+    """
+
+    def __init__(self, pattern: str, unassigned: str = "") -> None:
         self.pattern = pattern
         self.parts: list[str] = []
         self.needs_properties = False
+        self.unassigned = "".join(_escaped(ord(char)) for char in unassigned)
 
     def translate(self) -> str:
         position = 0
@@ -73,33 +94,47 @@ class _Translation:
             elif token["other"]:
                 self.parts.append(token["other"])
             else:
-                self.parts.append(self._escape(token, within=False))
+                self.parts.append(self._alone(self._escape(token)))
         return "".join(self.parts)
 
-    def _escape(self, token: re.Match[str], *, within: bool) -> str:
+    def _alone(self, member: _Member) -> str:
+        """A member of no class."""
+        if not self.unassigned or member.of_unassigned is None:
+            return member.text
+        if member.of_unassigned:
+            return f"(?:[{self.unassigned}]|{member.text})"
+        return f"(?:(?![{self.unassigned}]){member.text})"
+
+    def _escape(self, token: re.Match[str], *, within: bool = False) -> _Member:
         if token["point"] or token["hex"]:
-            return _escaped(int(token["point"] or token["hex"], 16))
+            return _Member(_escaped(int(token["point"] or token["hex"], 16)))
         if token["property"]:
             return self._property(token["property"])
         letter = token["letter"]
         if letter.lower() in _CLASSES:
-            members = _CLASSES[letter.lower()]
-            self.needs_properties |= "p{" in members
-            if letter.islower():
-                return members if within else f"[{members}]"
-            if within:
-                return self._complement(letter)
-            return f"[^{members}]"
-        if letter.isalnum():
-            if letter not in _PLAIN or (within and letter not in "tnrfa0"):
-                raise _refuse(f"'\\{letter}' in a pattern")
-            if letter in "bB":
-                self.needs_properties = True
-                word = f"[{_CLASSES['w']}]"
-                edge = f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
-                return edge if letter == "b" else f"(?!{edge})"
-            return "\\x1b" if letter == "e" else "\\x00" if letter == "0" else "\\" + letter
-        return re.escape(letter)
+            return self._shorthand(letter, within)
+        if not letter.isalnum():
+            return _Member(re.escape(letter))
+        if letter not in _PLAIN or (within and letter not in "tnrfa0"):
+            raise _refuse(f"'\\{letter}' in a pattern")
+        if letter in "bB":
+            self.needs_properties = True
+            word = self._alone(_Member(f"[{_CLASSES['w']}]", of_unassigned=False))
+            edge = f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
+            return _Member(edge if letter == "b" else f"(?!{edge})")
+        return _Member("\\x1b" if letter == "e" else "\\x00" if letter == "0" else "\\" + letter)
+
+    def _shorthand(self, letter: str, within: bool) -> _Member:
+        """`\\s`, `\\d`, `\\w`, `\\h` and their complements."""
+        members = _CLASSES[letter.lower()]
+        has_properties = "p{" in members
+        self.needs_properties |= has_properties
+        holds = letter.isupper() if has_properties else None
+        if letter.islower():
+            return _Member(members if within else f"[{members}]", holds)
+        if within:
+            return _Member(self._complement(letter))
+        return _Member(f"[^{members}]", holds)
 
     def _complement(self, letter: str) -> str:
         """A negated class within a class: only space has a complement of few ranges."""
@@ -110,20 +145,21 @@ class _Translation:
             r"\u200b-\u2027\u202a-\u202e\u2030-\u205e\u2060-\u2fff\u3001-\U0010ffff"
         )
 
-    def _property(self, text: str) -> str:
+    def _property(self, text: str) -> _Member:
         self.needs_properties = True
         name = text[1:].strip("{}")
         negated = (text[0] == "P") != name.startswith("^")
         name = name.removeprefix("^")
         if name == "L&":
             raise _refuse(f"'\\{text}' in a pattern")
+        holds = (name.lower() in ("c", "cn", "unknown", "zzzz")) != negated
         if len(name) > 2:
             name = f"scx={name}"  # a script, with its extensions
-        return f"\\{'P' if negated else 'p'}{{{name}}}"
+        return _Member(f"\\{'P' if negated else 'p'}{{{name}}}", holds)
 
     def _class(self, opening: str, position: int) -> int:
         """Translates a class up to its bracket, and returns where it ends."""
-        self.parts.append(opening)
+        members: list[_Member] = []
         first = True
         while True:
             token = _TOKEN.match(self.pattern, position)
@@ -134,17 +170,35 @@ class _Translation:
                 # a bracket or parenthesis is itself here
                 if self.pattern.startswith("[:", token.start()):
                     raise _refuse("a POSIX class")
-                self.parts.append("\\" + self.pattern[token.start()])
+                members.append(_Member("\\" + self.pattern[token.start()]))
                 position = token.start() + 1
             elif token["other"] == "]" and not first:
-                self.parts.append("]")
+                self.parts.append(self._of_members(opening, members))
                 return position
             elif token["other"]:
                 character = token["other"]
-                self.parts.append(character if character == "-" else re.escape(character))
+                members.append(_Member(character if character == "-" else re.escape(character)))
             else:
-                self.parts.append(self._escape(token, within=True))
+                members.append(self._escape(token, within=True))
             first = False
+
+    def _of_members(self, opening: str, members: list[_Member]) -> str:
+        """A class of some members, of which unassigned characters meet others."""
+        whole = f"{opening}{''.join(member.text for member in members)}]"
+        if not self.unassigned or all(member.of_unassigned is None for member in members):
+            return whole
+        rest = []
+        for place, member in enumerate(members):
+            beside = members[max(place - 1, 0) : place + 2]
+            if member.of_unassigned:
+                rest.append(r"\x00-\U0010ffff")
+            elif member.of_unassigned is None:
+                hyphen = member.text == "-" and any(
+                    each.of_unassigned is not None for each in beside
+                )
+                rest.append(r"\-" if hyphen else member.text)
+        other = f"{opening}{''.join(rest)}]" if rest else "(?!)" if opening == "[" else "(?s:.)"
+        return f"(?:(?![{self.unassigned}]){whole}|(?=[{self.unassigned}]){other})"
 
 
 class Expression:
@@ -153,9 +207,35 @@ class Expression:
     `branch_reset`: the groups of its alternatives share one number, 1.
     """
 
-    def __init__(self, compiled: Any, *, branch_reset: bool) -> None:
-        self.compiled = compiled
-        self.branch_reset = branch_reset
+    def __init__(self, pattern: str) -> None:
+        self.branch_reset = pattern.startswith("(?|") and pattern.endswith(")")
+        self._pattern = f"(?:{pattern[3:]}" if self.branch_reset else pattern
+        translation = _Translation(self._pattern)
+        self._engine: Any = re
+        text = translation.translate()
+        self._has_properties = translation.needs_properties
+        if self._has_properties:
+            self._engine = _engine_with_properties()
+        self._compiled = self._compile(text)
+        self._compiled_for: dict[str, Any] = {}
+
+    def _compile(self, text: str) -> Any:
+        try:
+            return self._engine.compile(text)
+        except Exception:
+            raise _refuse(f"the pattern {self._pattern!r}") from None
+
+    def compiled(self, text: str) -> Any:
+        """The expression in Python for a text, with regard to what is unassigned in that."""
+        characters = unassigned(text) if self._has_properties else ""
+        if not characters:
+            return self._compiled
+        if characters not in self._compiled_for:
+            if len(self._compiled_for) >= MAX_VARIANTS:
+                self._compiled_for.clear()
+            translation = _Translation(self._pattern, characters)
+            self._compiled_for[characters] = self._compile(translation.translate())
+        return self._compiled_for[characters]
 
     def group(self, match: Any, number: int) -> str | None:
         """A group of a match; None if it took no part. Raises `IndexError` for one that is not
@@ -169,7 +249,8 @@ class Expression:
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The matches one after the other, up to the first that is empty."""
         start = 0
-        while (match := self.compiled.search(text, start)) and match.end() > match.start():
+        compiled = self.compiled(text)
+        while (match := compiled.search(text, start)) and match.end() > match.start():
             yield match.span()
             start = match.end()
 
@@ -177,7 +258,8 @@ class Expression:
         """What `pcre2_substitute` gives, or the text itself where the library gives up on it: an
         unset group, or a result longer than the memory that it sets aside.
         """
-        first = self.compiled.search(text)
+        compiled = self.compiled(text)
+        first = compiled.search(text)
         if first is None:
             return text
         groups = max((i for i, each in enumerate(first.groups(), 1) if each is not None), default=0)
@@ -185,7 +267,7 @@ class Expression:
         room = 4 * (len(text.encode()) + (groups + 1) * len(replacement.encode()))
         try:
             pieces = _replacement(replacement)
-            result = self.compiled.sub(
+            result = compiled.sub(
                 lambda match: self._filled(match, pieces), text, 0 if everywhere else 1
             )
         except (IndexError, ValueError):
@@ -230,22 +312,23 @@ def compiled(pattern: str) -> Expression | None:
 
     Raises `NotImplementedError` for one that is not evaluated.
     """
-    pattern = _REWRITTEN.get(pattern, pattern)
-    branch_reset = pattern.startswith("(?|") and pattern.endswith(")")
-    translation = _Translation(f"(?:{pattern[3:]}" if branch_reset else pattern)
-    text = translation.translate()
-    engine: Any = re
-    if translation.needs_properties:
-        from importlib import import_module
+    return Expression(_REWRITTEN.get(pattern, pattern))
 
-        try:
-            engine = import_module("regex")
-        except ImportError:
-            raise NotImplementedError(
-                "a pattern with Unicode properties is evaluated by the package regex: "
-                "pip install 'irshape[tokenizers]'"
-            ) from None
+
+def _engine_with_properties() -> Any:
+    """The package regex. Raises `NotImplementedError` where it is not installed, or too old."""
+    from importlib import import_module
+
     try:
-        return Expression(engine.compile(text), branch_reset=branch_reset)
-    except Exception:
-        raise _refuse(f"the pattern {pattern!r}") from None
+        engine = import_module("regex")
+    except ImportError:
+        raise NotImplementedError(
+            "a pattern with Unicode properties is evaluated by the package regex: "
+            "pip install 'irshape[tokenizers]'"
+        ) from None
+    if not engine.match(r"\p{Lo}", ASSIGNED_IN_17):
+        raise NotImplementedError(
+            "a pattern with Unicode properties needs the package regex with Unicode 17.0: "
+            "pip install --upgrade 'irshape[tokenizers]'"
+        )
+    return engine

@@ -249,7 +249,7 @@ def _special_pieces(text: bytes, expression: Expression | None) -> list[tuple[in
     pieces: list[tuple[int, int, bool]] = []
     start = 0
     while expression is not None:
-        match = expression.compiled.search(string, start)
+        match = expression.compiled(string).search(string, start)
         if match is None or match.end() == match.start():
             break
         if start < match.start():

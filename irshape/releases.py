@@ -193,6 +193,8 @@ IGNORED: dict[str, Detail] = {
 }
 """What older releases read and ignore in silence: their values are others. Measured on the CPU."""
 
+_CRASHES = "crashes when it runs it"
+
 NOT_RUN: dict[str, Detail] = {
     "empty": Detail((2023, 3), REFUSED["empty"].what, (2023, 2)),
     "alignment": Detail((2025, 0), IGNORED["alignment"].what, (2024, 3)),
@@ -200,10 +202,38 @@ NOT_RUN: dict[str, Detail] = {
     "AvgPool-14": Detail((2024, 2), "AvgPool of opset14", (2024, 1)),
     "Col2Im-15": Detail((2024, 3), "Col2Im of opset15", (2024, 2)),
     "Identity-16": Detail((2025, 4), "Identity of opset16", (2025, 0)),
+    "four bits in": Detail((2024, 4), "an input of the model of i4 or u4"),
+    "f8 in": Detail((2025, 0), "an input of the model of f8e4m3 or f8e5m2"),
+    "repeated labels": Detail((2025, 1), "an Einsum with `...`, or a label twice in one input"),
+    "open weights": Detail((2023, 1), "a recurrent operation whose weights are no constants"),
+    "result of i64": Detail((2023, 1), "a result of the model that is drawn or reversed, of i64"),
+    "suppression": Detail((2023, 3), "a result of the model that is a NonMaxSuppression"),
+    "shape of a scalar": Detail((2025, 0), "a ShapeOf of a scalar", (2023, 3), _CRASHES),
+    "empty range": Detail((2025, 0), "a Range without elements", (2023, 3), _CRASHES),
+    "empty product": Detail((2025, 4), "a MatMul of a tensor without elements", (2023, 3)),
+    "scalar slope": Detail((2026, 1), "a PReLU of a scalar", FIRST, _CRASHES),
+    "reduced scatter": Detail(
+        (2024, 1), "a ScatterElementsUpdate that reduces u8 or booleans", (2023, 1)
+    ),
+    "scalar update": Detail((2024, 3), "a ScatterNDUpdate of one element"),
+    "pdpd squares": Detail(
+        (2024, 0), 'a SquaredDifference with auto_broadcast="pdpd" of inputs of several ranks'
+    ),
+    "gathered strings": Detail((2024, 1), "a Gather of strings", (2024, 0)),
+    "Multinomial-13": Detail((2023, 3), "Multinomial of opset13", (2023, 2)),
+    "no index": Detail((2024, 3), "an EmbeddingBagOffsetsSum with a default index of -1"),
+    "wide limits": Detail((2023, 1), "a FakeQuantize whose limits have more axes than the data"),
+    "open height": Detail((2023, 1), "a ReorgYolo of an interval of heights"),
+    "strings": Detail((2026, 0), "a Transpose of strings", (2023, 3), _CRASHES),
+    "open filters": Detail(
+        (2024, 2), "a ConvolutionBackpropData of integers whose filters are no constant"
+    ),
+    "open sizes": Detail((2025, 2), "a Fourier transform of sizes that only execution knows"),
 }
 """What older releases read, and what their CPU plugin refuses to compile. Measured."""
 
 _WIDER = "infers a wider shape"
+_OTHER = "infers another shape"
 
 INFERRED_OTHERWISE: dict[str, Detail] = {
     "reduced axes": Detail(
@@ -215,6 +245,9 @@ INFERRED_OTHERWISE: dict[str, Detail] = {
     "DFT": Detail(
         (2023, 2), "a Fourier transform over axes that only execution knows", FIRST, _WIDER
     ),
+    "signal sizes": Detail(
+        (2023, 2), "a Fourier transform of sizes that only execution knows", FIRST, _OTHER
+    ),
     "promoted types": Detail(
         (2024, 1),
         "a ConvertPromoteTypes whose type only execution knows",
@@ -224,10 +257,55 @@ INFERRED_OTHERWISE: dict[str, Detail] = {
     "unused outputs": Detail(
         (2023, 2), "a body whose outputs are not all used", FIRST, "omits the unused outputs"
     ),
-    "cells": Detail((2023, 1), "a recurrent operation with intervals", FIRST, _WIDER),
-    "patches": Detail((2023, 1), "an ExtractImagePatches with intervals", FIRST, _WIDER),
-    "pdpd": Detail((2023, 1), 'auto_broadcast="pdpd" on dynamic dimensions', FIRST, _WIDER),
-    "YUV": Detail((2023, 1), "a colour conversion with intervals", FIRST, _WIDER),
+    "cells": Detail(
+        (2023, 1), "a hidden size that states and recurrent weights leave open", FIRST, _WIDER
+    ),
+    "patches": Detail((2023, 1), "an ExtractImagePatches of a dynamic size", FIRST, _WIDER),
+    "pdpd": Detail(
+        (2023, 1), 'auto_broadcast="pdpd" on dynamic dimensions', FIRST, "gives the first shape"
+    ),
+    "YUV": Detail((2023, 1), "a picture in one plane of unknown height", FIRST, _OTHER),
+    "softmax axes": Detail(
+        (2023, 1), "a RegionYolo whose `end_axis` is not behind `axis`", FIRST, "adds an axis"
+    ),
+    "open height": Detail((2023, 1), "a ReorgYolo of an interval of heights", FIRST, _WIDER),
+    "any axis": Detail(
+        (2023, 2), "a Squeeze of all axes of size 1, of which some may be", FIRST, _OTHER
+    ),
+    "unknown axes": Detail(
+        (2023, 1), "a Squeeze of axes that only execution knows", FIRST, "infers any rank"
+    ),
+    "interval": Detail(
+        (2023, 2), "a Squeeze of an axis whose size is an interval", FIRST, "infers any rank"
+    ),
+    "computed shape": Detail(
+        (2023, 1), "a RandomUniform whose shape is no constant", FIRST, _WIDER
+    ),
+    "open suppression": Detail(
+        (2023, 1), "a NonMaxSuppression of dynamic boxes or scores", FIRST, _WIDER
+    ),
+    "bounded boxes": Detail((2023, 1), "a MatrixNms or MulticlassNms of intervals", FIRST, _WIDER),
+    "initial value": Detail(
+        (2023, 3), "a variable wider than its initial value", FIRST, "gives the shape of the value"
+    ),
+    "any rank": Detail(
+        (2023, 1), "a Reshape of any rank with an axis for what is left", FIRST, _WIDER
+    ),
+    "label sizes": Detail(
+        (2025, 1), "an Einsum over a label of several sizes", FIRST, "infers what all of them allow"
+    ),
+    "skipping": Detail((2025, 2), "a StridedSlice with a step over an open range", FIRST, _WIDER),
+    "no strings": Detail((2026, 4), "a StringTensorUnpack of no strings", FIRST, _WIDER),
+    "united": Detail((2025, 0), "an If that gives a scalar or a tensor of one axis", FIRST, _WIDER),
+    "branch inputs": Detail(
+        (2023, 1), "an If whose branch declares wider inputs", FIRST, "infers from what is given"
+    ),
+    "states": Detail(
+        (2026, 3),
+        "a Loop with a state whose shape changes",
+        FIRST,
+        "keeps the shape of the first iteration",
+    ),
 }
 """What older releases infer otherwise than the newest. Measured."""
 

@@ -5,7 +5,7 @@ facts, `details` recognises them in layers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..model.graph import Layer, Model
@@ -16,6 +16,7 @@ from ..releases import (
     ELEMENT_TYPES,
     FIRST,
     HEADER_BYTES,
+    INFERRED_OTHERWISE,
     IR_VERSIONS,
     OPERATIONS,
     OPSETS,
@@ -26,7 +27,7 @@ from ..releases import (
     written,
 )
 from ..types import ElementType
-from .details import details, sites
+from .details import Site, details, sites
 from .result import Inference
 
 
@@ -40,6 +41,12 @@ class Requirement(NamedTuple):
     """`opset`, `element type`, `IR version`, or `detail` of an operation or of the file."""
     name: str
     layer: Layer | None
+    since: Release = FIRST
+    """The first release that refuses it."""
+
+    def refuses(self, release: Release) -> bool:
+        """Whether a release does not know the part."""
+        return self.since <= release < self.release
 
     @property
     def what(self) -> str:
@@ -56,17 +63,32 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
         yield Requirement(IR_VERSIONS[model.version], "IR version", str(model.version), None)
         for detail in _of_the_file(model):
             yield Requirement(detail.right, "detail", detail.what, None)
-    for site in sites(inference):
-        layer = site.layer
+    all_sites = {site.layer: site for site in sites(inference)}
+    for layer, site in all_sites.items():
         if site.operation is not None and not issubclass(site.operation, LibraryOperation):
             yield from _opset(layer, site.operation)
             for key in details(site, REFUSED):
-                yield Requirement(REFUSED[key].right, "detail", REFUSED[key].what, layer)
+                detail = REFUSED[key]
+                since = _seen_since(key, site, all_sites)
+                if since < detail.right:
+                    yield Requirement(detail.right, "detail", detail.what, layer, since)
         for name in sorted(element_types(layer) & ELEMENT_TYPES.keys()):
             release = ELEMENT_TYPES[name]
             if all(port.element_type is not ElementType.of(name) for port in layer.outputs):
                 release = ATTRIBUTE_TYPES.get((layer.type, name), release)
             yield Requirement(release, "element type", name, layer)
+
+
+def _seen_since(key: str, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
+    """The first release that infers the dimension that it refuses: those before infer less of the
+    layer, or of the layer that feeds it.
+    """
+    if key not in ("empty", "squeezed axis"):
+        return FIRST
+    feeding = [all_sites[layer] for layer in site.fed_by if layer is not None]
+    inferring = feeding if key == "empty" else [site]
+    shown = (details(each, INFERRED_OTHERWISE) for each in inferring)
+    return max((INFERRED_OTHERWISE[key].right for keys in shown for key in keys), default=FIRST)
 
 
 def _opset(layer: Layer, operation: type[Operation]) -> Iterator[Requirement]:
@@ -122,12 +144,13 @@ class Requirements:
         self.model = model
         self._layers: dict[tuple[Release, str], list[Layer]] = {}
         """The layers that need a release for the same reason."""
-        for need in requirements(inference):
+        self._needs = list(requirements(inference))
+        for need in self._needs:
             layers = self._layers.setdefault((need.release, need.what), [])
             if need.layer is not None:
                 layers.append(need.layer)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
-        """The oldest release that reads the model, as numbers: (2024, 1)."""
+        """The oldest release from which on all read the model, as numbers: (2024, 1)."""
         self._unknown: list[tuple[Layer, str]] = []
         self._libraries: dict[str, list[Layer]] = {}
         """The layers whose operations a library adds, by the package that brings it."""
@@ -154,7 +177,8 @@ class Requirements:
 
         Raises `ValueError` for a text that names no OpenVINO release known to irshape.
         """
-        return parse_release(release) >= self.oldest and not self._unknown
+        asked = parse_release(release)
+        return not self._unknown and not any(need.refuses(asked) for need in self._needs)
 
     def __str__(self) -> str:
         return f"{self.model.path}: OpenVINO {self.release} or newer"

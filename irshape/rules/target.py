@@ -64,7 +64,7 @@ class NewerThanTarget(Rule):
         from ..inference.requirements import requirements
 
         for requirement in requirements(context.inference):
-            if requirement.release > target:
+            if requirement.refuses(target):
                 yield cls._unmet(context, requirement, target)
 
     @classmethod
@@ -184,16 +184,15 @@ class NotRunByTarget(Rule):
 
     ## What it does
     With `--target 2024.1`, reports layers that this release reads and infers, and that its CPU
-    plugin does not compile: GroupNormalization without spatial axes before 2024.1, AvgPool of
-    opset14 in 2024.1, Col2Im in 2024.2, Identity before 2025.4, `alignment="pytorch"` of
-    RandomUniform from 2024.3 to 2024.6, and in 2023.2 inputs and outputs of the model with a
-    dimension of 0.
+    plugin does not compile, does not run, or crashes at: AvgPool of opset14 in 2024.1, Identity
+    before 2025.4, Einsum with `...` before 2025.1, inputs of i4 and u4 before 2024.4, recurrent
+    operations whose weights are no constants in 2023.0. `docs/releases.md` has the list.
 
     ## Why it matters
     A check that only reads the model passes; the model then fails where it is to run.
 
     ## What OpenVINO does
-    Reads the model, and refuses to compile it.
+    Reads the model, and then refuses to compile it, fails when it runs it, or crashes.
 
     ## Example
     ```xml
@@ -214,9 +213,9 @@ class NotRunByTarget(Rule):
 
         for layer, detail, target in _shown(context, NOT_RUN):
             right = written(detail.right)
+            consequence = detail.consequence or "does not run it on the CPU"
             yield cls.finding(
-                f"OpenVINO {written(target)} reads {detail.what} and does not compile it for the "
-                "CPU",
+                f"OpenVINO {written(target)} reads {detail.what} and {consequence}",
                 layer.offset,
                 layer,
                 help=f"raise the target to {right}, or convert the model for the target",
@@ -231,6 +230,7 @@ class OtherShapeInTarget(Rule):
     ## What it does
     With `--target 2023.1`, reports layers whose outputs this release infers otherwise: mostly wider
     shapes, with fewer bounds. The shapes that irshape infers are those of the newest release.
+    `docs/releases.md` has the list.
 
     ## Why it matters
     Code that asks for the shape of an output before it runs gets another answer than here.

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import irshape
 from irshape.inference.details import details, sites
@@ -17,6 +19,7 @@ from irshape.releases import (
     IGNORED,
     INFERRED_OTHERWISE,
     NOT_RUN,
+    REFUSED,
     Release,
     parse_release,
     shows,
@@ -37,9 +40,13 @@ from .compare import (
 from .coverage import version_under_test
 from .elements import Array
 from .known_differences import KNOWN, OLDER
-from .oracle import Answer, Oracle
+from .oracle import Answer, Oracle, Question
+from .tables import question
 
 Ports = Mapping[str, Sequence[tuple[str, str]]]
+
+TABLES = {"IR605": REFUSED, "IR606": IGNORED, "IR607": NOT_RUN, "IR608": INFERRED_OTHERWISE}
+"""The facts by which `--target` reports a code; IR605 has others besides."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +61,10 @@ class Verdict:
     """Its values on the CPU are the `same`, or `other`; or it does `not run` the row, or `crashed`.
     Empty where the row is not run, or its values depend on the kind of CPU.
     """
-    said: tuple[str, ...] = ()
-    """The codes that irshape reports for this release as the target."""
+    inferred: str = ""
+    """An output whose type or shape is not irshape's."""
     message: str = ""
+    """Why it refuses the row or does not run it, or how its values differ."""
 
 
 @dataclass(frozen=True)
@@ -70,41 +78,92 @@ class Row:
     alone: bool
     """Whether the CPU plugin of no release runs it."""
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    told: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The codes that irshape reports for a release as the target."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """The codes and keys of the facts that concern the row, whatever the release."""
 
 
-def compared(case: Case, oracles: Mapping[str, Oracle]) -> Row:
-    """What irshape and the releases make of one row."""
+class Expected(NamedTuple):
+    """What irshape makes of a row."""
+
+    row: Row
+    question: Question
+    inferred: Ports
+    outputs: Sequence[tuple[str, Array]]
+
+
+def compared(cases: Sequence[Case], oracles: Mapping[str, Oracle]) -> list[Row]:
+    """What irshape and the releases make of rows.
+
+    Releases from 2024.0 on are asked about all of them together. A row is asked about alone if it
+    is known to differ, or differs in its values: what runs beside it may have changed its memory.
+    """
+    all_expected = [_expected(case, oracles) for case in cases]
+    apart = [_differs_by_itself(case) for case in cases]
+    for release, oracle in oracles.items():
+        joined = [not each and parse_release(release) >= JOINED_FROM for each in apart]
+        together = [
+            each.question for each, other in zip(all_expected, joined, strict=True) if other
+        ]
+        answers = iter(oracle.ask_together(together) if together else ())
+        for case, expected, beside in zip(cases, all_expected, joined, strict=True):
+            answer = next(answers) if beside else oracle.ask(*expected.question)
+            verdict = _verdict(case, answer, expected)
+            if verdict.values == "other" and beside:
+                verdict = _verdict(case, oracle.ask(*expected.question), expected)
+            expected.row.verdicts[release] = verdict
+    return [expected.row for expected in all_expected]
+
+
+JOINED_FROM = (2024, 0)
+"""The first release that is asked about rows together: those before do not run many of them, and
+are then asked about parts again and again.
+"""
+
+
+def _differs_by_itself(case: Case) -> bool:
+    kinds = {KNOWN[key].kind for key in _keys(case)}
+    return case.run == "alone" or not kinds.isdisjoint(("values", "hardware", "crash"))
+
+
+def _keys(case: Case) -> tuple[str, ...]:
+    return tuple(filter(None, (case.known,) if isinstance(case.known, str) else case.known))
+
+
+def _expected(case: Case, releases: Iterable[str]) -> Expected:
+    inferred: Ports = {}
+    outputs: list[tuple[str, Array]] = []
+    told: dict[str, tuple[str, ...]] = {}
+    with _written(case) as path:
+        error = _refused(case, path)
+        if not error:
+            model = irshape.load(path)
+            inference = irshape.infer(model)
+            inferred = by_name(inference.to_dict()["layers"])
+            told = _told(inference, releases)
+            outputs = _values(case, model)
+    row = Row(case.id, version_under_test(case), error, _keys(case), _runs_nowhere(case), {}, told)
+    return Expected(row, question(case), inferred, outputs)
+
+
+@contextmanager
+def _written(case: Case) -> Iterator[Path]:
+    """The row as a file, for as long as it is needed."""
     xml, weights = build(case)
-    fed = feeds(case) if case.run else None
-    known = (case.known,) if isinstance(case.known, str) else tuple(case.known)
     with tempfile.TemporaryDirectory(prefix="row-") as folder:
         path = Path(folder) / "model.xml"
         path.write_text(xml, encoding="utf-8")
         if weights:
             path.with_suffix(".bin").write_bytes(weights)
-        row = Row(
-            case.id,
-            version_under_test(case),
-            _refused(case, path),
-            known,
-            _runs_nowhere(case),
-        )
-        inferred: Ports = {}
-        outputs: list[tuple[str, Array]] = []
-        said: dict[str, tuple[str, ...]] = {}
-        if not row.error:
-            model = irshape.load(path)
-            inference = irshape.infer(model)
-            inferred = by_name(inference.to_dict()["layers"])
-            said = _said(inference, oracles)
-            outputs = _values(
-                case, model, {name: array for name, (_, array) in (fed or {}).items()}
-            )
-        asked = None if fed is None else {name: tensor for name, (tensor, _) in fed.items()}
-        for release, oracle in oracles.items():
-            answer = oracle.ask_file(path, asked)
-            row.verdicts[release] = _verdict(case, answer, inferred, outputs, said.get(release, ()))
-    return row
+        yield path
+
+
+def with_claims(row: Row, case: Case) -> Row:
+    """A row that irshape reads, with what `--target` says of it."""
+    with _written(case) as path:
+        inference = irshape.infer(irshape.load(path))
+        return replace(row, told=_told(inference, row.verdicts), facts=_facts(inference))
 
 
 def _runs_nowhere(case: Case) -> bool:
@@ -124,25 +183,31 @@ def _refused(case: Case, path: Path) -> bool:
     )
 
 
-def _said(inference: irshape.Inference, releases: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The codes that --target reports, by release."""
+def _told(inference: irshape.Inference, releases: Iterable[str]) -> dict[str, tuple[str, ...]]:
     requirements = irshape.requires(inference.model)
-    tables = {"IR606": IGNORED, "IR607": NOT_RUN, "IR608": INFERRED_OTHERWISE}
-    shown = {
-        code: [table[key] for site in sites(inference) for key in details(site, table)]
-        for code, table in tables.items()
-    }
-    said = {}
+    facts = [(code, TABLES[code][key]) for code, key in _facts(inference) if code != "IR605"]
+    codes = {}
     for release in releases:
         parsed = parse_release(release)
-        codes = [
-            code for code, facts in shown.items() if any(shows(fact, parsed) for fact in facts)
-        ]
-        said[release] = (*(() if requirements.reads(release) else ("IR605",)), *codes)
-    return said
+        refused = () if requirements.reads(release) else ("IR605",)
+        others = dict.fromkeys(code for code, fact in facts if shows(fact, parsed))
+        codes[release] = (*refused, *others)
+    return codes
 
 
-def _values(case: Case, model: irshape.Model, inputs: dict[str, Array]) -> list[tuple[str, Array]]:
+def _facts(inference: irshape.Inference) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        {
+            (code, key): None
+            for site in sites(inference)
+            for code, table in TABLES.items()
+            for key in details(site, table)
+        }
+    )
+
+
+def _values(case: Case, model: irshape.Model) -> list[tuple[str, Array]]:
+    inputs = {name: array for name, (_, array) in ((case.run and feeds(case)) or {}).items()}
     if not case.run or (not inputs and parameters(case)):
         return []
     given = {
@@ -152,38 +217,33 @@ def _values(case: Case, model: irshape.Model, inputs: dict[str, Array]) -> list[
     return held(irshape.run(model, given, force=True).values())
 
 
-def _verdict(
-    case: Case,
-    answer: Answer,
-    inferred: Ports,
-    outputs: Sequence[tuple[str, Array]],
-    said: tuple[str, ...],
-) -> Verdict:
-    if answer.status != "accepted" or not inferred:
-        return Verdict(answer.status, said=said, message=answer.message[-300:])
-    shapes, message = _shapes(answer, inferred)
-    values = ""
+def _verdict(case: Case, answer: Answer, expected: Expected) -> Verdict:
+    if answer.status != "accepted" or not expected.inferred:
+        return Verdict(answer.status, message=answer.message[-300:])
+    shapes, inferred = _shapes(answer, expected.inferred)
+    values, message = _execution(case, answer, expected.outputs)
+    return Verdict(answer.status, shapes, values, inferred, message)
+
+
+def _execution(case: Case, answer: Answer, outputs: Sequence[tuple[str, Array]]) -> tuple[str, str]:
+    """`Verdict.values` and its message."""
     execution = answer.execution
-    if execution is not None and outputs and not _by_hardware(case):
-        if execution.status == "crashed":
-            values = "crashed"
-        elif execution.status != "done" or execution.engine != "CPU":
-            values, message = "not run", f"{message} {execution.message[:300]}"
-        else:
-            pairs = zip(outputs, execution.results.values(), strict=True)
-            differences = [
-                difference_of_types(name, array, theirs)
-                or difference_of_values(array, theirs.array, name, case)
-                for (name, array), theirs in pairs
-            ]
-            values = "other" if any(differences) else "same"
-            message += "; ".join(filter(None, differences))[:300]
-    return Verdict(answer.status, shapes, values, said, message)
+    if execution is None or not outputs or _by_hardware(case):
+        return "", ""
+    if execution.status == "crashed":
+        return "crashed", ""
+    if execution.status != "done" or execution.engine != "CPU":
+        return "not run", execution.message[:300]
+    differences = [
+        difference_of_types(name, array, theirs)
+        or difference_of_values(array, theirs.array, name, case)
+        for (name, array), theirs in zip(outputs, execution.results.values(), strict=True)
+    ]
+    return "other" if any(differences) else "same", "; ".join(filter(None, differences))[:300]
 
 
 def _by_hardware(case: Case) -> bool:
-    keys = (case.known,) if isinstance(case.known, str) else case.known
-    return any(key and KNOWN[key].kind == "hardware" for key in keys)
+    return any(KNOWN[key].kind == "hardware" for key in _keys(case))
 
 
 def _shapes(answer: Answer, inferred: Ports) -> tuple[str, str]:
@@ -210,30 +270,51 @@ def _shapes(answer: Answer, inferred: Ports) -> tuple[str, str]:
     return "narrower" if narrower else "wider" if wider else "same", message
 
 
+def differences(row: Row, release: str, newest: str) -> dict[str, bool]:
+    """Whether what a code of `--target` says is so with a release, for each code where that is
+    known: what the release does is compared with what the newest does.
+    """
+    verdict, reference = row.verdicts[release], row.verdicts[newest]
+    if row.error or reference.reads != "accepted":
+        return {}
+    if verdict.reads != "accepted":
+        return {"IR605": True}
+    shown = {
+        "IR605": False,
+        "IR608": (verdict.shapes, verdict.inferred) != (reference.shapes, reference.inferred),
+    }
+    if reference.values in ("same", "other") and verdict.values:
+        shown["IR607"] = verdict.values in ("not run", "crashed")
+    if reference.values == "same" and verdict.values in ("same", "other"):
+        shown["IR606"] = verdict.values == "other"
+    return shown
+
+
 def unexplained(row: Row, release: Release) -> tuple[str, str] | None:
     """In what a release differs, and its message, where nothing says that it would."""
     verdict = row.verdicts[written(release)]
-    what = _difference(row, verdict)
+    what = difference(row, written(release))
     if not what or any(entry.covers(row.operation, what, release) for entry in OLDER):
         return None
-    return what, verdict.message
+    return what, verdict.inferred if what == "shapes" else verdict.message
 
 
-def _difference(row: Row, verdict: Verdict) -> str:
-    """One of `Older.what`, or nothing."""
-    kinds = {KNOWN[key].kind for key in row.known if key}
+def difference(row: Row, release: str) -> str:
+    """One of `Older.what` that `--target` does not say, or nothing."""
+    verdict, codes = row.verdicts[release], row.told.get(release, ())
+    kinds = {KNOWN[key].kind for key in row.known}
     if row.error:
         return "takes" if verdict.reads == "accepted" and "stricter" not in kinds else ""
-    if "IR605" in verdict.said:
+    if "IR605" in codes:
         return "reads" if verdict.reads == "accepted" else ""
     if verdict.reads != "accepted":
         known = "lenient" if verdict.reads == "refused" else "crash"
         return "" if known in kinds else "refuses" if verdict.reads == "refused" else "crashes"
-    wider = verdict.shapes == "wider" and ("tighter" in kinds or "IR608" in verdict.said)
-    if verdict.shapes not in ("", "same") and not wider and "IR608" not in verdict.said:
+    wider = verdict.shapes == "wider" and ("tighter" in kinds or "IR608" in codes)
+    if verdict.shapes not in ("", "same") and not wider and "IR608" not in codes:
         return "shapes"
     if verdict.values in ("crashed", "not run"):
-        explained = row.alone or (verdict.values == "not run" and "IR607" in verdict.said)
+        explained = row.alone or "IR607" in codes
         return "" if explained else "crashes" if verdict.values == "crashed" else "not run"
-    explained = "values" in kinds or "IR606" in verdict.said
+    explained = "values" in kinds or "IR606" in codes
     return "values" if verdict.values == "other" and not explained else ""

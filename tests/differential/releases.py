@@ -31,9 +31,18 @@ from differential.compare import NEWEST  # noqa: E402
 from differential.coverage import cases  # noqa: E402
 from differential.environments import NEWEST_PATCHES, interpreter  # noqa: E402
 from differential.known_differences import EXAMPLES, KNOWN, OLDER  # noqa: E402
-from differential.older import Row, Verdict, compared, unexplained  # noqa: E402
+from differential.older import (  # noqa: E402
+    TABLES,
+    Row,
+    Verdict,
+    compared,
+    difference,
+    differences,
+    unexplained,
+    with_claims,
+)
 from differential.oracle import Oracle  # noqa: E402
-from irshape.releases import parse_release  # noqa: E402
+from irshape.releases import FIRST, parse_release, written  # noqa: E402
 
 ROOT = TESTS.parent
 PAGE = ROOT / "docs" / "releases.md"
@@ -43,48 +52,67 @@ VERDICTS, CROSSCHECKS = "verdicts.jsonl", "crosschecks.json"
 PASSES = 16
 """Rows are asked in so many passes over all of them: what is there early is a sample of all."""
 
+TOGETHER = 10
+"""How many rows a release is asked about at once."""
+
 
 def asked(
     folder: Path, releases: Sequence[str], every: int, without: Iterable[int] = ()
 ) -> Iterator[tuple[int, Row]]:
     """What the releases do with each `every`-th row, by the number of the row."""
     all_cases, known = list(cases()), set(without)
-    numbers = [number for first in range(PASSES) for number in range(first, len(all_cases), PASSES)]
+    passes = [number for first in range(PASSES) for number in range(first, len(all_cases), PASSES)]
+    numbers = [number for number in passes[::every] if number not in known]
     with ExitStack() as stack:
         oracles = {
             release: stack.enter_context(Oracle(python=interpreter(release, folder)))
             for release in releases
         }
-        for number in numbers[::every]:
-            if number not in known:
-                yield number, compared(all_cases[number], oracles)
+        for start in range(0, len(numbers), TOGETHER):
+            part = numbers[start : start + TOGETHER]
+            yield from zip(
+                part, compared([all_cases[number] for number in part], oracles), strict=True
+            )
 
 
 def record(folder: Path, releases: Sequence[str], every: int) -> None:
     """Adds the rows that FOLDER has not yet, and cross-checks the examples."""
-    (folder / CROSSCHECKS).write_text(
-        json.dumps({release: crosschecks(folder, release) for release in releases})
-    )
     table = folder / VERDICTS
     recorded = [number for number, _ in rows(folder)] if table.exists() else []
     with table.open("a", encoding="utf-8") as file:
         for count, (number, row) in enumerate(asked(folder, releases, every, recorded)):
-            file.write(json.dumps({"number": number, **asdict(row)}) + "\n")
-            file.flush()
-            if count % 100 == 0:
+            entry = {"number": number, **asdict(row)}
+            del entry["told"], entry["facts"]  # `page` asks irshape for them
+            file.write(json.dumps(entry) + "\n")
+            if count % TOGETHER == 0:
+                file.flush()
                 print(f"{count} rows", file=sys.stderr, flush=True)
+    answers = folder / CROSSCHECKS
+    crosschecked = json.loads(answers.read_text()) if answers.exists() else {}
+    for release in releases:
+        if release not in crosschecked:
+            crosschecked[release] = crosschecks(folder, release)
+            answers.write_text(json.dumps(crosschecked))
 
 
 def rows(folder: Path) -> Iterator[tuple[int, Row]]:
+    """The recorded rows, without what `--target` says of them."""
     with (folder / VERDICTS).open(encoding="utf-8") as file:
         for line in file:
             entry = json.loads(line)
             number, known = entry.pop("number"), tuple(entry.pop("known"))
             verdicts = {
-                release: Verdict(**{**verdict, "said": tuple(verdict["said"])})
-                for release, verdict in entry.pop("verdicts").items()
+                release: Verdict(**verdict) for release, verdict in entry.pop("verdicts").items()
             }
             yield number, Row(**entry, known=known, verdicts=verdicts)
+
+
+def rows_with_claims(folder: Path) -> list[Row]:
+    """The recorded rows, with what `--target` says of them now."""
+    all_cases = list(cases())
+    return [
+        row if row.error else with_claims(row, all_cases[number]) for number, row in rows(folder)
+    ]
 
 
 def crosschecks(folder: Path, release: str) -> dict[str, str]:
@@ -136,16 +164,15 @@ def check(folder: Path, releases: Sequence[str], every: int) -> int:
 
 
 def page(folder: Path) -> str:
-    recorded = [row for _, row in rows(folder)]
+    recorded = rows_with_claims(folder)
     releases = sorted(recorded[0].verdicts, key=parse_release)
     lines = [INTRODUCTION.format(rows=f"{len(recorded):,}", all=f"{len(list(cases())):,}")]
     lines += ["## All rows", "", *_summary(recorded, releases), "", NEWEST_TOO]
     lines += ["## The examples", "", EXAMPLES_INTRODUCTION, *_examples(folder, releases), ""]
+    lines += ["## What `--target` says", "", TOLD_INTRODUCTION, *_told(recorded, releases), ""]
+    lines += [FACTS_INTRODUCTION, *_fact_rows(recorded), ""]
     lines += [NOT_TOLD, "## What older releases do otherwise", "", OLDER_INTRODUCTION]
-    lines += [
-        f"| {entry.what} | {', '.join(entry.operations) or 'any'} | {entry.span} | {entry.reason} |"
-        for entry in OLDER
-    ]
+    lines += _older(recorded, releases)
     lines += ["", "## By version of an operation", "", BY_VERSION_INTRODUCTION]
     lines += [f"| operation | {' | '.join(releases)} |", "|---" * (len(releases) + 1) + "|"]
     by_version: dict[str, list[Row]] = {}
@@ -193,14 +220,33 @@ means that all types, shapes and values agree, layer by layer; otherwise the num
 differ by themselves or behind others.
 """
 
+TOLD_INTRODUCTION = """\
+Of each row that irshape and the newest release read, what `irshape validate --target` reports is
+compared with what the release did: whether it reads the row (IR605), whether its values are those
+of the newest (IR606), whether its CPU plugin runs what that of the newest runs (IR607), and whether
+it infers the same types and shapes as the newest (IR608). Three counts: how often a code is
+reported and true, reported and false, and not reported where it would be true. IR606 is about
+inputs and attributes that a release ignores; the values that differ for other reasons are listed
+[below](#what-older-releases-do-otherwise).
+"""
+
+FACTS_INTRODUCTION = """\
+These are the facts, from `irshape/releases.py`. IR605 is also reported by the release that brought
+an opset, an operation, an element type or a version of the IR. The last column has the number of
+rows that a fact concerns.
+
+| rule | what | releases | what they do | rows |
+|---|---|---|---|---|"""
+
 OLDER_INTRODUCTION = """\
 The list of `tests/differential/known_differences.py`. `takes`: the release reads what the newest
 and irshape refuse. `reads`: it reads what irshape says that it refuses. `refuses`, `crashes`: it
 does not read, or does not survive, what the newest reads. `not run`: its CPU plugin does not run
 it. `shapes`, `values`: they are others. What `--target` reports (IR605 to IR608) is not repeated.
+The number is that of the rows that show it in one release or more.
 
-| what | operations | releases | difference |
-|---|---|---|---|"""
+| what | operations | releases | difference | rows |
+|---|---|---|---|---|"""
 
 BY_VERSION_INTRODUCTION = """\
 A cell has two counts: the rows whose types and shapes agree with irshape's, of those that the
@@ -223,7 +269,7 @@ def _summary(recorded: Sequence[Row], releases: Sequence[str]) -> Iterator[str]:
         counts: Counter[str] = Counter()
         for row in recorded:
             verdict = row.verdicts[release]
-            said = not row.error and "IR605" not in verdict.said
+            said = not row.error and "IR605" not in row.told[release]
             counts["claim"] += 1
             counts["claim right"] += (verdict.reads == "accepted") == said or _known_reading(row)
             counts["shapes"] += bool(verdict.shapes)
@@ -238,13 +284,61 @@ def _summary(recorded: Sequence[Row], releases: Sequence[str]) -> Iterator[str]:
         yield f"| {NEWEST_PATCHES[release]} | {' | '.join(shares)} | {counts['not run']} |"
 
 
+def _told(recorded: Sequence[Row], releases: Sequence[str]) -> Iterator[str]:
+    """How often what `--target` says is so."""
+    codes = ("IR605", "IR606", "IR607", "IR608")
+    yield f"| release | {' | '.join(codes)} | of all that is known, right |"
+    yield "|---" * (len(codes) + 2) + "|"
+    for release in releases:
+        counts: Counter[tuple[str, bool, bool]] = Counter()
+        for row in recorded:
+            for code, is_so in differences(row, release, releases[-1]).items():
+                counts[code, code in row.told[release], is_so] += 1
+        cells = [
+            " · ".join(
+                f"{counts[code, says, is_so]:,}"
+                for says, is_so in ((True, True), (True, False), (False, True))
+            )
+            for code in codes
+        ]
+        right = sum(count for (_, says, is_so), count in counts.items() if says == is_so)
+        share = f"{100 * right / max(counts.total(), 1):.2f} %"
+        yield f"| {release} | {' | '.join(cells)} | {share} |"
+
+
+def _fact_rows(recorded: Sequence[Row]) -> Iterator[str]:
+    """The tables of facts about details, with the number of rows that each concerns."""
+    concerned = Counter(fact for row in recorded for fact in row.facts)
+    doing = {"IR605": "refuse it", "IR607": "do not run it on the CPU"}
+    for code, table in TABLES.items():
+        for key, fact in table.items():
+            before = f"before {written(fact.right)}"
+            span = before if fact.since == FIRST else f"{written(fact.since)} to {before}"
+            does = fact.consequence or doing[code]
+            yield f"| {code} | {fact.what} | {span} | {does} | {concerned[code, key]} |"
+
+
+def _older(recorded: Sequence[Row], releases: Sequence[str]) -> Iterator[str]:
+    """The list of what older releases do otherwise, with the number of rows that show it."""
+    shown = {entry: set[str]() for entry in OLDER}
+    for row in recorded:
+        for release in releases[:-1]:
+            what = difference(row, release)
+            for entry in OLDER if what else ():
+                if entry.covers(row.operation, what, parse_release(release)):
+                    shown[entry].add(row.id)
+    for entry, ids in shown.items():
+        operations = ", ".join(entry.operations)
+        yield f"| {entry.what} | {operations} | {entry.span} | {entry.reason} | {len(ids)} |"
+
+
 def _known_reading(row: Row) -> bool:
     """Whether irshape is known to be stricter or more lenient than OpenVINO about a row."""
-    return any(KNOWN[key].kind in ("stricter", "lenient", "crash") for key in row.known if key)
+    return any(KNOWN[key].kind in ("stricter", "lenient", "crash") for key in row.known)
 
 
 def _shapes_agree(row: Row, verdict: Verdict) -> bool:
-    tighter = any(KNOWN[key].kind == "tighter" for key in row.known if key)
+    tighter = any(KNOWN[key].kind == "tighter" for key in row.known)
     return verdict.shapes == "same" or (verdict.shapes == "wider" and tighter)
 
 

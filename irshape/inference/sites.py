@@ -1,0 +1,108 @@
+"""The layers of a model, bodies included, each with what was inferred of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..model.graph import Layer
+from ..ops.declaration import Operation
+from ..ops.registry import declaration_of
+from ..ops.tensors import Tensor
+from ..types import PartialShape
+from .result import BodyResult, Inference
+
+
+class Site(NamedTuple):
+    """A layer with what was inferred of it."""
+
+    layer: Layer
+    operation: type[Operation] | None
+    """The declaration of its operation; None where no opset holds it."""
+    inputs: tuple[Tensor | None, ...]
+    outputs: tuple[Tensor, ...]
+    outermost: bool
+    """Whether the layer stands in the net, not in a body."""
+    unused: bool
+    """Whether some output feeds no layer."""
+    result: bool
+    """Whether some output feeds a Result."""
+    constant: tuple[bool, ...]
+    """Of each input, whether it is the same in every run."""
+    fed_by: tuple[Layer | None, ...]
+    """What feeds each input."""
+    inner: Mapping[str, BodyResult] = MappingProxyType({})
+    """The results of its bodies, by tag."""
+
+    @property
+    def version(self) -> str:
+        """`AvgPool-14`."""
+        assert self.operation is not None
+        return f"{self.operation.type_name()}-{self.operation.since}"
+
+    def shape(self, index: int) -> PartialShape | None:
+        """The shape of an input; None where the layer lacks the input."""
+        tensor = self.inputs[index] if index < len(self.inputs) else None
+        return None if tensor is None else tensor.shape
+
+    def value(self, index: int) -> tuple[int | float, ...] | None:
+        """The elements of an input; None where they are not all known."""
+        tensor = self.inputs[index] if index < len(self.inputs) else None
+        return None if tensor is None or tensor.value is None else tensor.value.exact
+
+    def type_name(self, index: int = 0) -> str:
+        """The element type of an input; empty where the layer lacks the input."""
+        tensor = self.inputs[index] if index < len(self.inputs) else None
+        return "" if tensor is None else tensor.element_type.name
+
+    def attribute(self, name: str) -> str:
+        """The text of an attribute in small letters; empty where the layer lacks it."""
+        return (self.layer.attribute(name) or "").lower()
+
+
+def sites(inference: Inference) -> Iterator[Site]:
+    """Every layer in file order, those of bodies after the layer that contains them."""
+    yield from _sites(inference.result, outermost=True)
+
+
+def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
+    layers, sources = result.body.layers, result.wiring.sources
+    taken = {source for row in sources for source in row}
+    results = {
+        source
+        for layer, row in zip(layers, sources, strict=True)
+        if layer.type == "Result"
+        for source in row
+    }
+    constant = _constant(result)
+    for position, layer in enumerate(layers):
+        ports = [(position, index) for index in range(len(layer.outputs))]
+        feeding, inner = sources[position], result.inner.get(position, {})
+        yield Site(
+            layer,
+            declaration_of(layer),
+            result.inputs.get(position, ()),
+            result.outputs[position],
+            outermost,
+            unused=not taken.issuperset(ports),
+            result=not results.isdisjoint(ports),
+            constant=tuple(source is not None and source[0] in constant for source in feeding),
+            fed_by=tuple(None if source is None else layers[source[0]] for source in feeding),
+            inner=inner,
+        )
+        for body in inner.values():
+            yield from _sites(body, outermost=False)
+
+
+def _constant(result: BodyResult) -> set[int]:
+    """The positions of the layers that give the same in every run."""
+    constant: set[int] = set()
+    layers, sources = result.body.layers, result.wiring.sources
+    for position in result.wiring.order:
+        feeding = sources[position]
+        if layers[position].is_constant or (
+            feeding and all(source is not None and source[0] in constant for source in feeding)
+        ):
+            constant.add(position)
+    return constant

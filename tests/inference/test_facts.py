@@ -1,0 +1,355 @@
+"""Which layers the facts about older releases concern: for each, a layer and one beside it.
+
+The facts were measured with rows like these (docs/releases.md).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from differential.cases import Case, Source, build, const, data, node
+
+import irshape
+from irshape.inference import other_details, refused_details
+from irshape.inference.details import details, sites
+from irshape.releases import IGNORED, INFERRED_OTHERWISE, NOT_RUN, REFUSED, Detail
+
+CELL = {"hidden_size": "3", "activations": "tanh"}
+FFT: dict[str, str] = {}
+POOL = {"strides": "1,1", "pads_begin": "0,0", "pads_end": "0,0", "kernel": "2,2"}
+SLICE = {"begin_mask": "", "end_mask": ""}
+VARIABLE = {"variable_id": "v", "variable_type": "f32", "variable_shape": "?,3"}
+REORG = {"stride": "2"}
+YOLO = {"axis": "1", "coords": "4", "classes": "3", "num": "2", "do_softmax": "true"}
+PDPD = {"auto_broadcast": "pdpd", "auto_broadcast.auto_broadcast_axis": "0"}
+RANDOM = {"output_type": "f32", "global_seed": "1", "op_seed": "2"}
+
+
+def shape_of(shape: str) -> Source:
+    return node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", shape)])  # type: ignore[return-value]
+
+
+def case(type: str, opset: int, attributes: dict[str, str], *inputs: Source) -> Case:
+    return Case(type, f"opset{opset}", attributes, inputs, run=False)
+
+
+def cell(*shapes: str, constant: bool = False) -> Case:
+    """An RNNCell of input, state, weights, recurrent weights and biases."""
+    weights = [
+        const("f32", 0, tuple(map(int, shape.split(",")))) if constant else data("f32", shape)
+        for shape in shapes[2:]
+    ]
+    return case("RNNCell", 4, CELL, *(data("f32", shape) for shape in shapes[:2]), *weights)
+
+
+def suppression(boxes: str, scores: str, opset: int = 4) -> Case:
+    inputs = [data("f32", boxes), data("f32", scores), const("i64", 3)]
+    return case("NonMaxSuppression", opset, {}, *inputs)
+
+
+def squeeze(shape: str, *axes: Source) -> Case:
+    return case("Squeeze", 1, {}, data("f32", shape), *axes)
+
+
+def pooled(opset: int, **attributes: str) -> Case:
+    return case(
+        "AvgPool", opset, {**POOL, "exclude-pad": "true", **attributes}, data("f32", "1,2,5,5")
+    )
+
+
+class Concerned(NamedTuple):
+    key: str
+    table: dict[str, Detail]
+    shown: Case
+    beside: Case
+
+
+ROWS = [
+    Concerned("AvgPool-14", NOT_RUN, pooled(14), pooled(1)),
+    Concerned(
+        "four bits in",
+        NOT_RUN,
+        case("ReLU", 1, {}, data("i4", "3")),
+        case("ReLU", 1, {}, const("i4", [1, 2])),
+    ),
+    Concerned(
+        "f8 in",
+        NOT_RUN,
+        case("ReLU", 1, {}, data("f8e4m3", "3")),
+        case("ReLU", 1, {}, data("f16", "3")),
+    ),
+    Concerned(
+        "repeated labels",
+        NOT_RUN,
+        case("Einsum", 7, {"equation": "ijj->i"}, data("f32", "2,3,3")),
+        case("Einsum", 7, {"equation": "ij,jk->ik"}, data("f32", "2,3"), data("f32", "3,4")),
+    ),
+    Concerned(
+        "open weights",
+        NOT_RUN,
+        cell("2,4", "2,3", "3,4", "3,3", "3"),
+        cell("2,4", "2,3", "3,4", "3,3", "3", constant=True),
+    ),
+    Concerned(
+        "result of i64",
+        NOT_RUN,
+        case("Reverse", 1, {"mode": "index"}, data("i64", "2,3"), const("i64", [1])),
+        case("Reverse", 1, {"mode": "index"}, data("i32", "2,3"), const("i64", [1])),
+    ),
+    Concerned(
+        "suppression", NOT_RUN, suppression("1,6,4", "1,2,6"), suppression("1,6,4", "1,2,6", 5)
+    ),
+    Concerned(
+        "shape of a scalar",
+        NOT_RUN,
+        case("ShapeOf", 1, {}, data("f32", "")),
+        case("ShapeOf", 1, {}, data("f32", "2")),
+    ),
+    Concerned(
+        "empty range",
+        NOT_RUN,
+        case("Range", 1, {}, const("i64", 5), const("i64", 5), const("i64", 1)),
+        case("Range", 1, {}, const("i64", 5), const("i64", 6), const("i64", 1)),
+    ),
+    Concerned(
+        "empty product",
+        NOT_RUN,
+        case("MatMul", 1, {}, data("f32", "3,0"), data("f32", "0,5")),
+        case("MatMul", 1, {}, data("f32", "3,1"), data("f32", "1,5")),
+    ),
+    Concerned(
+        "scalar slope",
+        NOT_RUN,
+        case("PReLU", 1, {}, data("f32", ""), const("f32", [0.5])),
+        case("PReLU", 1, {}, data("f32", "1"), const("f32", [0.5])),
+    ),
+    Concerned(
+        "reduced scatter",
+        NOT_RUN,
+        case(
+            "ScatterElementsUpdate",
+            12,
+            {"reduction": "sum"},
+            *(data("u8", "4"), const("i64", [1]), data("u8", "1"), const("i64", 0)),
+        ),
+        case(
+            "ScatterElementsUpdate",
+            12,
+            {"reduction": "none"},
+            *(data("u8", "4"), const("i64", [1]), data("u8", "1"), const("i64", 0)),
+        ),
+    ),
+    Concerned(
+        "scalar update",
+        NOT_RUN,
+        case("ScatterNDUpdate", 4, {}, data("f32", "4,3"), const("i64", [2, 1]), data("f32", "")),
+        case(
+            "ScatterNDUpdate", 4, {}, data("f32", "4,3"), const("i64", [[2, 1]]), data("f32", "1")
+        ),
+    ),
+    Concerned(
+        "pdpd squares",
+        NOT_RUN,
+        case("SquaredDifference", 1, PDPD, data("f32", "2,3,4"), data("f32", "2,3")),
+        case("SquaredDifference", 1, PDPD, data("f32", "2,3"), data("f32", "2,3")),
+    ),
+    Concerned(
+        "gathered strings",
+        NOT_RUN,
+        case("Gather", 7, {}, data("string", "3"), const("i64", [1]), const("i64", 0)),
+        case("Gather", 8, {}, data("string", "3"), const("i64", [1]), const("i64", 0)),
+    ),
+    Concerned(
+        "no index",
+        NOT_RUN,
+        case(
+            "EmbeddingBagOffsetsSum",
+            3,
+            {},
+            *(data("f32", "5,2"), const("i64", [0, 2]), const("i64", [0, 1]), const("i64", -1)),
+        ),
+        case(
+            "EmbeddingBagOffsetsSum",
+            3,
+            {},
+            *(data("f32", "5,2"), const("i64", [0, 2]), const("i64", [0, 1]), const("i64", 0)),
+        ),
+    ),
+    Concerned(
+        "wide limits",
+        NOT_RUN,
+        case("FakeQuantize", 1, {"levels": "7"}, data("f32", ""), *[const("f32", [1])] * 4),
+        case("FakeQuantize", 1, {"levels": "7"}, data("f32", "2"), *[const("f32", [1])] * 4),
+    ),
+    Concerned(
+        "strings",
+        NOT_RUN,
+        case("Transpose", 1, {}, data("string", "2,2"), const("i64", [1, 0])),
+        case("Transpose", 1, {}, data("f32", "2,2"), const("i64", [1, 0])),
+    ),
+    Concerned(
+        "open sizes",
+        NOT_RUN,
+        case("DFT", 7, FFT, data("f32", "3,4,2"), const("i64", [1]), data("i64", "1")),
+        case("DFT", 7, FFT, data("f32", "3,4,2"), const("i64", [1]), const("i64", [3])),
+    ),
+    Concerned(
+        "lower bounds",
+        INFERRED_OTHERWISE,
+        case("Reshape", 1, {"special_zero": "true"}, data("f32", "?"), shape_of("2..,3")),
+        case("Reshape", 1, {"special_zero": "true"}, data("f32", "?"), shape_of("2..9,3")),
+    ),
+    Concerned(
+        "signal sizes",
+        INFERRED_OTHERWISE,
+        case("DFT", 7, FFT, data("f32", "3,4,2"), const("i64", [1]), data("i64", "...")),
+        case("DFT", 7, FFT, data("f32", "3,4,2"), const("i64", [1]), data("i64", "1")),
+    ),
+    Concerned(
+        "cells",
+        INFERRED_OTHERWISE,
+        cell("2,4", "2,?", "3,4", "3,?", "3"),
+        cell("1..5,4", "2..9,3", "3,4", "3,?", "3"),
+    ),
+    Concerned(
+        "patches",
+        INFERRED_OTHERWISE,
+        case(
+            "ExtractImagePatches",
+            3,
+            {"sizes": "3,3", "strides": "5,5", "rates": "1,1", "auto_pad": "valid"},
+            data("f32", "2,3,?,10"),
+        ),
+        case(
+            "ExtractImagePatches",
+            3,
+            {"sizes": "3,3", "strides": "5,5", "rates": "1,1", "auto_pad": "valid"},
+            data("f32", "?,3,9,10"),
+        ),
+    ),
+    Concerned(
+        "pdpd",
+        INFERRED_OTHERWISE,
+        case("Add", 1, PDPD, data("f32", "?,?"), data("f32", "3")),
+        case("Add", 1, PDPD, data("f32", "3,?"), data("f32", "3")),
+    ),
+    Concerned(
+        "YUV",
+        INFERRED_OTHERWISE,
+        case("I420toRGB", 8, {}, data("u8", "1,3..9,4,1")),
+        case("I420toRGB", 8, {}, data("u8", "1,9,?,1")),
+    ),
+    Concerned(
+        "softmax axes",
+        INFERRED_OTHERWISE,
+        case("RegionYolo", 1, {**YOLO, "axis": "3", "end_axis": "1"}, data("f32", "1,16,2,3")),
+        case("RegionYolo", 1, {**YOLO, "end_axis": "3"}, data("f32", "1,16,2,3")),
+    ),
+    Concerned(
+        "open height",
+        INFERRED_OTHERWISE,
+        case("ReorgYolo", 2, REORG, data("f32", "2,4,4..9,6")),
+        case("ReorgYolo", 2, REORG, data("f32", "2,4,6,4..9")),
+    ),
+    Concerned("any axis", INFERRED_OTHERWISE, squeeze("?,3"), squeeze("?,1")),
+    Concerned(
+        "unknown axes",
+        INFERRED_OTHERWISE,
+        squeeze("1,3,1", data("i64", "1")),
+        squeeze("1,3,1", data("i64", "?")),
+    ),
+    Concerned(
+        "interval",
+        INFERRED_OTHERWISE,
+        squeeze("1..4,3", const("i64", [0])),
+        squeeze("?,3", const("i64", [0])),
+    ),
+    Concerned(
+        "computed shape",
+        INFERRED_OTHERWISE,
+        case("RandomUniform", 8, RANDOM, shape_of("2..9,?"), const("f32", 0), const("f32", 1)),
+        case("RandomUniform", 8, RANDOM, data("i64", "2"), const("f32", 0), const("f32", 1)),
+    ),
+    Concerned(
+        "open suppression",
+        INFERRED_OTHERWISE,
+        suppression("..3,4,4", "..5,2..6,4"),
+        suppression("2,4,4", "2,3,4"),
+    ),
+    Concerned(
+        "bounded boxes",
+        INFERRED_OTHERWISE,
+        case("MatrixNms", 8, {"keep_top_k": "4"}, data("f32", "1..3,7,4"), data("f32", "..2,5,7")),
+        case("MatrixNms", 8, {"keep_top_k": "4"}, data("f32", "?,7,4"), data("f32", "2,5,7")),
+    ),
+    Concerned(
+        "initial value",
+        INFERRED_OTHERWISE,
+        case("ReadValue", 6, VARIABLE, data("f32", "2,3")),
+        case("ReadValue", 6, VARIABLE, data("f32", "?,3")),
+    ),
+    Concerned(
+        "any rank",
+        INFERRED_OTHERWISE,
+        case("Reshape", 1, {"special_zero": "false"}, data("f32", "..."), const("i64", [-1])),
+        case("Reshape", 1, {"special_zero": "false"}, data("f32", "?"), const("i64", [-1])),
+    ),
+    Concerned(
+        "label sizes",
+        INFERRED_OTHERWISE,
+        case("Einsum", 7, {"equation": "i,i->i"}, data("f32", "1"), data("f32", "?")),
+        case("Einsum", 7, {"equation": "i,i->i"}, data("f32", "?"), data("f32", "?")),
+    ),
+    Concerned(
+        "skipping",
+        INFERRED_OTHERWISE,
+        case(
+            "StridedSlice",
+            1,
+            SLICE,
+            *(data("f32", "4,5"), data("i64", "2"), data("i64", "2"), const("i64", [1, 2])),
+        ),
+        case(
+            "StridedSlice",
+            1,
+            SLICE,
+            *(data("f32", "4,5"), data("i64", "2"), data("i64", "2"), const("i64", [1, 1])),
+        ),
+    ),
+    Concerned(
+        "no strings",
+        INFERRED_OTHERWISE,
+        case("StringTensorUnpack", 15, {}, data("string", "2,0")),
+        case("StringTensorUnpack", 15, {}, data("string", "2,1")),
+    ),
+]
+
+
+def shown(folder: Path, row: Case, table: dict[str, Detail]) -> set[str]:
+    xml, weights = build(row)
+    path = folder / "model.xml"
+    path.write_text(xml)
+    path.with_suffix(".bin").write_bytes(weights)
+    inference = irshape.infer(irshape.load(path))
+    return {key for site in sites(inference) for key in details(site, table)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{row.key}-{row.shown.id}" for row in ROWS])
+def test_a_fact_concerns_a_layer(tmp_path: Path, row: Concerned) -> None:
+    assert row.key in shown(tmp_path, row.shown, row.table)
+    assert row.key not in shown(tmp_path, row.beside, row.table)
+
+
+def test_each_fact_is_recognised() -> None:
+    recognised = {
+        key
+        for module in (refused_details, other_details)
+        for recognisers in module.RECOGNISERS.values()
+        for key, _ in recognisers
+    }
+    tables = (REFUSED, IGNORED, NOT_RUN, INFERRED_OTHERWISE)
+    of_the_file = {"short file", "late version"}
+    keys = {key for table in tables for key in table} - of_the_file
+    assert {key for key in keys if "-" not in key} == recognised

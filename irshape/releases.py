@@ -203,7 +203,19 @@ NOT_RUN: dict[str, Detail] = {
     "Col2Im-15": Detail((2024, 3), "Col2Im of opset15", (2024, 2)),
     "Identity-16": Detail((2025, 4), "Identity of opset16", (2025, 0)),
     "four bits in": Detail((2024, 4), "an input of the model of i4 or u4"),
-    "f8 in": Detail((2025, 0), "an input of the model of f8e4m3 or f8e5m2"),
+    "four bits unpacked": Detail(
+        (2024, 2), "an input of the model of i4 or u4 that is compared, or converted to more bits"
+    ),
+    "f8 in": Detail((2025, 0), "an input of the model of f8e4m3 or f8e5m2", (2024, 0)),
+    "nf4 in": Detail((2025, 0), "an input of the model of nf4", (2023, 2)),
+    "f4 in": Detail((2025, 2), "an input of the model of f4e2m1 or f8e8m0", (2024, 3)),
+    "u2 in": Detail((2026, 0), "an input of the model of u2", (2024, 1)),
+    "to four bits": Detail((2024, 4), "a Convert to i4 or u4"),
+    "to f8": Detail((2024, 4), "a Convert to f8e4m3 or f8e5m2", (2024, 0)),
+    "to nf4": Detail((2025, 1), "a Convert to nf4", (2023, 2)),
+    "to u1": Detail((2025, 2), "a Convert to u1"),
+    "to u2": Detail((2026, 4), "a Convert to u2", (2024, 1)),
+    "u2 to others": Detail((2026, 4), "a Convert from u2 to u1, f8e4m3 or f8e5m2", (2024, 1)),
     "repeated labels": Detail((2025, 1), "an Einsum with `...`, or a label twice in one input"),
     "open weights": Detail((2023, 1), "a recurrent operation whose weights are no constants"),
     "result of i64": Detail((2023, 1), "a result of the model that is drawn or reversed, of i64"),
@@ -289,13 +301,16 @@ INFERRED_OTHERWISE: dict[str, Detail] = {
         (2023, 3), "a variable wider than its initial value", FIRST, "gives the shape of the value"
     ),
     "any rank": Detail(
-        (2023, 1), "a Reshape of any rank with an axis for what is left", FIRST, _WIDER
+        (2023, 2), "a Reshape of any rank with an axis for what is left", FIRST, _WIDER
     ),
     "label sizes": Detail(
         (2025, 1), "an Einsum over a label of several sizes", FIRST, "infers what all of them allow"
     ),
     "skipping": Detail((2025, 2), "a StridedSlice with a step over an open range", FIRST, _WIDER),
-    "no strings": Detail((2026, 4), "a StringTensorUnpack of no strings", FIRST, _WIDER),
+    "overflow": Detail(
+        (2026, 2), "a dimension that does not fit into i64", FIRST, "takes it for any size"
+    ),
+    "no strings": Detail((2026, 2), "a StringTensorUnpack of no strings", FIRST, _WIDER),
     "united": Detail((2025, 0), "an If that gives a scalar or a tensor of one axis", FIRST, _WIDER),
     "branch inputs": Detail(
         (2023, 1), "an If whose branch declares wider inputs", FIRST, "infers from what is given"

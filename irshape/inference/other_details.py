@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import reduce
 from typing import Any
@@ -40,12 +41,34 @@ def _input_of(*names: str) -> Recogniser:
     return lambda site: site.outermost and any(o.element_type.name in names for o in site.outputs)
 
 
-def _converts(*names: str) -> Recogniser:
-    """Whether elements are converted from or to one of these types at run time."""
+_CLEARED = {"f64", "f32", "f16", "bf16", "i8", "u8", "boolean"}
+_COMPARISONS = {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"}
+
+
+def _four_bits(*, unpacked: bool) -> Recogniser:
+    """Whether it is an input of the model of i4 or u4, which is or is not first of all compared, or
+    converted to one of some types.
+    """
+    is_input = _input_of("i4", "u4")
 
     def recognise(site: Site) -> bool:
-        types = {site.type_name(), *(output.element_type.name for output in site.outputs)}
-        return len(types) == 2 and not types.isdisjoint(names) and not all(site.constant)
+        return is_input(site) and unpacked == all(
+            layer.type in _COMPARISONS
+            or (layer.type == "Convert" and layer.attribute("destination_type") in _CLEARED)
+            for layer in site.feeds
+        )
+
+    return recognise
+
+
+def _converts_to(*names: str, source: str = "") -> Recogniser:
+    """Whether elements, of a source type, are converted to one of these types at run time."""
+
+    def recognise(site: Site) -> bool:
+        to = {output.element_type.name for output in site.outputs}
+        return (
+            not to.isdisjoint(names) and source in ("", site.type_name()) and not all(site.constant)
+        )
 
     return recognise
 
@@ -65,13 +88,17 @@ def _open_weights(site: Site) -> bool:
 
 
 def _result_of_i64(site: Site) -> bool:
-    return site.result and site.outermost and site.outputs[0].element_type.name in ("i64", "u64")
+    wide = bool(site.outputs) and site.outputs[0].element_type.name in ("i64", "u64")
+    return wide and _is_result(site)
+
+
+def _is_result(site: Site) -> bool:
+    """Whether the model returns an output of the layer as it is."""
+    return site.outermost and any(layer.type == "Result" for layer in site.feeds)
 
 
 def _suppression(site: Site) -> bool:
-    return (
-        site.result and site.outermost and site.operation is not None and site.operation.since < 5
-    )
+    return _is_result(site) and site.operation is not None and site.operation.since < 5
 
 
 def _nothing(site: Site) -> bool:
@@ -321,9 +348,11 @@ def _open_suppression(site: Site) -> bool:
     assert site.operation is not None
     if len(boxes) < 2 or len(scores) < 2:
         return True
-    if site.operation.since > 4:
-        return any(size.is_unbounded for size in (boxes[1], *scores[:2]))
-    return any(size.is_dynamic for size in (*boxes, *scores))
+    since = site.operation.since
+    if since == 1:
+        return any(size.is_dynamic for size in (*boxes, *scores))
+    needed = (boxes[1], scores[1]) if since == 3 else (boxes[1], *scores[:2])
+    return any(size.is_unbounded if since > 4 else size.is_dynamic for size in needed)
 
 
 def _bounded_suppression(site: Site) -> bool:
@@ -381,6 +410,12 @@ def _skipping(site: Site) -> bool:
         abs(step) > 1 and not size.is_unbounded and result.high < size.high
         for step, size, result in zip(steps or (), data, output, strict=False)
     )
+
+
+def _overflow(site: Site) -> bool:
+    """Whether a dimension is written as a number that i64 does not hold."""
+    numbers = re.findall("[0-9]+", site.attribute("shape"))
+    return any(int(number[:40]) > UNBOUNDED for number in numbers)
 
 
 def _no_strings(site: Site) -> bool:
@@ -460,8 +495,13 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     **dict.fromkeys(_RECURRENT, (("open weights", _open_weights), ("cells", _hidden_size))),
     **dict.fromkeys(_PICTURES, (("YUV", _plane),)),
     "Parameter": (
-        ("four bits in", _input_of("i4", "u4")),
+        ("four bits in", _four_bits(unpacked=False)),
+        ("four bits unpacked", _four_bits(unpacked=True)),
+        ("nf4 in", _input_of("nf4")),
+        ("f4 in", _input_of("f4e2m1", "f8e8m0")),
+        ("u2 in", _input_of("u2")),
         ("f8 in", _input_of("f8e4m3", "f8e5m2")),
+        ("overflow", _overflow),
     ),
     "ScaledDotProductAttention": (("sink", _sink),),
     "GroupNormalization": (("flat groups", _without_spatial_axes),),
@@ -469,6 +509,14 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
         ("alignment", _alignment),
         ("result of i64", _result_of_i64),
         ("computed shape", _computed_shape),
+    ),
+    "Convert": (
+        ("to four bits", _converts_to("i4", "u4")),
+        ("to f8", _converts_to("f8e4m3", "f8e5m2")),
+        ("to nf4", _converts_to("nf4")),
+        ("to u1", _converts_to("u1")),
+        ("to u2", _converts_to("u2")),
+        ("u2 to others", _converts_to("u1", "f8e4m3", "f8e5m2", source="u2")),
     ),
     "Reverse": (("result of i64", _result_of_i64),),
     "NonMaxSuppression": (("suppression", _suppression), ("open suppression", _open_suppression)),

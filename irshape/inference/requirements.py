@@ -28,6 +28,7 @@ from ..releases import (
 )
 from ..types import ElementType
 from .details import Site, details, sites
+from .refused_details import emptied_here_only
 from .result import Inference
 
 
@@ -79,16 +80,36 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
             yield Requirement(release, "element type", name, layer)
 
 
+_UNSEEN = {
+    "empty": ("open suppression", "overflow"),
+    "squeezed axis": ("unknown axes",),
+}
+"""What releases refuse, and for what other reason some of them do not see it."""
+
+
 def _seen_since(key: str, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
-    """The first release that infers the dimension that it refuses: those before infer less of the
-    layer, or of the layer that feeds it.
+    """The first release that sees what it refuses: those before infer less, of the layer itself or
+    of one before it.
     """
-    if key not in ("empty", "squeezed axis"):
+    if key not in _UNSEEN:
         return FIRST
-    feeding = [all_sites[layer] for layer in site.fed_by if layer is not None]
-    inferring = feeding if key == "empty" else [site]
-    shown = (details(each, INFERRED_OTHERWISE) for each in inferring)
-    return max((INFERRED_OTHERWISE[key].right for keys in shown for key in keys), default=FIRST)
+    around = _up_to(site, all_sites)
+    if any(emptied_here_only(each) for each in around):
+        return REFUSED[key].right
+    unseen = {other: INFERRED_OTHERWISE[other] for other in _UNSEEN[key]}
+    shown = {other for each in around for other in details(each, unseen)}
+    return max((unseen[other].right for other in shown), default=FIRST)
+
+
+def _up_to(site: Site, all_sites: Mapping[Layer, Site]) -> list[Site]:
+    """A layer and those that it depends on, in its body."""
+    around, waiting = {site.layer: site}, [site]
+    while waiting:
+        for layer in waiting.pop().fed_by:
+            if layer is not None and layer not in around:
+                around[layer] = all_sites[layer]
+                waiting.append(all_sites[layer])
+    return list(around.values())
 
 
 def _opset(layer: Layer, operation: type[Operation]) -> Iterator[Requirement]:

@@ -26,8 +26,8 @@ class Site(NamedTuple):
     """Whether the layer stands in the net, not in a body."""
     unused: bool
     """Whether some output feeds no layer."""
-    result: bool
-    """Whether some output feeds a Result."""
+    feeds: tuple[Layer, ...]
+    """The layers that an output feeds."""
     constant: tuple[bool, ...]
     """Of each input, whether it is the same in every run."""
     fed_by: tuple[Layer | None, ...]
@@ -69,12 +69,11 @@ def sites(inference: Inference) -> Iterator[Site]:
 def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
     layers, sources = result.body.layers, result.wiring.sources
     taken = {source for row in sources for source in row}
-    results = {
-        source
-        for layer, row in zip(layers, sources, strict=True)
-        if layer.type == "Result"
-        for source in row
-    }
+    feeds: list[list[Layer]] = [[] for _ in layers]
+    for layer, row in zip(layers, sources, strict=True):
+        for source in row:
+            if source is not None:
+                feeds[source[0]].append(layer)
     constant = _constant(result)
     for position, layer in enumerate(layers):
         ports = [(position, index) for index in range(len(layer.outputs))]
@@ -86,7 +85,7 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
             result.outputs[position],
             outermost,
             unused=not taken.issuperset(ports),
-            result=not results.isdisjoint(ports),
+            feeds=tuple(feeds[position]),
             constant=tuple(source is not None and source[0] in constant for source in feeding),
             fed_by=tuple(None if source is None else layers[source[0]] for source in feeding),
             inner=inner,

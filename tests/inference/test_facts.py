@@ -59,6 +59,10 @@ def pooled(opset: int, **attributes: str) -> Case:
     )
 
 
+def converted(source: str, destination: str) -> Case:
+    return case("Convert", 1, {"destination_type": destination}, data(source, "8"))
+
+
 class Concerned(NamedTuple):
     key: str
     table: dict[str, Detail]
@@ -80,6 +84,16 @@ ROWS = [
         case("ReLU", 1, {}, data("f8e4m3", "3")),
         case("ReLU", 1, {}, data("f16", "3")),
     ),
+    Concerned("four bits unpacked", NOT_RUN, converted("i4", "f32"), converted("i4", "i32")),
+    Concerned("to four bits", NOT_RUN, converted("f32", "u4"), converted("u4", "f32")),
+    Concerned("to f8", NOT_RUN, converted("f32", "f8e5m2"), converted("f8e5m2", "f32")),
+    Concerned("nf4 in", NOT_RUN, converted("nf4", "f32"), converted("f32", "nf4")),
+    Concerned("to nf4", NOT_RUN, converted("f32", "nf4"), converted("nf4", "f32")),
+    Concerned("f4 in", NOT_RUN, converted("f4e2m1", "f32"), converted("f32", "f4e2m1")),
+    Concerned("u2 in", NOT_RUN, converted("u2", "f32"), converted("f32", "u2")),
+    Concerned("to u2", NOT_RUN, converted("f32", "u2"), converted("u2", "f32")),
+    Concerned("to u1", NOT_RUN, converted("f32", "u1"), converted("u1", "f32")),
+    Concerned("u2 to others", NOT_RUN, converted("u2", "f8e4m3"), converted("u2", "f32")),
     Concerned(
         "repeated labels",
         NOT_RUN,
@@ -317,6 +331,12 @@ ROWS = [
             SLICE,
             *(data("f32", "4,5"), data("i64", "2"), data("i64", "2"), const("i64", [1, 1])),
         ),
+    ),
+    Concerned(
+        "overflow",
+        INFERRED_OTHERWISE,
+        case("ReLU", 1, {}, data("f32", "99999999999999999999,3")),
+        case("ReLU", 1, {}, data("f32", "9,3")),
     ),
     Concerned(
         "no strings",

@@ -273,6 +273,9 @@ INFERRED_OTHERWISE: dict[str, Detail] = {
         (2023, 1), "a hidden size that states and recurrent weights leave open", FIRST, _WIDER
     ),
     "patches": Detail((2023, 1), "an ExtractImagePatches of a dynamic size", FIRST, _WIDER),
+    "empty patches": Detail(
+        (2023, 1), "an ExtractImagePatches without a patch along an axis", FIRST, "infers 1 there"
+    ),
     "pdpd": Detail(
         (2023, 1), 'auto_broadcast="pdpd" on dynamic dimensions', FIRST, "gives the first shape"
     ),

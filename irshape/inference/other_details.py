@@ -279,12 +279,15 @@ def _hidden_size(site: Site) -> bool:
 
 
 def _patches(site: Site) -> bool:
-    """Whether one spatial axis is dynamic and the output of the other known, or one is empty."""
+    """Whether one spatial axis is dynamic, and the output of the other known."""
     data, output = _sizes(site.shape(0)), _sizes(_output(site))
     if len(data) != 4 or len(output) != 4:
         return False
-    dynamic = any(size.is_dynamic for size in data[2:])
-    return any(size.high == 0 or (dynamic and _is_known(size)) for size in output[2:])
+    return any(size.is_dynamic for size in data[2:]) and any(map(_is_known, output[2:]))
+
+
+def _empty_patches(site: Site) -> bool:
+    return any(size.high == 0 for size in _sizes(_output(site))[2:])
 
 
 def _softmax_axes(site: Site) -> bool:
@@ -543,7 +546,7 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "DFT": _FOURIER,
     "IDFT": _FOURIER,
     "ConvertPromoteTypes": (("promoted types", _promoted),),
-    "ExtractImagePatches": (("patches", _patches),),
+    "ExtractImagePatches": (("patches", _patches), ("empty patches", _empty_patches)),
     "RegionYolo": (("softmax axes", _softmax_axes),),
     "ReorgYolo": (("open height", _open_height),),
     "Squeeze": (

@@ -77,22 +77,13 @@ def _pad_lengths(site: Site) -> bool:
     return not end.is_static or (begin.rank is not None and not begin.is_static)
 
 
-def emptied_here_only(site: Site) -> bool:
-    """Whether the size of an axis is 0, and OpenVINO leaves it open: where negative pads take more
-    than the axis has, and where nothing is left of a dynamic axis that is cut backwards.
-    """
+def padded_below_nothing(site: Site) -> bool:
+    """Whether negative pads take more from an axis than it has: OpenVINO leaves its size open."""
     shape = site.shape(0)
-    if shape is None or shape.rank is None:
+    if site.layer.type != "Pad" or shape is None or shape.rank is None:
         return False
-    if site.layer.type == "Pad":
-        pads = zip(shape, site.value(1) or (), site.value(2) or (), strict=False)
-        return any(size.is_static and size.low + begin + end < 0 for size, begin, end in pads)
-    output = site.outputs[0].shape if site.outputs else None
-    if site.layer.type not in ("Slice", "StridedSlice") or output is None or output.rank is None:
-        return False
-    return len(output) == len(shape) and any(
-        size.is_dynamic and result.high == 0 for size, result in zip(shape, output, strict=True)
-    )
+    pads = zip(shape, site.value(1) or (), site.value(2) or (), strict=False)
+    return any(size.is_static and size.low + begin + end < 0 for size, begin, end in pads)
 
 
 def _open_boxes(site: Site) -> bool:

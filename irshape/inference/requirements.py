@@ -28,7 +28,7 @@ from ..releases import (
 )
 from ..types import ElementType
 from .details import Site, details, sites
-from .refused_details import emptied_here_only
+from .refused_details import padded_below_nothing
 from .result import Inference
 
 
@@ -81,7 +81,7 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
 
 
 _UNSEEN = {
-    "empty": ("open suppression", "overflow"),
+    "empty": ("empty patches", "open suppression", "overflow"),
     "squeezed axis": ("unknown axes",),
 }
 """What releases refuse, and for what other reason some of them do not see it."""
@@ -94,7 +94,7 @@ def _seen_since(key: str, site: Site, all_sites: Mapping[Layer, Site]) -> Releas
     if key not in _UNSEEN:
         return FIRST
     around = _up_to(site, all_sites)
-    if any(emptied_here_only(each) for each in around):
+    if any(padded_below_nothing(each) for each in around):
         return REFUSED[key].right
     unseen = {other: INFERRED_OTHERWISE[other] for other in _UNSEEN[key]}
     shown = {other for each in around for other in details(each, unseen)}

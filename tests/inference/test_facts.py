@@ -63,6 +63,11 @@ def converted(source: str, destination: str) -> Case:
     return case("Convert", 1, {"destination_type": destination}, data(source, "8"))
 
 
+def patches(shape: str) -> Case:
+    sizes = {"sizes": "3,3", "strides": "5,5", "rates": "1,1", "auto_pad": "valid"}
+    return case("ExtractImagePatches", 3, sizes, data("f32", shape))
+
+
 class Concerned(NamedTuple):
     key: str
     table: dict[str, Detail]
@@ -230,19 +235,10 @@ ROWS = [
     Concerned(
         "patches",
         INFERRED_OTHERWISE,
-        case(
-            "ExtractImagePatches",
-            3,
-            {"sizes": "3,3", "strides": "5,5", "rates": "1,1", "auto_pad": "valid"},
-            data("f32", "2,3,?,10"),
-        ),
-        case(
-            "ExtractImagePatches",
-            3,
-            {"sizes": "3,3", "strides": "5,5", "rates": "1,1", "auto_pad": "valid"},
-            data("f32", "?,3,9,10"),
-        ),
+        patches("2,3,?,10"),
+        patches("?,3,9,10"),
     ),
+    Concerned("empty patches", INFERRED_OTHERWISE, patches("2,3,18,1"), patches("2,3,18,3")),
     Concerned(
         "pdpd",
         INFERRED_OTHERWISE,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..checking.one import examine
 from ..diagnostics.report import FileReport, LoadError, diagnostic
 from ..inference.result import Inference
 from ..inference.walk import BodyEngine
 from ..model.graph import Model
-from ..rules import Context, all_rules
+from ..rules import Context, Rule, all_rules, makes_findings
 from ..rules.settings import PLAIN
 from .errors import GraphError
 
@@ -33,14 +35,25 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
 
 def _has_errors(context: Context) -> bool:
     """Whether some rule reports an error; rules that report nothing worse are not asked."""
-    asked = [rule for rule in all_rules() if rule.default and rule.id.severity == "error"]
-    for rule in asked:
-        if any(finding.severity == "error" for finding in rule.findings(context)):
+    reported = context.reported
+    asked = _of_errors(all_rules())
+    for rule, checks in asked.items():
+        if (checks or rule.id in reported) and any(
+            finding.severity == "error" for finding in rule.findings(context)
+        ):
             return True
     names = {rule.id for rule in asked}
     return any(
         finding.severity == "error"
-        for rule_id, reported in context.reported.items()
+        for rule_id, findings in reported.items()
         if rule_id not in names
-        for finding in reported
+        for finding in findings
     )
+
+
+@lru_cache(maxsize=1)
+def _of_errors(rules: tuple[type[Rule], ...]) -> dict[type[Rule], bool]:
+    """The rules that report errors, each with whether it makes findings itself."""
+    return {
+        rule: makes_findings(rule) for rule in rules if rule.default and rule.id.severity == "error"
+    }

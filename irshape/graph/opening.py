@@ -37,10 +37,10 @@ def fill(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine)
             graph.bytes.extend(data)
         elif len(data):
             graph.bytes.add(data[:] if isinstance(data, Ranges) else data)
-    graph._fill_later(partial(_fill, graph, result))
+    graph._fill_later(partial(_fill, result))
 
 
-def _fill(graph: Structure, result: BodyResult) -> None:
+def _fill(result: BodyResult, graph: Structure) -> None:
     """Makes the nodes of a body."""
     with collection_paused():
         _fill_now(graph, result)
@@ -71,7 +71,7 @@ def _fill_now(graph: Structure, result: BodyResult) -> None:
         bodies = {}
         for tag, body in inner.items():
             bodies[tag] = type(graph)(owner=layer, tag=tag)
-            bodies[tag]._fill_later(partial(_fill, bodies[tag], body))
+            bodies[tag]._fill_later(partial(_fill, body))
         layer.bodies = bodies
 
 

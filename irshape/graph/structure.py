@@ -82,8 +82,12 @@ class Structure:
         self._serial = 0
         self._order: Order[GraphLayer] = Order(attrgetter("producers"), attrgetter("users"))
 
-    def _fill_later(self, fill: Callable[[], None]) -> None:
-        """Lets the layers be made when something first asks for any of them."""
+    def _fill_later(self, fill: Callable[[Any], None]) -> None:
+        """Lets the layers be made when something first asks for any of them.
+
+        fill: is given the graph. It must not hold it: until the graph has layers it is in no
+        cycle, and goes as soon as it is dropped.
+        """
         for name in CONTENT:
             del self.__dict__[name]
         self.__dict__["_fill"] = fill
@@ -95,7 +99,7 @@ class Structure:
             if fill is None:
                 raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
             self._empty()
-            fill()
+            fill(self)
             return self.__dict__[name]
 
     # what is in it

@@ -34,6 +34,30 @@ class Declarations:
         self._by_text: dict[tuple[str, str, tuple[str, ...], bool], Declaration] = {}
         self._by_layer: dict[Layer, Declaration] = {}
 
+    def of_all(self, layers: list[Layer]) -> list[Declaration]:
+        """The same as `of` for each of these layers."""
+        if not self._by_layer.keys().isdisjoint(layers):
+            return list(map(self.of, layers))
+        shared: dict[tuple[object, ...], Declaration] = {}
+        declarations = []
+        for layer in layers:
+            items = layer.items
+            key: tuple[object, ...]
+            if layer.type != "Const":  # the reader keeps equal attributes once
+                key = (id(items), layer.type, layer.version)
+            elif _lies_anywhere(items):
+                key = (layer.version, *items[:4])
+            else:
+                key = (layer,)
+            declaration = shared.get(key)
+            if declaration is None:
+                declaration = self.of(layer)
+                if layer.version:
+                    shared[key] = declaration
+            declarations.append(declaration)
+        self._by_layer.update(zip(layers, declarations, strict=True))
+        return declarations
+
     def of(self, layer: Layer) -> Declaration:
         """The operation of a layer, with the attributes that the layer had when first asked."""
         known = self._by_layer.get(layer)
@@ -42,14 +66,7 @@ class Declarations:
         items = layer.items
         # a layer without a version has one that also depends on its ports
         version = layer.version or str(layer.offset)
-        # a constant: where its bytes lie takes no part in inference
-        anywhere = (
-            len(items) == 8
-            and items[4] == "offset"
-            and items[5].isdigit()
-            and items[7].isdigit()
-            and items[6] == "size"
-        )
+        anywhere = _lies_anywhere(items)
         key = (layer.type, version, items[:4] if anywhere else items, anywhere)
         declaration = self._by_text.get(key)
         if declaration is None:
@@ -69,6 +86,18 @@ class Declarations:
             return operation.read(items)
         except registry.UnknownOperation as unknown:
             return unknown.with_traceback(None)  # which holds frames, and with them the model
+
+
+def _lies_anywhere(items: tuple[str, ...]) -> bool:
+    """Whether these are the attributes of a constant as a writer has them: where its bytes lie
+    takes no part in inference."""
+    return (
+        len(items) == 8
+        and items[4] == "offset"
+        and items[5].isdigit()
+        and items[7].isdigit()
+        and items[6] == "size"
+    )
 
 
 def newest_fitting(layer: Layer) -> type[Operation]:

@@ -16,13 +16,16 @@ Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
 tensor that they declare."""
 
 
+def declares_exactly(port: Port, tensor: Tensor) -> bool:
+    """Whether a port declares a tensor as OpenVINO writes it."""
+    return port.dims == tensor.shape.declared and port.precision == tensor.element_type.precision
+
+
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
     """The output ports of a layer that declare something other than these tensors."""
     ports = layer.outputs
-    if len(ports) == 1 == len(tensors):  # nearly always, and as inferred
-        port, tensor = ports[0], tensors[0]
-        if port.dims == tensor.shape.declared and port.precision == tensor.element_type.precision:
-            return ()
+    if len(ports) == 1 == len(tensors) and declares_exactly(ports[0], tensors[0]):
+        return ()  # nearly always
     differing: list[Mismatch] | None = None
     for index, (port, tensor) in enumerate(zip(ports, tensors, strict=False)):
         if port.dims == tensor.shape.declared:

@@ -19,7 +19,7 @@ from ..types import DYNAMIC_TYPE, PartialShape
 from .bodies import as_declared, infer_with_bodies
 from .declarations import Declaration, Declarations
 from .layer import LayerEngine
-from .mismatches import Contradictions, mismatches, repeated
+from .mismatches import Contradictions, declares_exactly, mismatches, repeated
 from .ports import declared, declared_outputs
 from .result import BodyResult, LayerResult, Mismatch, Observation, OutputCount
 
@@ -150,21 +150,26 @@ class BodyEngine:
         return True
 
 
+Alike = tuple[tuple[Tensor, ...], int, tuple[int, ...] | None, str | None]
+"""What layers alike have: their outputs, how many of them they declare, and the dimensions and
+precision with which they declare the only one as inferred; None for several, or others."""
+
+
 class Walk:
     """A pass over the layers of one body; `result` fills as it goes."""
 
     def __init__(self, engine: BodyEngine, body: Body, wiring: Wiring, *, compare: bool) -> None:
         self.engine = engine
         self.result = BodyResult(body, wiring)
-        self.declarations = list(map(engine.declarations.of, body.layers))
+        self.declarations = engine.declarations.of_all(body.layers)
         self.compare = compare
         self.contradicted: Contradictions = {}
         memory = engine.layers
         self.remembers = memory.lasting and memory.remembers and len(body.layers) >= _FEW_LAYERS
         """Whether layers of one declaration with the same inputs are inferred once."""
-        self.alike: dict[tuple[object, ...], tuple[Tensor, ...]] = {}
-        """The outputs of those of which nothing is reported, by what decides them: objects by id,
-        constants whose values are needed by their attributes."""
+        self.alike: dict[tuple[object, ...], Alike] = {}
+        """Those of which nothing is reported, by what decides them: objects by id, constants whose
+        values are needed by their attributes."""
 
     def run(self, parameters: Mapping[str, PartialShape | Tensor], result_values: bool) -> None:
         """Infers all layers, producers first."""
@@ -172,42 +177,50 @@ class Walk:
         wiring, outputs, unsure = result.wiring, result.outputs, result.unsure
         layers, sources, declarations = result.body.layers, wiring.sources, self.declarations
         needed = needed_values(result.body, wiring, declarations, result_values)
-        alike = self.alike
+        cyclic, compare, given, alike = wiring.cyclic, self.compare, result.inputs, self.alike
         for position in wiring.order:
-            layer = layers[position]
-            row = sources[position]
-            if unsure or contradicted or None in row:
+            layer, row = layers[position], sources[position]
+            try:
+                inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
+            except (TypeError, IndexError):  # nothing feeds an input, or no such output does
                 inputs = self._inputs(position, row)
+                if None in row and not self._optional(position, row):
+                    outputs[position] = self._pass_over(position)
+                    continue  # a rule reports it
             else:
-                try:
-                    inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
-                except IndexError:
+                if unsure and not unsure.isdisjoint([source[0] for source in row]):  # type: ignore[index]
+                    unsure.add(position)
+                if contradicted and not contradicted.keys().isdisjoint(row):
                     inputs = self._inputs(position, row)
-            if position in wiring.cyclic or (None in row and not self._optional(position, row)):
-                # a rule reports the cycle, or the input that nothing feeds
+            if cyclic and position in cyclic:
                 outputs[position] = self._pass_over(position)
-                continue
+                continue  # a rule reports the cycle
             if parameters and layer.is_parameter and layer.id in parameters:
                 outputs[position] = self._feed(position, inputs, parameters[layer.id])
                 continue
             ports, with_values = layer.outputs, position in needed
-            tensors: tuple[Tensor, ...] | None
             if not self.remembers:
                 tensors = self.infer(position, inputs, with_values)
             else:
                 # all of these objects stay in this result, so that no other gets the id of one
                 key: tuple[object, ...] = (
-                    (id(declarations[position]), len(ports), with_values, *map(id, inputs))
+                    (id(declarations[position]), with_values, *map(id, inputs))
                     if inputs or not with_values
-                    else (id(declarations[position]), len(ports), layer.items)
+                    else (id(declarations[position]), layer.items)
                 )
-                tensors = alike.get(key)
-                if tensors is None:
+                known = alike.get(key)
+                if known is None or known[1] != len(ports):
                     tensors = self._first(key, position, inputs, with_values)
                 else:
-                    result.inputs[position] = inputs
+                    tensors, _, dims, precision = known
+                    given[position] = inputs
+                    if dims is not None:
+                        port = ports[0]
+                        if port.dims == dims and port.precision == precision:
+                            outputs[position] = tensors
+                            continue
             outputs[position] = tensors
-            if self.compare and ports:
+            if compare and ports:
                 for mismatch in mismatches(layer, tensors):
                     self._note_mismatch(position, mismatch)
 
@@ -225,7 +238,11 @@ class Walk:
         if with_values and operation.reads_weights and (inputs or position in self.result.unsure):
             return tensors
         if not operation.has_bodies:
-            self.alike[key] = tensors
+            ports = self.result.body.layers[position].outputs
+            alike: Alike = tensors, len(ports), None, None
+            if len(ports) == 1 == len(tensors) and declares_exactly(ports[0], tensors[0]):
+                alike = tensors, 1, ports[0].dims, ports[0].precision
+            self.alike[key] = alike
             if len(self.alike) == _MANY_KINDS > len(self.result.inputs) // 2:
                 self.remembers = self.engine.layers.remembers = False
         return tensors
@@ -397,10 +414,8 @@ def needed_values(
     layers, sources = body.layers, wiring.sources
     for position in reversed(wiring.order):
         row = sources[position]
-        if not row:
-            continue
         declaration = declarations[position]
-        if isinstance(declaration, UnknownOperation):
+        if not row or isinstance(declaration, UnknownOperation):
             continue
         operation = declaration[0]
         if position in needed:

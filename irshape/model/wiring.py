@@ -70,48 +70,47 @@ def _wire_complete(body: Body) -> Wiring | None:
     if len(positions) < len(layers) or len(ends.to_layers) != sum(map(len, sources)):
         return None
     unlike: list[tuple[int, int]] = []
-    feeds = [False] * len(layers)
+    feeds: list[OutputRef | None] = [None] * len(layers)
     forks: set[int] = set()
     precisions: set[str | None] = set()
     names: list[str] = []
     forward = True
-    for producer, consumer, from_port, to_port in zip(
-        map(positions.get, ends.from_layers),
-        map(positions.get, ends.to_layers),
-        ends.from_ports,
-        ends.to_ports,
-        strict=True,
-    ):
-        if producer is None or consumer is None:
-            return None
-        outputs = layers[producer].outputs
-        for out, feeding in enumerate(outputs):  # noqa: B007
-            if feeding.id == from_port:
-                break
-        else:
-            return None
-        for index, port in enumerate(layers[consumer].inputs):  # noqa: B007
-            if port.id == to_port:
-                break
-        else:
-            return None
-        row = sources[consumer]
-        if row[index] is not None:
-            return None
-        row[index] = (producer, out)
-        forward = forward and producer < consumer
-        if len(outputs) > 1:
-            forks.add(producer)
-        elif not feeds[producer]:
-            precisions.add(feeding.precision)
-            if feeding.names:
-                names.append(feeding.names)
-        feeds[producer] = True
-        if port.precision != feeding.precision or (
-            port.dims is not feeding.dims and port.dims != feeding.dims
+    try:
+        for producer, consumer, from_port, to_port in zip(
+            map(positions.__getitem__, ends.from_layers),
+            map(positions.__getitem__, ends.to_layers),
+            ends.from_ports,
+            ends.to_ports,
+            strict=True,
         ):
-            unlike.append((consumer, index))
-    leaves = [position for position, feeds_some in enumerate(feeds) if not feeds_some]
+            outputs, inputs = layers[producer].outputs, layers[consumer].inputs
+            out = index = 0
+            while (feeding := outputs[out]).id != from_port:
+                out += 1
+            while (port := inputs[index]).id != to_port:
+                index += 1
+            row = sources[consumer]
+            if row[index] is not None:
+                return None
+            if producer >= consumer:
+                forward = False
+            ref = feeds[producer]
+            if len(outputs) > 1:
+                forks.add(producer)
+                ref = feeds[producer] = (producer, out)
+            elif ref is None:
+                ref = feeds[producer] = (producer, 0)
+                precisions.add(feeding.precision)
+                if feeding.names:
+                    names.append(feeding.names)
+            row[index] = ref
+            if port.precision != feeding.precision or (
+                port.dims is not feeding.dims and port.dims != feeding.dims
+            ):
+                unlike.append((consumer, index))
+    except (KeyError, IndexError):  # a layer or a port that is not there
+        return None
+    leaves = [position for position, ref in enumerate(feeds) if ref is None]
     unlike.sort()
     complete = Complete(leaves, forks, precisions, names)
     if forward:

@@ -117,7 +117,29 @@ class Context:
     @cached_property
     def constants_end(self) -> int:
         """Where the last byte of a constant ends in the .bin; 0 without constants."""
+        if self.exact_end is not None:
+            return self.exact_end
         return max((offset + size for _, (_, _, offset, size, _) in self.constants), default=0)
+
+    @cached_property
+    def exact_end(self) -> int | None:
+        """The same where all constants have the attributes that a writer gives them, and the size
+        that their types and shapes need; else None."""
+        ends: list[int] = []
+        sizes: dict[tuple[str, ...], int | None] = {}
+        for body, position in self.by_type.get("const", ()):
+            items = body.layers[position].items
+            if len(items) != 8:
+                return None
+            first, element_type, second, shape, third, offset, fourth, size = items
+            key = first, element_type, second, shape, third, fourth, size
+            exact = sizes.get(key)
+            if exact is None:
+                exact = sizes[key] = _exact_size(items)
+            if exact is None or not offset.isdecimal() or len(offset) > _DIGITS:
+                return None
+            ends.append(int(offset) + exact)
+        return max(ends, default=0)
 
     def _constant(self, layer: Layer) -> Constant | None:
         try:
@@ -326,6 +348,31 @@ class Context:
     def miscounted(self) -> set[Layer]:
         """Layers with a wrong number of inputs."""
         return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
+
+
+_CONSTANT = ("element_type", "shape", "offset", "size")
+
+
+_DIGITS = 18
+"""The digits of an offset in a .bin."""
+
+
+def _exact_size(items: tuple[str, ...]) -> int | None:
+    """The bytes of a constant whose attributes agree on them, wherever these lie; None for others,
+    and for strings."""
+    if items[::2] != _CONSTANT:
+        return None
+    try:
+        element_type, shape, _, size, _ = constant = Constant.of(
+            (*items[:5], "0", *items[6:]), None
+        )
+    except ValueError:
+        return None
+    if element_type.kind in ("string", "dynamic") or any(
+        not 0 <= each < UNBOUNDED for each in shape
+    ):
+        return None
+    return size if size == element_type.byte_size(constant.elements) else None
 
 
 def _repeat_an_id(ports: Sequence[Port]) -> bool:

@@ -7,11 +7,19 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from .file_copy import FileSpan, copied
 
-Content = bytes | Iterable[bytes | FileSpan]
+
+class Hole(NamedTuple):
+    """Zeros, which take no space where the file system has sparse files."""
+
+    size: int
+
+
+Piece = bytes | FileSpan | Hole
+Content = bytes | Iterable[Piece]
 """What a file is to contain, in pieces that follow one another."""
 
 
@@ -59,8 +67,16 @@ def _write(file: IO[bytes], data: Content) -> None:
     for piece in [data] if isinstance(data, bytes) else data:
         if isinstance(piece, FileSpan):
             copied(piece, file)
-        else:
+        elif not isinstance(piece, Hole):
             file.write(piece)
+        elif file.seekable():
+            file.truncate(file.seek(piece.size, os.SEEK_CUR))
+        else:
+            for start in range(0, piece.size, _PART):
+                file.write(bytes(min(_PART, piece.size - start)))
+
+
+_PART = 1 << 20
 
 
 def _umask() -> int:

@@ -204,9 +204,11 @@ class Graph(Editing):
         return without_fake_quantize(self, selection)
 
     def strip_weights(self, *, keep_bytes: int = 1024) -> int:
-        """Replaces constants by zeros that share bytes, so that the saved .bin is small.
+        """Replaces constants by zeros that share bytes.
 
-        keep_bytes: constants up to this size stay. Returns the bytes of what was replaced.
+        The saved .bin is as long as the largest of them; where the file system has sparse files,
+        these zeros take no space. keep_bytes: constants up to this size stay. Returns the bytes of
+        what was replaced.
         """
         return stripped(self, keep_bytes)
 

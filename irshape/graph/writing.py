@@ -8,10 +8,12 @@ it is not needed any more, the constants that are get a .bin of their own.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
 
-from ..formats.atomic import Content, write_together
+from ..formats.atomic import Content, Hole, Piece, write_together
 from ..formats.file_copy import FileSpan
 from ..formats.ir.reader import read
 from ..formats.ir.writer import document, layer_lines
@@ -40,19 +42,37 @@ AS_THEY_ARE = _Places()
 
 class _Compact:
     """Offsets in a .bin that holds only what is needed; constants that share bytes share them
-    still."""
+    still.
 
-    def __init__(self) -> None:
+    needed: the offset and size of every constant that has bytes.
+    """
+
+    def __init__(self, needed: Iterable[tuple[int, int]]) -> None:
         self.chunks: dict[tuple[int, int], int] = {}
+        """Where each chunk goes, in the order of the .bin; by its offset and size up to now."""
         self.end = 0
+        self._chunks: list[tuple[int, int]] = []
+        """Without gaps and by offset, each with its size."""
+        behind = -1
+        for offset, size in sorted(needed):
+            if offset < behind:
+                start = self._chunks[-1][0]
+                behind = max(behind, offset + size)
+                self._chunks[-1] = start, behind - start
+            else:
+                behind = offset + size
+                self._chunks.append((offset, size))
 
     def place(self, constant: Constant) -> int:
-        key = (constant.offset, constant.size)
-        if key not in self.chunks:
+        if not constant.size:
+            return self.end
+        at = bisect_right(self._chunks, constant.offset, key=itemgetter(0)) - 1
+        chunk = self._chunks[at]
+        if chunk not in self.chunks:
             self.end = -(-self.end // 64) * 64
-            self.chunks[key] = self.end
-            self.end += constant.size
-        return self.chunks[key]
+            self.chunks[chunk] = self.end
+            self.end += chunk[1]
+        return self.chunks[chunk] + constant.offset - chunk[0]
 
 
 def text_of(graph: Structure, places: _Places | _Compact) -> bytes:
@@ -118,12 +138,12 @@ def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, Conte
     used, there = sum(size for _, size in needed), len(graph.bytes)
     spare = there - used
     compact = spare > (0 if graph.compact else max(there // 10, 1 << 12))
-    places = _Compact() if compact else AS_THEY_ARE
+    places = _Compact(needed) if compact else AS_THEY_ARE
     text = text_of(graph, places)
     return {target.with_suffix(".bin"): _pieces(graph, places), target: text}
 
 
-def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[bytes | FileSpan]:
+def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:
     """The bytes of the .bin, a piece at a time."""
     end = 0
     if isinstance(places, _Compact):
@@ -138,7 +158,7 @@ def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[bytes | Fi
         end = start + size
 
 
-def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[bytes | FileSpan]:
+def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[Piece]:
     """Bytes of constants; those of the file from which the graph was loaded stay in files."""
     origin = None if graph.source is None else graph.source.weights
     if origin is not None and origin.path is not None and origin.identity is not None:
@@ -148,4 +168,5 @@ def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[bytes | File
             yield FileSpan(origin.path, offset, size, origin.identity, view)
             return
     for start in range(offset, offset + size, 1 << 24):
-        yield bytes(graph.bytes[start : min(start + (1 << 24), offset + size)])
+        part = graph.bytes[start : min(start + (1 << 24), offset + size)]
+        yield Hole(len(part)) if not any(part[:64]) and part.count(0) == len(part) else part

@@ -34,6 +34,8 @@ class LayerEngine:
         """Constants with their values, by the attributes of their layers."""
         self._by_bytes: dict[tuple[Tensor, bytes], Tensor] = {}
         """The same by their bytes: what constants in several places feed is inferred once."""
+        self._byte_sizes: dict[tuple[str, ...], int] = {}
+        """The bytes of constants that have been read, by their attributes but for the place."""
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
@@ -87,11 +89,18 @@ class LayerEngine:
 
     def _with_value(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const with its value; without where it is large, or there is none."""
+        items, weights = layer.items, self.model.weights
+        size = self._byte_sizes.get((*items[:5], *items[6:])) if len(items) == 8 else None
+        if size is not None and weights is not None and _is_place(items[5]):
+            raw = weights.bytes_at(int(items[5]), size)
+            valued = None if raw is None else self._by_bytes.get((tensor, raw))
+            if valued is not None:
+                return valued
         shape = tensor.shape.static
-        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
+        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or weights is None:
             return tensor
         try:
-            constant = Constant.of(layer.items, self.model.weights)
+            constant = Constant.of(items, weights)
         except ValueError:
             return tensor
         if constant.shape != shape or constant.element_type.kind == "string":
@@ -104,7 +113,14 @@ class LayerEngine:
             numbers = numbers_of(constant, raw)
             valued = tensor if numbers is None else tensor.with_value(Value(numbers))
             self._by_bytes[tensor, raw] = valued
+        if items[4:5] == ("offset",):
+            self._byte_sizes[(*items[:5], *items[6:])] = len(raw)
         return valued
+
+
+def _is_place(offset: str) -> bool:
+    """Whether a text is the offset of a constant in the .bin, as a writer has it."""
+    return offset.isdecimal() and len(offset) < 19
 
 
 def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: bool) -> LayerResult:

@@ -206,7 +206,7 @@ class Walk:
                 key: tuple[object, ...] = (
                     (id(declarations[position]), with_values, *map(id, inputs))
                     if inputs or not with_values
-                    else (id(declarations[position]), layer.items)
+                    else (id(declarations[position]), True, layer.items)
                 )
                 known = alike.get(key)
                 if known is None or known[1] != len(ports):
@@ -228,10 +228,13 @@ class Walk:
         self, key: tuple[object, ...], position: int, inputs: tuple[Tensor, ...], with_values: bool
     ) -> tuple[Tensor, ...]:
         """The outputs of a layer; those of others like it are the same if nothing is reported."""
-        observations, declaration = self.result.observations, self.declarations[position]
-        before = len(observations)
+        declaration, before = self.declarations[position], len(self.result.observations)
+        if with_values and not inputs:
+            tensors = self._constant(key, position)
+            if tensors is not None:
+                return tensors
         tensors = self.infer(position, inputs, with_values)
-        if len(observations) > before:
+        if len(self.result.observations) > before:
             return tensors
         assert not isinstance(declaration, UnknownOperation)
         operation = declaration[0]
@@ -246,6 +249,30 @@ class Walk:
             if len(self.alike) == _MANY_KINDS > len(self.result.inputs) // 2:
                 self.remembers = self.engine.layers.remembers = False
         return tensors
+
+    def _constant(self, key: tuple[object, ...], position: int) -> tuple[Tensor, ...] | None:
+        """The output of a Const with its value, where one that differs in nothing but its value
+        has been seen; else None, the next one's being seen with this one."""
+        layer, declaration = self.result.body.layers[position], self.declarations[position]
+        if isinstance(declaration, UnknownOperation) or not declaration[0].reads_weights:
+            return None
+        without_value = id(declaration), False
+        known = self.alike.get(without_value)
+        if known is None:
+            before = len(self.result.observations)
+            self._first(without_value, position, (), False)
+            known = self.alike.get(without_value)
+            if known is None:
+                del self.result.observations[before:]
+        if known is None or known[1] != len(layer.outputs):
+            return None
+        self.result.inputs[position] = ()
+        tensor = self.engine.layers.constant(layer, known[0][0])
+        if tensor.value is None:
+            self.result.unsure.add(position)
+        else:
+            self.alike[key] = (tensor,), *known[1:]
+        return (tensor,)
 
     def _feed(
         self, position: int, inputs: tuple[Tensor, ...], fed: PartialShape | Tensor

@@ -144,6 +144,14 @@ class Weights:
             self.data is not None and offset >= 0 and size >= 0 and offset + size <= len(self.data)
         )
 
+    def bytes_at(self, offset: int, size: int) -> bytes | None:
+        """A copy of `size` bytes at `offset`; None if they are not all there."""
+        if self.data is None or not self.holds(offset, size):
+            return None
+        if self.reads is not None:
+            self.reads.add((offset, size))
+        return self.data[offset : offset + size]
+
     def view(self, offset: int, size: int) -> memoryview:
         """`size` bytes at `offset`, not copied."""
         assert self.data is not None
@@ -169,16 +177,9 @@ def raw_bytes(constant: Constant) -> bytes | None:
         if constant.element_type.name == "string"
         else constant.element_type.byte_size(constant.elements)
     )
-    if (
-        weights is None
-        or weights.data is None
-        or any(size < 0 for size in constant.shape)
-        or not weights.holds(constant.offset, needed)
-    ):
+    if weights is None or any(size < 0 for size in constant.shape):
         return None
-    if weights.reads is not None:
-        weights.reads.add((constant.offset, needed))
-    return weights.data[constant.offset : constant.offset + needed]
+    return weights.bytes_at(constant.offset, needed)
 
 
 def small_values(constant: Constant) -> tuple[int | float, ...] | None:

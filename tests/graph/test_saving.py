@@ -173,6 +173,25 @@ def test_the_bytes_of_constants_are_copied_by_the_file_system(
     assert again["w2"].value.shape == (256, 256)
 
 
+def test_stripped_weights_take_as_much_as_the_largest_of_them(tmp_path: Path) -> None:
+    graph = Graph()
+    x = graph.parameter("f32", "[4,64]", name="x")
+    for number, width in enumerate((1 << 16, 1 << 15, 1 << 14)):
+        values = np.full((64, width), number + 1, np.float32)
+        graph.result(x @ graph.constant(values, name=f"w{number}"), f"y{number}")
+    whole = graph.copy()
+    assert graph.strip_weights() == 64 * 4 * 7 * (1 << 14)
+    graph.save(tmp_path / "stripped.xml")
+    status = os.stat(tmp_path / "stripped.bin")
+    assert status.st_size == 64 * 4 * (1 << 16)
+    assert status.st_blocks * 512 < status.st_size // 100  # the zeros are a hole of a sparse file
+    assert irshape.validate(tmp_path / "stripped.xml").ok
+    ov.Core().read_model(tmp_path / "stripped.xml")
+    restored = Graph.load(tmp_path / "stripped.xml")
+    assert restored.restore_weights(whole) == 3
+    assert [restored[f"w{n}"].value[0, 0] for n in range(3)] == [1, 2, 3]
+
+
 def test_saving_over_the_file_that_was_loaded(tmp_path: Path) -> None:
     path = large(tmp_path)
     data = path.with_suffix(".bin").read_bytes()

@@ -5,6 +5,7 @@ The changes are the same in every run; IRSHAPE_CHANGES=3000 draws so many chains
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -175,3 +176,17 @@ def test_saving_keeps_what_was_not_touched(model: str, tmp_path: Path) -> None:
         assert (tmp_path / f"same{suffix}").read_bytes() == (
             EXAMPLES / f"{model}{suffix}"
         ).read_bytes()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_graph_that_is_only_loaded_leaves_nothing_to_the_collector(model: str) -> None:
+    """A model in a cycle stays in memory until the garbage collector looks through it."""
+    path = EXAMPLES / f"{model}.xml"
+    Graph.load(path)
+    gc.collect()
+    gc.disable()
+    try:
+        Graph.load(path)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

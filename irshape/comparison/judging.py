@@ -73,7 +73,8 @@ class Judge:
         self.known: set[Hashable] = set()
         """The patterns of merged layers."""
         self.probes = 0
-        self.blamed = False
+        self.blamed: set[int] = set()
+        """The rows of layers that are to blame."""
         self.fewer = FewerTensors(run)
         self.asks_again = True
 
@@ -205,7 +206,7 @@ class Judge:
             )
         if not self.blamed:
             self.keep(row.layer, alone, theirs if alone.theirs is None else alone.theirs)
-        self.blamed = True
+        self.blamed.add(suspect.number)
 
     def right_unasked(self, suspect: Suspect) -> bool:
         """Whether the tensor of a suspect is right where the device is not asked for it, though
@@ -214,6 +215,7 @@ class Judge:
             each.number
             for each in self.run.suspects
             if self.rows[each.number].own_verdict == "differs"
+            and each.number not in self.blamed
             and self.behind(self.rows[each.number]) == "inherits"
         )
         limit = MAX_PROBES - self.probes if self.asks_again else 0

@@ -283,8 +283,10 @@ class Recording:
         """The recorded answer. Raises `Unanswered` where the device was not asked this."""
         if not question.label:
             return self._questions[0].answer
+        whole = self._questions[0].model
         for recorded in self._questions[1:]:
-            if recorded.label == question.label and recorded.fits(question):
+            of_whole = recorded.asks_for_fewer and recorded.model == whole
+            if recorded.label == question.label and (of_whole or recorded.fits(question)):
                 return recorded.answer
         self.unanswered.append(question.label)
         raise Unanswered(f"the recording has no answer for {question.label}")
@@ -314,6 +316,7 @@ class _Recorded:
             "config": {str(key): str(value) for key, value in options["config"].items()},
             "layers": "outputs" if options["layers"] == "outputs" else "all",
         }
+        self.asks_for_fewer = bool(options.get("unasked"))
         answer = entry["answer"]
         values: dict[tuple[str, int], DeviceTensor] = {
             (str(tensor["layer"]), int(tensor["port"])): RecordedTensor(recording, tensor)

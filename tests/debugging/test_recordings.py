@@ -211,12 +211,13 @@ def test_a_product_that_is_scaled_twice_where_it_is_asked_for(
     recording = LEVELS / "avx512_bf16" / "levels" / "transposed.f32.npz"
     comparison = irshape.crosscheck(transposed_product(tmp_path, top=top), replay=recording)
     rows = {row.layer.name: row for row in comparison.rows}
-    assert (None if comparison.blamed is None else comparison.blamed.layer.name) == blamed
+    differing = [name for name, row in rows.items() if row.own_verdict == "differs"]
+    assert differing == ([] if blamed is None else [blamed])
+    assert "only where it is asked for inner tensors" in (rows["product"].reason or "")
     if blamed is None:
         assert comparison.ok, str(comparison)
         assert rows["product"].error is not None
         assert rows["product"].error > 0.1
-        assert "only where it is asked for inner tensors" in (rows["product"].reason or "")
         assert "one level off" in (rows["turned"].reason or "")  # a tie besides
 
 

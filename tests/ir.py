@@ -21,6 +21,7 @@ PRECISIONS = {name: precision for name, (precision, _) in FORMATS.items()} | {
     "f16": "FP16",
     "bf16": "BF16",
     "string": "STRING",
+    "dynamic": "UNSPECIFIED",
 }
 
 

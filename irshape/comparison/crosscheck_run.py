@@ -69,7 +69,8 @@ class Circumstances(NamedTuple):
     """What a comparison goes on under.
 
     options: device, hint, layers and configuration. precision: in which the device computes.
-    label: what the model was cut out of, "" if it is a whole one.
+    label: what the model was cut out of, "" if it is a whole one. runs: how many more than one it
+    took to have the device's answer.
     """
 
     device: Device
@@ -78,6 +79,7 @@ class Circumstances(NamedTuple):
     precision: Hint
     label: str
     progress: Progress
+    runs: int = 0
 
 
 def device_name(layer: Layer) -> str:

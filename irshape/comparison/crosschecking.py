@@ -18,6 +18,7 @@ from .answers import Answer, Device, Question
 from .crosscheck_run import Circumstances, CrosscheckRun, Limits, device_name
 from .devices import OpenVinoDevice
 from .judging import Judge
+from .parts import runnable_part
 from .progress import Progress
 from .recording import Recorder, Recording
 from .result import Array, Comparison, Row, Verdict
@@ -127,7 +128,13 @@ def compared(
         problems.append(
             f"OpenVINO {answer.version} cannot run the model on {asked_of}: {answer.problem}"
         )
+    runs, notes = 0, list[str]()
+    if not answer.values and (answer.problem or answer.crashed):
+        part = runnable_part(session, fed, device, options, answer, label, told)
+        if part is not None:
+            answer, runs, notes = part
     comparison = Comparison(model, asked_of, answer, _shape_rows(model, answer), problems)
+    comparison.notes += notes
     hint: Hint | None = options["hint"]
     comparison.hint = hint
     precision = _precision(answer.precision, hint)
@@ -136,7 +143,7 @@ def compared(
             f"the device computes in {precision}, where {hint or 'f32'} was asked for"
         )
     if answer.values:
-        circumstances = Circumstances(device, options, limits, precision, label, told)
+        circumstances = Circumstances(device, options, limits, precision, label, told, runs)
         run = CrosscheckRun(session, answer, comparison, circumstances, fed)
         run.compare()
         Judge(run, compared).judge().explain_precision()

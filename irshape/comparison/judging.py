@@ -72,7 +72,7 @@ class Judge:
         self.patterns = Patterns(self.layers, self.wiring)
         self.known: set[Hashable] = set()
         """The patterns of merged layers."""
-        self.probes = 0
+        self.probes = run.circumstances.runs
         self.blamed: set[int] = set()
         """The rows of layers that are to blame."""
         self.fewer = FewerTensors(run)

@@ -52,7 +52,9 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
             id = ids[source] = producer.id if producer.id not in used else str(next(fresh))
             used.add(id)
             body.layers.append(
-                _constant(producer, id) if constant else _parameter(producer, source[1], id, array)
+                _constant(producer, id)
+                if constant
+                else parameter_in_place_of(producer, source[1], id, array)
             )
             if not constant:
                 arrays[id] = array
@@ -90,14 +92,15 @@ def cut_body(
         inner = layer
         if array is not None:
             arrays[layer.id] = array
-            inner = _parameter(layer, 0, layer.id, array)
+            inner = parameter_in_place_of(layer, 0, layer.id, array)
             inner.name = layer.name
             inner.outputs[0].id = layer.outputs[0].id
         alone.net.layers.append(inner)
     return alone, arrays
 
 
-def _parameter(producer: Layer, index: int, id: str, array: Array) -> Layer:
+def parameter_in_place_of(producer: Layer, index: int, id: str, array: Array) -> Layer:
+    """A Parameter for an output of a layer, of the type and shape of a value of it."""
     element_type = element_type_of(array)
     parameter = Layer(
         id,

@@ -1,0 +1,208 @@
+"""The part of a model that a device runs, where it does not run the whole.
+
+Inputs whose element type the IR leaves open get that of the arrays for them. The layers that the
+device may not run are taken out: irshape computes what they give, and the device gets that as
+inputs.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..execution.session import ExecutionError, Session
+from ..model.graph import Body, Edge, Layer, Model, Port
+from ..model.ids import is_number
+from ..model.wiring import wire
+from ..numpy_types import element_type_of
+from .answers import Answer, Device, Question, Unanswered
+from .devices import written
+from .progress import Progress
+from .reproducer import parameter_in_place_of
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_NAMED = re.compile(r"['\"]([\w/]+)['\"]|\bname:? +([\w/]+)|\b[Oo]peration:? +([\w/]+)")
+"""Where a plugin's message names a node. Other numbers in it are lines of its sources."""
+
+
+class Part(NamedTuple):
+    """What a device answered for a part of a model.
+
+    runs: what it took, irshape's and the device's. notes: how the part departs from the model.
+    """
+
+    answer: Answer
+    runs: int
+    notes: list[str]
+
+
+def runnable_part(
+    session: Session,
+    fed: Mapping[str, Array],
+    device: Device,
+    options: Mapping[str, Any],
+    refused: Answer,
+    label: str,
+    told: Progress,
+) -> Part | None:
+    """The answer of a device for what it runs of a model that it does not run as it is.
+
+    It is asked with inputs of known types, without the layers that its message names, then without
+    those that have bodies. refused: its answer for the whole. None where it runs none of these
+    either, or gave no types and shapes, or is not there at all.
+    """
+    known = refused.shapes and refused.facts.get("capabilities")
+    if not known or options["layers"] != "all":
+        return None
+    runs = 0
+    model = session.model
+    open_inputs = [each for each in model.parameters if _is_open(each)]
+    for without in _candidates(model, refused.problem or "", bool(open_inputs)):
+        wanted = (
+            f"the model without {_layers(without)}" if without else "the model with typed inputs"
+        )
+        told.begin(f"running {wanted} on {options['device']}")
+        runs += 1 + bool(without)
+        try:
+            outputs = _outputs(session, fed, without) if without else {}
+            part, inputs = _without(model, without, outputs, fed)
+            with tempfile.TemporaryDirectory(prefix="irshape-") as folder:
+                question = Question(
+                    f"{label}{wanted}", written(part, Path(folder)), {**fed, **inputs}, options
+                )
+                answer = device.ask(question)
+        except (ExecutionError, Unanswered, ValueError, OSError):
+            continue
+        if answer.values:
+            notes = [_typed_note(each, fed[each.id]) for each in open_inputs]
+            if without:
+                labels = ", ".join(layer.label for layer in without)
+                notes.append(
+                    f"the device runs the model without {labels}; the rest is compared, with "
+                    "irshape's values in their place"
+                )
+            return Part(answer._replace(shapes=refused.shapes), runs, notes)
+    return None
+
+
+def _is_open(parameter: Layer) -> bool:
+    """Whether the IR leaves the element type of an input open."""
+    return parameter.attribute("element_type") == "dynamic"
+
+
+def _typed_note(parameter: Layer, array: Array) -> str:
+    element_type = element_type_of(array).name
+    return (
+        f"the IR leaves the element type of the input '{parameter.name}' open; what is compared is "
+        f"the model with {element_type}"
+    )
+
+
+def _layers(layers: list[Layer]) -> str:
+    return f"layer{'s' * (len(layers) > 1)} {', '.join(layer.id for layer in layers)}"
+
+
+def _candidates(model: Model, message: str, has_open_inputs: bool) -> Iterator[list[Layer]]:
+    """Layers of which some may be what a device does not run; none, if it may be an input."""
+    if has_open_inputs:
+        yield []
+    names = {name for groups in _NAMED.findall(message) for name in groups}
+    named = [layer for layer in model.net.layers if layer.id in names and _can_go(layer)]
+    with_bodies = [layer for layer in model.net.layers if layer.bodies]
+    if named:
+        yield named
+    if with_bodies and with_bodies != named:
+        yield with_bodies
+
+
+def _can_go(layer: Layer) -> bool:
+    return not (layer.is_parameter or layer.is_constant or layer.is_result)
+
+
+def _outputs(
+    session: Session, fed: Mapping[str, Array], layers: Iterable[Layer]
+) -> dict[Layer, tuple[Array, ...]]:
+    """irshape's values of the outputs of some layers. Raises `ExecutionError`."""
+    outputs: dict[Layer, tuple[Array, ...]] = dict.fromkeys(layers, ())
+
+    def observe(layer: Layer, _: tuple[Array, ...], computed: tuple[Array, ...]) -> None:
+        if layer in outputs:
+            outputs[layer] = computed
+
+    session.sibling().run(fed, observe=observe)
+    return outputs
+
+
+def _without(
+    model: Model,
+    layers: Iterable[Layer],
+    outputs: Mapping[Layer, tuple[Array, ...]],
+    fed: Mapping[str, Array],
+) -> tuple[Model, dict[str, Array]]:
+    """A model in which Parameters stand for the outputs of some layers, and Results for what they
+    are given; and the arrays for these Parameters, by their ids."""
+    gone = set(layers)
+    taken = {int(layer.id) for layer in model.net.layers if is_number(layer.id)}
+    fresh = (str(number) for number in count() if number not in taken)
+    all_layers, wiring = model.net.layers, wire(model.net)
+    body = Body()
+    body.layers = [
+        _typed(layer, fed[layer.id]) if layer.is_parameter and _is_open(layer) else layer
+        for layer in all_layers
+        if layer not in gone
+    ]
+    arrays: dict[str, Array] = {}
+    parameters: dict[tuple[int, int], Layer] = {}
+    ended: set[tuple[int, int]] = set()
+    for position, sources in enumerate(wiring.sources):
+        consumer = all_layers[position]
+        for port, source in zip(consumer.inputs, sources, strict=True):
+            if source is None:
+                continue
+            producer = all_layers[source[0]]
+            if consumer in gone:
+                if producer not in gone and _can_go(producer) and source not in ended:
+                    ended.add(source)
+                    _end(body, producer, producer.outputs[source[1]], next(fresh))
+                continue
+            start, start_port = producer.id, producer.outputs[source[1]].id
+            if producer in gone:
+                if source not in parameters:
+                    array = outputs[producer][source[1]]
+                    parameter = parameter_in_place_of(producer, source[1], next(fresh), array)
+                    parameters[source] = parameter
+                    arrays[parameter.id] = array
+                    body.layers.append(parameter)
+                start, start_port = parameters[source].id, "0"
+            body.edges.append(Edge(start, start_port, consumer.id, port.id, -1))
+    part = Model(model.source, model.path, 11, format=model.format)
+    part.net = body
+    part.weights = model.weights
+    return part, arrays
+
+
+def _typed(parameter: Layer, array: Array) -> Layer:
+    """A Parameter with the element type of an array, and the shape that the IR gives it."""
+    typed = parameter_in_place_of(parameter, 0, parameter.id, array)
+    typed.name = parameter.name
+    element_type = element_type_of(array).name
+    typed.items = tuple(element_type if text == "dynamic" else text for text in parameter.items)
+    typed.outputs[0].id = parameter.outputs[0].id
+    typed.outputs[0].dims = parameter.outputs[0].dims
+    return typed
+
+
+def _end(body: Body, producer: Layer, output: Port, id: str) -> None:
+    """Adds a Result for an output, which keeps its layer in the model."""
+    result = Layer(id, f"{producer.name}/result{output.id}", "Result", "opset1", -1, ())
+    result.inputs = [Port("0", output.precision, None, -1)]
+    result.inputs[0].dims = output.dims
+    body.layers.append(result)
+    body.edges.append(Edge(producer.id, output.id, id, "0", -1))

@@ -1,4 +1,4 @@
-"""Candidates in the order of their costs, of which no more are made than are asked for."""
+"""Candidates in the order of their costs, of which no more are made than are productive for."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class CheapestFirst:
             (source.least, rank, source.candidates) for rank, source in enumerate(sources)
         ]
         self.sources.sort(key=lambda entry: entry[:2], reverse=True)
+        self.productive = 0
+        """How many sources have made candidates; whoever counts them sets it back."""
         self.waiting: list[tuple[float, int, int, Candidate]] = []
 
     def next(self, most: float) -> Candidate | None:
@@ -34,8 +36,10 @@ class CheapestFirst:
             sources and sources[-1][0] <= most and (not waiting or sources[-1][0] <= waiting[0][0])
         ):
             _, rank, candidates = sources.pop()
+            before = len(waiting)
             for index, candidate in enumerate(candidates()):
                 heappush(waiting, (candidate.cost, rank, index, candidate))
+            self.productive += len(waiting) > before
         if not waiting or waiting[0][0] > most:
             return None
         return heappop(waiting)[3]

@@ -5,7 +5,7 @@ Layers and edges that no edit touches are those of the whole: only the others ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..formats.ir.edits import Edit
 from ..formats.ir.reader import read
@@ -231,7 +231,7 @@ class _Kept:
             if not any(span[0] <= edit.end and edit.start <= span[1] for edit in edits):
                 self.edges = span
         changed = set(self.touched)
-        self.cuts = [span for at, span in enumerate(spans) if at not in changed]
+        self.cuts = list(_runs(spans, changed))
         self.cuts += [self.edges] if self.edges is not None else []
         self.inner = {
             at: _kept_bodies(scene, self.body.layers[at], edits)
@@ -259,6 +259,20 @@ class _Kept:
             body.edges = self.body.edges
         body.reindex()
         return True
+
+
+def _runs(spans: Sequence[Span], changed: set[int]) -> Iterator[Span]:
+    """The spans of all layers but some, those that follow each other as one."""
+    start = -1
+    for at, span in enumerate(spans):
+        if at in changed:
+            if start >= 0:
+                yield start, spans[at - 1][1]
+            start = -1
+        elif start < 0:
+            start = span[0]
+    if start >= 0:
+        yield start, spans[-1][1]
 
 
 def _same_ends(body: Body, other: Body) -> bool:

@@ -59,21 +59,10 @@ from .telling import cause_as_finding, element_start
 from .trial import Key, Trial, Wanted, of_layers
 from .values import Patched, value_causes
 from .whole_layer import layer_ports_causes, misplaced_causes, shifted_id_causes
+from .work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
 
-MIN_WORK = 400
-"""The work that is done for a small file: as many layers would be validated in that time."""
-WORK_PER_LAYER = 0.6
-"""The work that is done for each layer of the file."""
-FREE_WORK = 100
-"""The work for a small file after which less likely causes are tried no more."""
-FREE_PER_LAYER = 0.36
-"""The same for each layer of the file."""
-WORK_FOR_THE_NEXT = 200
-"""The work that is left at least when one cause is known and others are looked for."""
 MAX_NEXT = 3
-"""For how many causes beside the first there is so much."""
-TRIAL = 8
-"""The work of a trial, but for its layers."""
+"""For how many causes beside the first some work is left."""
 VALUE_COST = 1.2
 """Where no change of the text costs less, other values of constants are tried."""
 LESS_LIKELY = 0.5
@@ -173,10 +162,12 @@ def _causes(
     """The causes in the file as a whole and in single places; and the findings that neither a cause
     in the whole file explains nor are true by themselves."""
     diagnoses: list[Diagnosis] = []
+    work = Work(context)
     if len(graver) > 1:
         from .whole_file import whole_file_cause
 
-        whole = whole_file_cause(context, graver, partial(_single, everything, as_read))
+        single = partial(_single, everything, as_read, work)
+        whole = whole_file_cause(context, graver, single, work)
         if whole is not None:
             diagnoses.append(whole)
             graver = _without(graver, [whole])
@@ -184,7 +175,7 @@ def _causes(
     graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
     if len(graver) > MAX_FINDINGS:
         return diagnoses, graver
-    diagnoses += _Search(context, everything, graver, huge, as_read=as_read).run()
+    diagnoses += _Search(context, everything, graver, work, huge, as_read=as_read).run()
     rest = _without(graver, diagnoses)
     if 1 < len(rest) < len(graver):  # the others hid what they have in common
         from .whole_file import another_batch
@@ -203,12 +194,13 @@ def _without(findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]) -> lis
 def _single(
     everything: Sequence[Finding],
     as_read: bool,
+    work: Work,
     context: Context,
     findings: Sequence[Finding],
     count: int,
 ) -> Diagnosis | None:
     """The one constant that explains so many findings, if there is one."""
-    search = _Search(context, everything, findings, as_read=as_read)
+    search = _Search(context, everything, findings, work, as_read=as_read)
     for finding in search.waiting[:2]:
         for scene, position in search.places(finding):
             if position is None:
@@ -238,6 +230,7 @@ class _Search:
         context: Context,
         everything: Sequence[Finding],
         findings: Sequence[Finding],
+        work: Work,
         consequences: Sequence[Finding] = (),
         *,
         as_read: bool = False,
@@ -257,8 +250,7 @@ class _Search:
             self.waiting.sort(key=lambda finding: finding.rule != DANGLING_EDGE)
         self.few = len(findings) <= FEW
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
-        self.left = max(MIN_WORK, int(WORK_PER_LAYER * len(context.every_layer)))
-        self.spared = self.left - max(FREE_WORK, int(FREE_PER_LAYER * len(context.every_layer)))
+        self.work = work
         self.scenes: dict[Body, Scene] = {}
         self.bodies: dict[Layer, Body] = {
             layer: body for body in context.results for layer in body.layers
@@ -281,7 +273,7 @@ class _Search:
             self.take(diagnosis)
             causes += 1
             if causes <= MAX_NEXT:
-                self.left = max(self.left, WORK_FOR_THE_NEXT)
+                self.work.go_on()
 
     def lost_layers(self) -> list[Diagnosis]:
         """The layers that are gone with all their edges."""
@@ -326,7 +318,7 @@ class _Search:
         """The cause of a finding, which is looked for once."""
         key = id(finding)
         if key not in self.causes:
-            if self.left <= 0:
+            if self.work.is_done:
                 return None
             self.causes[key] = self.cause_of(finding)
         return self.causes[key]
@@ -339,6 +331,7 @@ class _Search:
             if result is None:
                 return None
             scene = self.scenes[body] = Scene(self.context, result, self.everything)
+            self.work.count(OF_A_SCENE * len(scene.layers))
         return scene
 
     def places(self, finding: Finding) -> Iterator[tuple[Scene, int | None]]:
@@ -398,8 +391,10 @@ class _Search:
         tried: set[object] = {((), None)}
         candidates = CheapestFirst(sources)
         beside = 0
-        while beside < BESIDE and self.left > 0:
+        while beside < BESIDE and not (self.work.is_overdone if explaining else self.work.is_done):
             candidate = candidates.next(self.worth(explaining))
+            self.work.count(OF_A_SOURCE * candidates.productive)
+            candidates.productive = 0
             if candidate is None:
                 break  # nothing that is left is as likely
             beside += bool(explaining)
@@ -417,9 +412,11 @@ class _Search:
         if not explaining:
             return inf
         most, first, _ = max(explaining, key=lambda entry: (entry[0], -entry[1].cost))
+        if self.work.is_done:
+            return first.cost + CLEARLY  # what is as likely has to be known
         if most < len(self.waiting):
-            return first.cost + (LESS_LIKELY if self.left < self.spared else MUCH_LESS_LIKELY)
-        if self.left < self.spared:
+            return first.cost + (LESS_LIKELY if self.work.is_spared else MUCH_LESS_LIKELY)
+        if self.work.is_spared:
             return first.cost + CLEARLY
         enough = len(explaining) >= SHOWN or most > 1
         return first.cost + (CLEARLY if enough else LESS_LIKELY)
@@ -459,6 +456,7 @@ class _Search:
     ) -> tuple[Finding, ...]:
         """The findings that are gone after a change; none if a new one has come."""
         weights = self.weights(candidate)
+        self.work.count(OF_A_LOOK if candidate.holder is None else OF_A_PORT_MAP)
         if refuted(scene, finding, candidate, weights):
             return ()
         if weights is not None and not self.settles(scene, finding, weights):
@@ -474,7 +472,7 @@ class _Search:
         needs = candidate.needs if trial.scene is scene else ()
         base = trial.base
         after = trial.check(candidate.edits, needs, weights, wanted, base)
-        self.left -= trial.size + TRIAL
+        self.work.count_trial(trial)
         if after is None:
             return ()
         new = after - base
@@ -519,10 +517,10 @@ class _Search:
         core = {*trial.core, *needs}
         core.update(at for inner in trial.core for at in named_by_edges(scene, inner))
         core |= behind_values(scene, core, MAX_VALUES_BEFORE)
-        if len(core) == trial.size:
+        if len(core) == len(trial.core):
             return None
         wider = Trial(scene, core)
-        self.left -= wider.size + TRIAL
+        self.work.count_trial(wider)
         return wider
 
     def weights(self, candidate: Candidate) -> Weights | None:
@@ -539,7 +537,7 @@ class _Search:
             return False
         trial = self.known_trial(scene, (at,))
         after = trial.check((), (), weights, Wanted(finding, 1))
-        self.left -= TRIAL
+        self.work.count(OF_A_BIN)
         return after is not None and not after
 
     def stays(
@@ -550,7 +548,7 @@ class _Search:
         if any(scene.layers[at].is_parameter for at in touched):
             return False  # what it is fed comes from around the body
         trial = self.known_trial(scene, touched)
-        self.left -= trial.size + TRIAL
+        self.work.count_trial(trial)
         return not trial.takes_back(candidate.edits, candidate.needs, weights, wanted)
 
     def known_trial(self, scene: Scene, core: Iterable[int]) -> Trial:

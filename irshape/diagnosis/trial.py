@@ -172,8 +172,8 @@ class Trial:
     def __init__(self, scene: Scene, core: Iterable[int]) -> None:
         self.scene = scene
         self.core = sorted(set(core))
-        self.size = sum(_layers(scene.layers[at]) for at in self.core)
-        """How many layers it has; those in bodies, of which most stay as they are, count half."""
+        self.every_layer = sum(_layers(scene.layers[at]) for at in self.core)
+        """How many layers it has, with those in bodies."""
 
     @cached_property
     def base(self) -> Counter[Key]:
@@ -302,12 +302,13 @@ class Trial:
         walk.run({}, False)
         inference = Inference(model, walk.result)
         context = Context(model, inference, scene.context.settings, reasons=False)
+        context.take_over(scene.context)
         return _Part(context, meant, outside)
 
 
 def _layers(layer: Layer) -> int:
-    """A layer and half of those in its bodies."""
-    return 1 + sum(1 for body in (layer.bodies or {}).values() for _ in body.walk()) // 2
+    """A layer and those in its bodies."""
+    return 1 + sum(1 for body in (layer.bodies or {}).values() for _ in body.walk())
 
 
 def _offset_of(edge: Edge) -> int:

@@ -30,6 +30,7 @@ from .candidate import Candidate, Diagnosis
 from .constants import constant_spans
 from .scene import Scene
 from .trial import Trial, local_rules
+from .work import Work
 from .writing import with_attribute, with_edge
 
 SEVERAL = 3
@@ -45,12 +46,12 @@ Single = Callable[[Context, Sequence[Finding], int], Diagnosis | None]
 
 
 def whole_file_cause(
-    context: Context, findings: Sequence[Finding], single: Single
+    context: Context, findings: Sequence[Finding], single: Single, work: Work
 ) -> Diagnosis | None:
     """The cause that lies in the file as a whole, if there is one."""
     return (
         _short_weights(context, findings)
-        or _other_weights(context, findings, single)
+        or _other_weights(context, findings, single, work)
         or another_batch(context, findings)
         or _renumbered(context, findings)
     )
@@ -148,7 +149,7 @@ def _without_weights(
 
 
 def _other_weights(
-    context: Context, findings: Sequence[Finding], single: Single
+    context: Context, findings: Sequence[Finding], single: Single, work: Work
 ) -> Diagnosis | None:
     """The .bin holds other values than the shapes of the model need."""
     weights = context.model.weights
@@ -160,6 +161,7 @@ def _other_weights(
         alone = single(context, findings, len(findings))
         if alone is not None:
             return alone
+    work.count_inference()
     explained = list(_of_constants(context, findings))
     explained += [finding for finding in findings if finding.rule == CONSTANT_OUT_OF_RANGE]
     if len({finding.layer for finding in explained}) < SEVERAL or len(explained) * 2 < len(

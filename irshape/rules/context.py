@@ -203,6 +203,13 @@ class Context:
             wiring = self._wirings[body] = wire(body)
         return wiring
 
+    def take_over(self, whole: Context) -> None:
+        """Takes over what is known of the edges of bodies that another context has, too."""
+        for body in self.results:
+            known = whole._links.get(body)
+            if known is not None and known.sound:
+                self._links[body] = known
+
     def links(self, body: Body) -> Links:
         """The faults of the edges of a body."""
         links = self._links.get(body)

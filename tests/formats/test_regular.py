@@ -12,8 +12,8 @@ import pytest
 from ir import Net
 
 import irshape
-from irshape.formats.ir.forms import NAMES, make_form, read_form
-from irshape.model.graph import Body, Port
+from irshape.formats.ir.forms import Form, Outline, outline_of, read_form
+from irshape.model.graph import Body, Layer, Port
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
 HEAD = '<?xml version="1.0"?>'
@@ -228,8 +228,22 @@ DIGITS = [
 @pytest.mark.parametrize("case", DIGITS, ids=lambda case: case.name)
 @pytest.mark.parametrize("id", ["4", "10"])
 def test_texts_that_differ_in_digits_are_cut_into_what_is_read(case: Digits, id: str) -> None:
-    for text in (CONTENT.replace("ID", id), CONTENT.replace("ID", id).replace(case.old, case.new)):
-        assert make_form(False, *text.split(f'{NAMES}"')) == read_form(False, text)
+    text = CONTENT.replace("ID", id)
+    assert (outline_of(text) is None) == (len(id) > 1)
+    text = text.replace(case.old, case.new)
+    outline, form = outline_of(text), read_form(text)
+    if outline is not None and form is not None:
+        assert outline.form_of(text) == form
+        assert filled(outline, text) == filled(form, text)
+
+
+def filled(form: Form | Outline, text: str) -> Any:
+    """A layer that has what a form or an outline says."""
+    layer = Layer("1", "name", "type", "opset1", 0, ())
+    form.fill(layer, text, 100, "4096", ["name"])
+    body = Body()
+    body.layers.append(layer)
+    return described_body(body)
 
 
 def test_names_that_are_not_ascii(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The forms of regular layers: what is between `<layer …>` and `</layer>`, read once for each text.
 
-Texts that differ in their digits alone have one `_Outline`: the text with a 1 for every digit. It
+Texts that differ in their digits alone have one `Outline`: the text with a 1 for every digit. It
 says where everything stands, so that the next such text is cut instead of read.
 """
 
@@ -12,10 +12,12 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ...model.graph import NO_ATTRIBUTES
+from ...model.graph import NO_ATTRIBUTES, Layer, Port
 
 NAMES = ' names="'
 OFFSET = ' offset="'
+
+OFFSET_LEFT_OUT = OFFSET + '"'
 
 SHORT = 4096
 """Nothing of a longer text is remembered, which bounds the memory that this takes."""
@@ -39,30 +41,74 @@ class Form(NamedTuple):
     outputs: tuple[PortForm, ...] | None
     rt_info: tuple[int, int] | None
 
+    def fill(self, layer: Layer, text: str, begun: int, offset: str, names: list[str]) -> None:
+        """Gives a layer what the form says.
 
-def make_form(constant: bool, *pieces: str) -> Form | None:
-    """The form of a text; None where it is not laid out as writers lay it out.
+        begun: where the text begins in the file. offset, names: what it leaves out, in order.
+        """
+        items, offset_at, data, inputs, outputs, rt_info = self
+        if offset_at >= 0:
+            items = (*items[:offset_at], offset, *items[offset_at + 1 :])
+        layer.items = items
+        if data >= 0:
+            layer.data_offset = begun + data
+        begun += len(offset)
+        if rt_info is not None:
+            layer.rt_info_span = (begun + rt_info[0], begun + rt_info[1])
+        if inputs is not None:
+            layer.inputs = [
+                Port(id, precision, None, begun + place, dims)
+                for id, precision, place, dims, _ in inputs
+            ]
+        if outputs is not None:
+            left = iter(names)
+            layer.outputs = ports = []
+            for id, precision, place, dims, named in outputs:
+                name = next(left) if named else None
+                if name == layer.name:
+                    name = layer.name  # which is kept once
+                ports.append(Port(id, precision, name, begun + place, dims))
+                if name is not None:
+                    begun += len(name)
 
-    pieces: the text, cut where tensor names are left out; of a constant first where its offset is.
+
+def form_of(text: str) -> Form | Outline | None:
+    """What a text says that has its places of names and of an offset left empty.
+
+    None where it is not laid out as writers lay it out. A text that comes again and again has a
+    form, which is remembered from one model to the next. For any other an outline will do: where
+    hardly any layer comes again, forms would only be made to push each other out.
     """
-    text = pieces[0]
-    if constant:
-        text += OFFSET + '"' + pieces[1]
-        pieces = pieces[1:]
-    text = (NAMES + '"').join((text, *pieces[1:]))
-    form = None
-    if len(text) < SHORT:
-        outline = _outline(constant, text.encode("latin-1").translate(_ONES))
-        form = None if outline is None else outline.form_of(text)
-    return form or read_form(constant, text)
+    if text in FORMS:
+        return FORMS[text]
+    if len(text) >= SHORT:
+        return read_form(text)
+    outline = outline_of(text)
+    if outline is not None and not outline.dynamic:
+        mark = hash(text)
+        times = _times.get(mark, 0)
+        if times < _FEW_TIMES:
+            if len(_times) == _MOST_FORMS:
+                _times.clear()
+            _times[mark] = times + 1
+            return outline
+    form = (None if outline is None else outline.form_of(text)) or read_form(text)
+    if len(FORMS) == _MOST_FORMS:
+        FORMS.clear()
+    FORMS[text] = form
+    return form
 
 
-form_of = lru_cache(maxsize=4096)(make_form)
-"""The same, remembered from one model to the next: a form depends on nothing but its text."""
+FORMS: dict[str, Form | None] = {}
+"""Those that are remembered."""
+_MOST_FORMS = 4096
+_FEW_TIMES = 2
+_times: dict[int, int] = {}
+"""How often texts have come, by their hashes."""
 
 
-def read_form(constant: bool, text: str) -> Form | None:
-    """The form of a text that has its places of names and of an offset left empty."""
+def read_form(text: str) -> Form | None:
+    """The same, read from beginning to end."""
     match = _FORM.fullmatch(text)
     if match is None:
         return None
@@ -80,9 +126,7 @@ def read_form(constant: bool, text: str) -> Form | None:
     ):
         return None
     offset_at = -1
-    if constant:
-        if "offset" not in items[::2]:
-            return None
+    if OFFSET_LEFT_OUT in text and "offset" in items[::2]:
         offset_at = items[::2].index("offset") * 2 + 1
     return Form(
         items,
@@ -115,11 +159,13 @@ PortOutline = tuple[int, int, int, slice, bool]
 whether it has names."""
 
 
-class _Outline(NamedTuple):
+class Outline(NamedTuple):
     """How a text with digits in certain places is cut into its form."""
 
     form: Form
     """That of the outline itself."""
+    offset_at: int
+    """The same as that of the form."""
     cut: Callable[[str], tuple[str, ...]]
     """Cuts out the parts of a text that have digits."""
     items: tuple[tuple[int, int], ...]
@@ -129,19 +175,43 @@ class _Outline(NamedTuple):
     dynamic: bool
     """Whether some dimension has a minus."""
 
+    def fill(self, layer: Layer, text: str, begun: int, offset: str, names: list[str]) -> None:
+        """Gives a layer what the form of a text of this outline says, without making that."""
+        form, offset_at, cut, _, inputs, outputs, _ = self
+        parts: tuple[Any, ...] = (*cut(text), None)
+        items = self._items(parts)
+        if offset_at >= 0:
+            items = (*items[:offset_at], offset, *items[offset_at + 1 :])
+        layer.items = items
+        if form.data >= 0:
+            layer.data_offset = begun + form.data
+        begun += len(offset)
+        if form.rt_info is not None:
+            layer.rt_info_span = (begun + form.rt_info[0], begun + form.rt_info[1])
+        if inputs is not None:
+            layer.inputs = [
+                Port(parts[id], parts[precision], None, begun + place, _sizes(parts[dims]))
+                for id, precision, place, dims, _ in inputs
+            ]
+        if outputs is not None:
+            left = iter(names)
+            layer.outputs = ports = []
+            for id, precision, place, dims, named in outputs:
+                name = next(left) if named else None
+                if name == layer.name:
+                    name = layer.name  # which is kept once
+                port = Port(parts[id], parts[precision], name, begun + place, _sizes(parts[dims]))
+                ports.append(port)
+                if name is not None:
+                    begun += len(name)
+
     def form_of(self, text: str) -> Form | None:
         """The same as `read_form` of a text of this outline; None where that has to be asked."""
-        form, cut, items, inputs, outputs, dynamic = self
+        form, offset_at, cut, _, inputs, outputs, dynamic = self
         parts: tuple[Any, ...] = (*cut(text), None)
-        own = form.items
-        if items:
-            changed = list(own)
-            for index, at in items:
-                changed[index] = parts[at]
-            own = tuple(changed)
         read = Form(
-            own,
-            form.offset_at,
+            self._items(parts),
+            offset_at,
             form.data,
             None if inputs is None else _ports_from(parts, inputs),
             None if outputs is None else _ports_from(parts, outputs),
@@ -153,6 +223,16 @@ class _Outline(NamedTuple):
             return None
         return read
 
+    def _items(self, parts: tuple[Any, ...]) -> tuple[str, ...]:
+        """The items of the text that has these parts."""
+        items = self.form.items
+        if not self.items:
+            return items
+        changed = list(items)
+        for index, at in self.items:
+            changed[index] = parts[at]
+        return tuple(changed)
+
 
 def _ports_from(parts: tuple[Any, ...], outlines: tuple[PortOutline, ...]) -> tuple[PortForm, ...]:
     return tuple(
@@ -163,12 +243,17 @@ def _ports_from(parts: tuple[Any, ...], outlines: tuple[PortOutline, ...]) -> tu
     )
 
 
+def outline_of(text: str) -> Outline | None:
+    """The outline of a text; None for one that has to be read."""
+    return _outline(text.encode("latin-1").translate(_ONES))
+
+
 @lru_cache(maxsize=1024)
-def _outline(constant: bool, ones: bytes) -> _Outline | None:
+def _outline(ones: bytes) -> Outline | None:
     """The outline of all texts that have a digit wherever this one has a 1."""
     text = ones.decode("latin-1")
     match = _FORM.fullmatch(text)
-    form = read_form(constant, text)
+    form = read_form(text)
     if match is None or form is None:
         return None
     slices: list[slice] = []
@@ -187,8 +272,9 @@ def _outline(constant: bool, ones: bytes) -> _Outline | None:
     if any(len(port[0]) > 1 for port in (*(form.inputs or ()), *(form.outputs or ()))):
         return None  # an id of several digits may begin with a zero
     nothing = slice(0, 0)  # of one slice alone, `itemgetter` makes no tuple
-    return _Outline(
+    return Outline(
         form,
+        form.offset_at,
         itemgetter(*slices, nothing, nothing),
         tuple(items),
         inputs,

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from sys import intern
 
-from ...model.graph import Body, EdgeTexts, Layer, Port
-from .forms import ID, NAMES, OFFSET, SHORT, SPACE, VALUE, Form, form_of, make_form
+from ...model.graph import Body, EdgeTexts, Layer
+from .forms import FORMS, ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
 
 class Window:
@@ -54,27 +54,29 @@ def read_layers(window: Window, at: int, body: Body) -> int:
 def _read_layers(text: str, at: int, body: Body, origin: int) -> int:
     """The same for the layers that end in a text. origin: where that begins in the file."""
     layers, path = body.layers, body.path
-    match = _LAYER.match
+    match, find, known = _LAYER.match, text.find, FORMS.get
     while head := match(text, at):
         begun = head.end()
-        end = text.find("</layer>", begun)
+        end = find("</layer>", begun)
         if end < 0:
             return at
-        pieces = text[begun:end].split(NAMES)
-        names: list[str] = []
-        for index in range(1, len(pieces)):
-            name, _, pieces[index] = pieces[index].partition('"')
-            if not name.isprintable() or not name.isascii() or "<" in name or "&" in name:
-                return at
-            names.append(name)
         id, name, type, version, output_names = head.groups()
-        if type == "Const":
-            before, _, behind = pieces[0].partition(OFFSET)
-            offset, _, behind = behind.partition('"')
-            pieces[:1] = before, behind
-        else:
-            offset = ""
-        form = (form_of if end - begun < SHORT else make_form)(type == "Const", *pieces)
+        rest, left, offset = begun, "", ""
+        if type == "Const" and (cut := find(OFFSET, begun, end)) >= 0:
+            cut += len(OFFSET)
+            left, rest = text[begun:cut], find('"', cut)
+            offset = text[cut:rest]
+        names: list[str] = []
+        while (cut := find(NAMES, rest, end)) >= 0:
+            cut += len(NAMES)
+            left += text[rest:cut]
+            rest = find('"', cut)
+            tensor = text[cut:rest]
+            if not tensor.isprintable() or not tensor.isascii() or "<" in tensor or "&" in tensor:
+                return at
+            names.append(tensor)
+        left += text[rest:end]
+        form = known(left) or form_of(left)
         if (
             form is None
             or not (offset.isdecimal() if form.offset_at >= 0 else not offset)
@@ -84,38 +86,10 @@ def _read_layers(text: str, at: int, body: Body, origin: int) -> int:
         place = origin + head.start(1) - len('<layer id="')
         layer = Layer(id, name, intern(type), intern(version), place, path)
         layer.output_names = output_names
-        _fill(layer, form, origin + begun, offset, names)
+        form.fill(layer, left, origin + begun, offset, names)
         layers.append(layer)
         at = end + len("</layer>")
     return at
-
-
-def _fill(layer: Layer, form: Form, begun: int, offset: str, names: list[str]) -> None:
-    """Gives a layer what its form says. names: the texts that the form leaves out, in order."""
-    items, offset_at, data, inputs, outputs, rt_info = form
-    if offset_at >= 0:
-        items = (*items[:offset_at], offset, *items[offset_at + 1 :])
-    layer.items = items
-    if data >= 0:
-        layer.data_offset = begun + data
-    begun += len(offset)
-    if rt_info is not None:
-        layer.rt_info_span = (begun + rt_info[0], begun + rt_info[1])
-    if inputs is not None:
-        layer.inputs = [
-            Port(id, precision, None, begun + place, dims)
-            for id, precision, place, dims, _ in inputs
-        ]
-    if outputs is not None:
-        left = iter(names)
-        layer.outputs = ports = []
-        for id, precision, place, dims, named in outputs:
-            name = next(left) if named else None
-            if name == layer.name:
-                name = layer.name  # which is kept once
-            ports.append(Port(id, precision, name, begun + place, dims))
-            if name is not None:
-                begun += len(name)
 
 
 def read_edges(data: bytes, at: int, body: Body) -> int:

@@ -8,7 +8,8 @@ Demand = tuple[str, int]
 """A relation and a number: a dynamic dimension has to be `==` the number, `>=`, a multiple of it
 (`%`), or 1 or it (`1|`). A relation `=`, with 0: two of them have to be equal.
 """
-_noted: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
+NOTED: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
+"""What is demanded while a layer is at work; None where nobody takes notes."""
 
 
 class NotedDemands:
@@ -18,16 +19,16 @@ class NotedDemands:
 
     def __enter__(self) -> NotedDemands:
         self.demands: list[Demand] = []
-        self._token = _noted.set(self.demands)
+        self._token = NOTED.set(self.demands)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _noted.reset(self._token)
+        NOTED.reset(self._token)
 
 
 def note(relation: str, number: int) -> None:
     """Notes a demand of the layer at work, where somebody takes notes."""
-    noted = _noted.get()
+    noted = NOTED.get()
     if noted is not None:
         noted.append((relation, number))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from math import prod
 
-from ..demands import NotedDemands
+from ..demands import NOTED, Demand
 from ..faults import Fault, Violation, fault
 from ..model.graph import Layer, Model
 from ..model.weights import Constant, numbers_of, raw_bytes
@@ -69,14 +69,16 @@ class LayerEngine:
     def _infer(
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
+        demands: list[Demand] = []
+        before = NOTED.set(demands)  # `with NotedDemands()` takes as long as a simple layer
         try:
-            with NotedDemands() as noted:
-                result = _worked_out(operation, inputs, with_values)
+            result = _worked_out(operation, inputs, with_values)
         except Violation as violation:
             return LayerResult(violation.fault)
         except Exception as error:
             return LayerResult(internal_error(operation, error))
-        demands = noted.demands
+        finally:
+            NOTED.reset(before)
         return result._replace(demands=frozenset(demands)) if demands else result
 
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:

@@ -22,6 +22,8 @@ _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 _NO_LIMIT: Final = sys.float_info.max
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _INTEGER = re.compile(r"\s*[-+]?[0-9]+")
+_NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
+"""As writers lay out a shape."""
 
 
 def bounded(digits: str) -> int:
@@ -219,8 +221,11 @@ class ListOf(Kind):
     def __init__(self, item: Kind) -> None:
         self.item = item
         self.name = f"{item.name}[]"
+        self.any_naturals = isinstance(item, Integer) and item.any_natural
 
     def read(self, text: str) -> tuple[Any, ...]:
+        if self.any_naturals and _NATURALS.fullmatch(text):
+            return tuple(map(int, text.split(",")))
         if not text.strip():
             return ()
         values = []

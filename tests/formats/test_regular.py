@@ -194,6 +194,50 @@ def test_irregular_text_is_left_to_the_parser(change: Change, tmp_path: Path) ->
         assert described(tmp_path, REGULAR + changed) == described(tmp_path, PARSED + changed)
 
 
+ENTRY = '<input external_port_id="2" internal_layer_id="1" />'
+BACK_EDGE = '<edge from-layer="22" to-layer="1" />'
+AROUND_BODIES = [
+    Change(
+        "an entry with an attribute twice", ENTRY, ENTRY.replace(" />", ' axis="0" axis="1" />')
+    ),
+    Change("an entry with an entity", ENTRY, ENTRY.replace('"2"', '"&#50;"')),
+    Change("an entry with an equals sign", ENTRY, ENTRY.replace(" />", ' purpose="a=b" />')),
+    Change("an entry with content", ENTRY, ENTRY.replace(" />", "></input>")),
+    Change("another element among the entries", ENTRY, f"<odd/>{ENTRY}"),
+    Change("a comment among the entries", ENTRY, f"<!-- <body> -->{ENTRY}"),
+    Change("an empty port map", "<port_map>", "<port_map></port_map><odd>"),
+    Change("a second port map", "<port_map>", "<port_map></port_map><port_map>"),
+    Change("another port map", "<else_port_map>", "<port_map></port_map><else_port_map>"),
+    Change("a port map that ends as another", "</else_port_map>", "</port_map>"),
+    Change("no back edges", BACK_EDGE, ""),
+    Change("a back edge in another order", BACK_EDGE, '<edge to-layer="1" from-layer="22" />'),
+    Change("a back edge with more attributes", BACK_EDGE, BACK_EDGE.replace(" />", ' odd="1" />')),
+    Change("back edges twice", "<back_edges>", "<back_edges></back_edges><back_edges>"),
+    Change("an attribute", "<port_map>", '<data a="1" /><port_map>'),
+    Change("an attribute behind the port map", "</port_map>", '</port_map><data a="1" />'),
+    Change("an offset", "</back_edges>", '</back_edges><data offset="" />'),
+    Change("a port with a leading zero", '<port id="2"', '<port id="02"'),
+    Change("a name with <body>", 'names="means"', 'names="a <body> b"'),
+    Change("a name with body>", 'names="means"', 'names="a body> b"'),
+    Change("an odd attribute of the layer", 'name="nested"', 'name="nested" odd="1"'),
+    Change("a body with an attribute", "<body>", '<body odd="1">'),
+    Change("a body without layers", "<body>", "<body></body><odd>"),
+    Change("text before a body", "<then_body>", "text<then_body>"),
+    Change("an unknown element before a body", "<then_body>", "<odd/><then_body>"),
+    Change("no end of a body", "</then_body>", ""),
+]
+
+
+@pytest.mark.parametrize("change", AROUND_BODIES, ids=lambda change: change.name)
+def test_irregular_text_around_bodies_is_left_to_the_parser(change: Change, tmp_path: Path) -> None:
+    example = EXAMPLES[0].with_name("control_flow.xml")
+    text = example.read_text(encoding="utf-8").removeprefix(HEAD)
+    assert change.old in text
+    for count in (1, -1):  # at the first place, and everywhere
+        changed = text.replace(change.old, change.new, count)
+        assert described(tmp_path, REGULAR + changed) == described(tmp_path, PARSED + changed)
+
+
 CONTENT = (
     '<data element_type="i64" a1="7" shape="1, 20" b2="" />'
     '<input><port id="0" precision="FP32"><dim>1</dim><dim>20</dim></port>'

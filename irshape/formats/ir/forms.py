@@ -115,7 +115,7 @@ def read_form(text: str) -> Form | None:
     attributes, rt_info, incoming, outgoing = match.group("data", "rt_info", "input", "output")
     items: tuple[str, ...] = NO_ATTRIBUTES
     if attributes:
-        items = tuple(part for pair in _ATTRIBUTE.findall(attributes) for part in pair)
+        items = tuple(part for pair in ATTRIBUTE.findall(attributes) for part in pair)
     inputs = None if incoming is None else tuple(_ports(text, *match.span("input")))
     outputs = None if outgoing is None else tuple(_ports(text, *match.span("output")))
     if (
@@ -150,7 +150,7 @@ def _distinct(rt_info: str) -> bool:
     return all(
         len(names) == len(set(names))
         for element in rt_info.split("<attribute")
-        if (names := [name for name, _ in _ATTRIBUTE.findall(element)])
+        if (names := [name for name, _ in ATTRIBUTE.findall(element)])
     )
 
 
@@ -261,7 +261,7 @@ def _outline(ones: bytes) -> Outline | None:
     if form.items:
         places = [
             match.start("data") + each.start(group)
-            for each in _ATTRIBUTE.finditer(match["data"])
+            for each in ATTRIBUTE.finditer(match["data"])
             for group in (1, 2)
         ]
         for index, (item, place) in enumerate(zip(form.items, places, strict=True)):
@@ -318,7 +318,7 @@ _ONES = bytes.maketrans(b"0123456789", b"1111111111")
 SPACE = r"[ \t\r\n]*+"
 VALUE = r"[ !#-%'-;=-~]*+"
 ID = r"(?:0|[1-9][0-9]{0,17}+)"
-_PAIR = rf' [A-Za-z_][A-Za-z0-9_.-]*+="{VALUE}"'
+PAIR = rf' [A-Za-z_][A-Za-z0-9_.-]*+="{VALUE}"'
 _DIM = r"<dim>(?:-1|[0-9]{1,18}+)</dim>"
 _PORT_TEXT = (
     rf'<port id="({ID})"( names="")?+(?: precision="(\w++)")?+( names="")?+ ?+'
@@ -327,12 +327,12 @@ _PORT_TEXT = (
 _PORT = re.compile(_PORT_TEXT, re.ASCII)
 _PORTS = rf"(?:{SPACE}{_PORT_TEXT})*+{SPACE}"
 _FORM = re.compile(
-    rf"{SPACE}(?:<data(?P<data>(?:{_PAIR})*+) ?+/>{SPACE})?+"
-    rf"(?:(?P<rt_info><rt_info>(?:{SPACE}<attribute(?:{_PAIR})*+ ?+/>)*+{SPACE}</rt_info>)"
+    rf"{SPACE}(?:<data(?P<data>(?:{PAIR})*+) ?+/>{SPACE})?+"
+    rf"(?:(?P<rt_info><rt_info>(?:{SPACE}<attribute(?:{PAIR})*+ ?+/>)*+{SPACE}</rt_info>)"
     rf"{SPACE})?+"
     rf"(?:<input>(?P<input>{_PORTS})</input>{SPACE})?+"
     rf"(?:<output>(?P<output>{_PORTS})</output>{SPACE})?+",
     re.ASCII,
 )
-_ATTRIBUTE = re.compile(rf' ([^ ="]++)="({VALUE})"')
+ATTRIBUTE = re.compile(rf' ([^ ="]++)="({VALUE})"')
 _SIZE = re.compile(r"-?[0-9]++")

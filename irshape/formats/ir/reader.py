@@ -27,7 +27,7 @@ from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
 from .elements import OPAQUE, Elements
-from .regular import Window, read_edges, read_layers
+from .regular import Window, read_around_body, read_edges, read_layers, start_around_body
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -191,6 +191,11 @@ class _Reader(Elements):
                 end = read_edges(data, at, self.body)
             self.shift -= end - at
             at = end
+            if self.state == _LAYERS and (begun := start_around_body(window, at)) > 0:
+                self.parser.Parse(data[at:begun], False)
+                assert self.current is not None
+                at = read_around_body(window, begun, self.current, self.early)
+                self.shift -= at - begun
         self.parser.Parse(data[at:], True)
 
     def release(self) -> None:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from sys import intern
 
-from ...model.graph import Body, EdgeTexts, Layer
-from .forms import FORMS, ID, NAMES, OFFSET, SPACE, VALUE, form_of
+from ...model.graph import BackEdge, Body, EdgeTexts, Layer, PortMap
+from .forms import ATTRIBUTE, FORMS, ID, NAMES, OFFSET, PAIR, SPACE, VALUE, form_of
 
 
 class Window:
@@ -92,6 +92,57 @@ def _read_layers(text: str, at: int, body: Body, origin: int) -> int:
     return at
 
 
+def start_around_body(window: Window, at: int) -> int:
+    """Where the start tag of a layer ends that begins at `at` and has a body; -1 for any other."""
+    head = _LAYER.match(window.text, at - window.start)
+    if head is None:
+        return -1
+    inside = window.text.find("</layer>", head.end())
+    has_body = inside >= 0 and window.text.find("body>", head.end(), inside) >= 0
+    return window.start + head.end() if has_body else -1
+
+
+def read_around_body(window: Window, at: int, layer: Layer, early: Body) -> int:
+    """Gives a layer what stands before the first of its bodies; returns where that ends.
+
+    Where that is irregular, nothing is read. at: where the start tag of the layer ends. early:
+    takes the back edges.
+    """
+    text, place, origin = window.text, at - window.start, window.start
+    end = text.rfind("<", place, text.find("body>", place))
+    port_maps: dict[str, list[PortMap]] = {}
+    while match := _PORT_MAP.match(text, place, end):
+        entries = [
+            PortMap(
+                entry[1],  # type: ignore[arg-type]
+                dict(ATTRIBUTE.findall(entry[2])),
+                origin + entry.start(),
+            )
+            for entry in _ENTRY.finditer(text, *match.span(2))
+        ]
+        values = sum(len(entry.attributes) for entry in entries)
+        if match[1] in port_maps or values != match[2].count("="):
+            return at
+        port_maps[match[1]] = entries
+        place = match.end()
+    edges: list[BackEdge] = []
+    if match := _BACK_EDGES.match(text, place, end):
+        edges += [
+            BackEdge(edge[1], edge[2], origin + edge.start())
+            for edge in _BACK_EDGE.finditer(text, *match.span(1))
+        ]
+        place = match.end()
+    names = _NAMED.findall(text, place, end)
+    left = _NAMED.sub(f'{NAMES}"', text[place:end])
+    form = form_of(left) if _BODY.match(text, end) else None
+    if form is None or form.offset_at >= 0:
+        return at
+    form.fill(layer, left, origin + place, "", names)
+    layer.port_maps = port_maps or None
+    early.back_edges += edges
+    return origin + end
+
+
 def read_edges(data: bytes, at: int, body: Body) -> int:
     """Gives a body the edges that begin at `at`; returns where they end.
 
@@ -120,6 +171,18 @@ _LAYER = re.compile(
     rf'{SPACE}<layer id="({ID})" name="({VALUE})" type="({VALUE})" version="({VALUE})"'
     rf'(?: output_names="({VALUE})")?+ ?+>'
 )
+_ENTRY_TEXT = rf"<(input|output)((?:{PAIR})*+) ?+/>"
+_ENTRY = re.compile(_ENTRY_TEXT)
+_PORT_MAP = re.compile(
+    rf"{SPACE}<(port_map|then_port_map|else_port_map)>((?:{SPACE}{_ENTRY_TEXT})*+){SPACE}</\1>"
+)
+_BACK_EDGE_TEXT = rf'<edge from-layer="({VALUE})" to-layer="({VALUE})" ?+/>'
+_BACK_EDGE = re.compile(_BACK_EDGE_TEXT)
+_BACK_EDGES = re.compile(
+    rf"{SPACE}<back_edges>((?:{SPACE}{_BACK_EDGE_TEXT})*+){SPACE}</back_edges>"
+)
+_NAMED = re.compile(rf'{NAMES}({VALUE})"')
+_BODY = re.compile("<(?:then_|else_)?body>")
 _N = "[0-9]++"
 _EDGE = rf'<edge from-layer="{_N}" from-port="{_N}" to-layer="{_N}" to-port="{_N}" ?+/>'
 _EDGES = re.compile(rf"(?:{SPACE}{_EDGE})*+(?={SPACE}</edges>)".encode())

@@ -195,7 +195,7 @@ class Walk:
             if cyclic and position in cyclic:
                 outputs[position] = self._pass_over(position)
                 continue  # a rule reports the cycle
-            if parameters and layer.is_parameter and layer.id in parameters:
+            if parameters and layer.id in parameters and layer.is_parameter:
                 outputs[position] = self._feed(position, inputs, parameters[layer.id])
                 continue
             ports, with_values = layer.outputs, position in needed

@@ -106,9 +106,8 @@ class Context:
         for body, position in self.by_type.get("const", ()):
             layer = body.layers[position]
             items = layer.items
-            try:
-                constant = known[items]
-            except KeyError:
+            constant = known.get(items)
+            if constant is None and items not in known:
                 constant = known[items] = self._constant(layer)
             if constant is not None:
                 described.append((layer, constant))

@@ -104,10 +104,10 @@ def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     asked = _asked(all_rules(), frozenset(also))
     by_rule = context.reported
     for rule, is_own, checks in asked.rules:
-        reported = bool(by_rule) and rule.id in by_rule
-        if is_own and checks and not reported:
+        is_reported = bool(by_rule) and rule.id in by_rule
+        if is_own and checks and not is_reported:
             yield from rule.check(context)  # all that `findings` yields then, without its steps
-        elif checks or reported:
+        elif checks or is_reported:
             yield from rule.findings(context) if is_own else _of_plugin(rule, context)
     for rule_id, reported in by_rule.items():
         if rule_id not in asked.ids:

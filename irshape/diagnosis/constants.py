@@ -22,6 +22,8 @@ MAX_TWINS = 10
 """How many places of like constants are tried."""
 MAX_BEHIND = 24
 """Among how many layers before a layer constants are looked for."""
+NEARLY = 0.5
+"""How much likelier an offset is that differs from the written one by a slip of typing."""
 FAR = 1 << 32
 """How far away a layer of another body is."""
 _ORDER = ("element_type", "shape", "offset", "size")
@@ -240,6 +242,9 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
                 f"{const.layer.attribute('size')}",
                 cost,
             )
+    size = "".join(filter(str.isdigit, const.layer.attribute("size") or ""))
+    if const.size is None and size and size == str(const.bytes_of(const.type, const.shape)):
+        yield const.candidate("size", size, f"size is {const.layer.attribute('size')}", 0.6)
     yield from _offsets(const)
 
 
@@ -258,18 +263,20 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
         decides = any(tensor.value is not None for tensor in const.scene.outputs(const.position))
         if not shared or consumer is None or not decides:
             return
+    written = const.layer.attribute("offset") or ""
     for cost, start in gaps(free_spans(const), size, end_before(const)):
         yield const.candidate(
             "offset",
             str(start),
             f"the constant does not lie at byte {const.layer.attribute('offset')}: "
             f"{size} bytes at {start} belong to no other constant",
-            cost,
+            cost - NEARLY * one_slip(written, str(start)),
         )
     place = const.scene.position
     alike = context.shared(starts).get((size, const.layer.attribute("element_type")), ())
     same = [
         (
+            not one_slip(written, str(start)),
             other.attribute("shape") != const.layer.attribute("shape"),
             abs(place.get(other, FAR) - const.position),
             start,
@@ -277,15 +284,26 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
         for start, other in alike
         if other is not const.layer
     ]
-    for index, start in enumerate(dict.fromkeys(start for _, _, start in sorted(same))):
+    for index, start in enumerate(dict.fromkeys(start for *_, start in sorted(same))):
         if index < MAX_TWINS:
             yield const.candidate(
                 "offset",
                 str(start),
                 f"the constant does not lie at byte {const.layer.attribute('offset')}; one of the "
                 f"same type and shape lies at {start}",
-                1.2 + 0.05 * index,
+                1.2 + 0.05 * index - NEARLY * one_slip(written, str(start)),
             )
+
+
+def one_slip(written: str, meant: str) -> bool:
+    """Whether a number was written with one digit more, less or another, or with separators."""
+    if abs(len(written) - len(meant)) > 1:
+        return "".join(filter(str.isdigit, written)) == meant
+    head = next((i for i, (a, b) in enumerate(zip(written, meant, strict=False)) if a != b), None)
+    if head is None:
+        return True
+    tails = {(1, 1), (1, 0), (0, 1)}
+    return any(written[head + a :] == meant[head + b :] for a, b in tails)
 
 
 def overlaps(const: Const) -> bool:

@@ -54,10 +54,18 @@ def crossed_edge_causes(scene: Scene, finding: Finding, position: int) -> Iterat
 
 def other_source_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """The edge into an input comes from another layer than it should."""
-    if finding.rule == CYCLE or finding.rule.code.startswith(("IR205", "IR206", "IR4")):
+    if finding.rule == CYCLE or finding.rule.code.startswith(("IR20", "IR4")):
         for edge in scene.edges_to.get(scene.layers[position].id, [])[:6]:
-            if finding.port is None or finding.port[1] == edge.to_port:
+            if finding.port is None or finding.port in (
+                ("input", edge.to_port),
+                *_outputs(finding),
+            ):
                 yield from _from_elsewhere(scene, edge, finding)
+
+
+def _outputs(finding: Finding) -> list[tuple[str, str]]:
+    """The port of a finding if it is an output, which any input may decide."""
+    return [finding.port] if finding.port is not None and finding.port[0] == "output" else []
 
 
 def other_target_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -83,7 +91,7 @@ def _source(scene: Scene, edge: Edge) -> tuple[int, Port] | None:
     return None
 
 
-def _between(scene: Scene, edge: Edge) -> tuple[int, int]:
+def ids_around(scene: Scene, edge: Edge) -> tuple[int, int]:
     """The ids between which the source of an edge lies where edges stand in the order of those."""
     edges = scene.body.edges
     at = bisect_left(scene.edge_offsets, edge.offset)
@@ -98,7 +106,7 @@ def _sources(
     scene: Scene, position: int, port: Port, edge: Edge | None
 ) -> Iterator[tuple[float, int, Port]]:
     """Outputs that declare what an input does, the likeliest first, with their cost."""
-    low, high = _between(scene, edge) if edge is not None else (0, 1 << 62)
+    low, high = ids_around(scene, edge) if edge is not None else (0, 1 << 62)
     fed = {source for source in scene.sources[position] if source is not None}
     ranked = []
     table = scene.outputs_by_shape
@@ -326,14 +334,16 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
     if target is None or source is None:
         return
     at, port = target
-    bare = not port.dims and port.precision is None
-    if finding.rule != CYCLE and (bare or alike(port, source[1])):
-        return
-    low, high = _between(scene, edge)
+    low, high = ids_around(scene, edge)
     disordered = not is_number(edge.from_layer) or not low <= int(edge.from_layer) <= high
+    fits = alike(port, source[1]) or (not port.dims and port.precision is None)
+    if finding.rule != CYCLE and fits and not disordered:
+        return
     for cost, other, output in _sources(scene, at, port, edge):
         number, outputs = scene.layers[other].id, scene.layers[other].outputs
         in_place = disordered and is_number(number) and low <= int(number) <= high
+        if finding.rule != CYCLE and fits and not in_place:
+            continue
         feeds = ((scene.layers[at].inputs.index(port), other, outputs.index(output)),)
         for candidate in _redirected(
             scene,
@@ -385,7 +395,7 @@ def _doubled(scene: Scene, edge: Edge, layer: Layer, position: int) -> Iterator[
             if other is not one and (output := _source(scene, other)) is not None
         ]
         rest_fits = bool(kept) and port is not None and alike(port, kept[0])
-        low, high = _between(scene, one)
+        low, high = ids_around(scene, one)
         ordered = is_number(one.from_layer) and low <= int(one.from_layer) <= high
         others = len(scene.edges_from.get(one.from_layer, ())) > 1
         cost = 0.9 + (0.3 if fits and not same else 0.0) + (0.0 if rest_fits else 0.4)

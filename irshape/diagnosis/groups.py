@@ -7,11 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.graph import Finding, Layer
 from ..model.source import Source
-from ..rule_ids import DANGLING_EDGE, INPUT_MISMATCH
+from ..rule_ids import (
+    DANGLING_EDGE,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    UNPROVEN_DIMENSION,
+)
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .telling import element_start
 
+_OF_FED = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
+_OF_PRODUCED = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION)
 _ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
 
@@ -28,6 +37,41 @@ def of_lost_inputs(
             if also:
                 told = lead._replace(related=tuple(also))
                 yield Diagnosis(told, (lead, *also), (), False)
+
+
+def of_wrong_inputs(
+    findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Where a layer is fed what its input does not declare, its outputs are told with that."""
+    causes = {id(finding): each for each in diagnoses for finding in each.explained}
+    led: set[Layer] = set()
+    for lead in findings:
+        layer, cause = lead.layer, causes.get(id(lead))
+        alone = cause is None or len(cause.explained) == 1
+        if lead.rule not in _OF_FED or layer is None or layer in led or not alone:
+            continue
+        led.add(layer)
+        also = [
+            other
+            for other in findings
+            if other.layer is layer
+            and (_follows(other) or (other.rule in _OF_FED and other.port == lead.port))
+            and other is not lead
+            and _only_at(layer, causes.get(id(other)))
+        ]
+        if any(map(_follows, also)):
+            told = lead._replace(related=(*lead.related, *also))
+            yield Diagnosis(told, (lead, *also), cause.candidates if cause else (), False)
+
+
+def _only_at(layer: Layer, cause: Diagnosis | None) -> bool:
+    """Whether what a cause explains is at one layer."""
+    return cause is None or all(finding.layer is layer for finding in cause.explained)
+
+
+def _follows(finding: Finding) -> bool:
+    """Whether a finding may follow from what its layer is fed."""
+    return finding.rule in _OF_PRODUCED or finding.rule.code.startswith("IR4")
 
 
 def of_inputs(

@@ -16,6 +16,7 @@ from ..rule_ids import (
     INPUT_COUNT,
     MISSING_EDGE,
     OUTPUT_COUNT,
+    OUTPUT_SHAPE_MISMATCH,
     PORT_MAP,
 )
 from ..types import PartialShape
@@ -186,7 +187,8 @@ def port_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
 def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """An input port is not there, nor is the edge into it: something is left that feeds nothing."""
     layer = scene.layers[position]
-    if finding.rule not in (INPUT_COUNT, PORT_MAP) or finding.layer is not layer:
+    rules = (INPUT_COUNT, PORT_MAP, OUTPUT_SHAPE_MISMATCH)
+    if finding.rule not in rules or finding.layer is not layer:
         return
     numbers = [port.id for port in (*layer.inputs, *layer.outputs)]
     if not all(map(is_number, numbers)):

@@ -20,6 +20,7 @@ from ..rule_ids import (
     INPUT_SHAPES,
     MISSING_EDGE,
     MISSING_RESULT,
+    MISSPELT_ELEMENT,
     UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
 )
@@ -39,7 +40,7 @@ from .edges import (
     other_target_causes,
 )
 from .exchanges import exchange_causes, exchanged_port_ids
-from .groups import from_the_same, of_inputs, of_lost_inputs
+from .groups import from_the_same, of_inputs, of_lost_inputs, of_wrong_inputs
 from .layers import cured_causes, element_causes, id_causes, operation_causes
 from .lost_data import constant_data_causes
 from .lost_layers import of_lost_layers
@@ -57,6 +58,7 @@ from .reading import is_as_written
 from .scene import Scene
 from .telling import cause_as_finding, element_start
 from .trial import Key, Trial, Wanted, of_layers
+from .unused import misspelt_edge_causes, unused_layer_causes
 from .values import Patched, value_causes
 from .whole_layer import layer_ports_causes, misplaced_causes, shifted_id_causes
 from .work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
@@ -104,7 +106,9 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.7, operation_causes),
     (0.1, attribute_causes),
     (0.8, port_map_causes),
+    (0.1, misspelt_edge_causes),
     (0.2, misplaced_causes),
+    (0.4, unused_layer_causes),
     (0.6, shifted_id_causes),
     (1.3, layer_ports_causes),
 )
@@ -149,6 +153,9 @@ def diagnose(
     left = [finding for finding in graver if id(finding) not in several]
     alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
     groups = [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
+    told = {id(finding) for group in groups for finding in group.explained}
+    left = [finding for finding in graver if id(finding) not in told]
+    groups += of_wrong_inputs(left, diagnoses)
     grouped = {id(finding) for group in groups for finding in group.explained}
     return [
         *groups,
@@ -502,6 +509,13 @@ class _Search:
             other
             for other in self.waiting
             if other.rule == MISSING_RESULT and candidate.change.startswith(_RESULT)
+        ]
+        explained += [
+            other
+            for other in self.waiting
+            if other.rule == MISSPELT_ELEMENT
+            and other.layer is None
+            and any(edit.start <= other.offset < edit.end for edit in candidate.edits)
         ]
         return tuple(explained) if any(other is finding for other in explained) else ()
 

@@ -123,7 +123,8 @@ def _findings(
     The rule of the finding that is to go is asked first.
     """
     graver: Counter[Key] = Counter()
-    first = None if wanted is None else rule_of(wanted.finding.rule)
+    here = wanted is not None and wanted.finding.rule not in _GLOBAL
+    first = rule_of(wanted.finding.rule) if wanted is not None and here else None
     for rule in _asked(part.context, first):
         for key in part.keys(rule):
             graver[key] += 1

@@ -93,7 +93,10 @@ def _shown(values: tuple[int, ...]) -> str:
 
 
 def _likely(values: tuple[int, ...], declared: tuple[int, ...] | None) -> Iterator[tuple[int, ...]]:
-    """Other values, the likeliest first: exchanged, near by, or what the output declares."""
+    """Other values, the likeliest first: exchanged, near by, or what the output declares.
+
+    Of an order the axis that is missing, of a shape the dimension that is left open.
+    """
     for one, other in combinations(range(len(values)), 2):
         exchanged = [*values]
         exchanged[one], exchanged[other] = values[other], values[one]
@@ -102,6 +105,14 @@ def _likely(values: tuple[int, ...], declared: tuple[int, ...] | None) -> Iterat
         for at, size in enumerate(declared):
             yield (*values[:at], size, *values[at + 1 :])
         yield declared
+    for number in sorted(set(range(len(values))) - set(values)):  # as an order of axes has them
+        for at in range(len(values)):
+            if values.count(values[at]) > 1 or not 0 <= values[at] < len(values):
+                yield (*values[:at], number, *values[at + 1 :])
+    for number in (-1, 0):
+        if number not in values:
+            for at in range(len(values) if len(values) > 1 else 0):
+                yield (*values[:at], number, *values[at + 1 :])
     for step in (-1, 1):
         for at in range(len(values) - 1, -1, -1):
             yield (*values[:at], values[at] + step, *values[at + 1 :])

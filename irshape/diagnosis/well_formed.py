@@ -211,6 +211,11 @@ def _at_end_tag(
     if len(opened) > 1 and opened[-2][0] == name:
         yield from _unclosed(text, opened[-1], tag.start())
     if opened and SequenceMatcher(None, name, opened[-1][0]).ratio() >= ALIKE:
+        wrong, start, _ = opened[-1]
+        if name in _KNOWN and wrong not in _KNOWN:
+            edit = Edit(start + 1, start + 1 + len(wrong), name.encode())
+            cause = f"<{wrong}> is closed by </{name}>"
+            yield Slip((edit,), f"<{wrong}> becomes <{name}>", cause, start)
         edit = Edit(tag.start(2), tag.end(2), opened[-1][0].encode())
         change = f"</{name}> becomes </{opened[-1][0]}>"
         cause = f"</{name}> closes no element, and <{opened[-1][0]}> is not closed"

@@ -53,14 +53,14 @@ class Remembered:
         self.lasting: dict[object, Any] = {}
         self.recent: dict[object, Any] = {}
 
-    def __call__(self, key: object, *arguments: Any) -> Any:
+    def __call__(self, key: object, *arguments: Any, **options: Any) -> Any:
         for known in (self.lasting, self.recent):
             if key in known:
                 answer = known[key]
                 break
         else:
             try:
-                answer = self.function(*arguments)
+                answer = self.function(*arguments, **options)
             except NotReadable as unreadable:
                 answer = unreadable
             self.recent[key] = answer
@@ -119,8 +119,8 @@ class Judge:
         if not self.shared:
             return stack
 
-        def examine(model: Any, *arguments: Any) -> Any:
-            return self.examined(model.source.data, model, *arguments)
+        def examine(model: Any, *arguments: Any, **options: Any) -> Any:
+            return self.examined(model.source.data, model, *arguments, **options)
 
         def read_source(source: Any, weights: Any) -> Any:
             return self.read(source.data, source, weights)  # fixes set the weights themselves

@@ -18,9 +18,11 @@ from ..rule_ids import (
     DANGLING_EDGE,
     HUGE_TENSOR,
     INPUT_SHAPES,
+    LOOSER_DECLARATION,
     MISSING_EDGE,
     MISSING_RESULT,
     MISSPELT_ELEMENT,
+    UNKNOWN_ELEMENT,
     UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
 )
@@ -170,6 +172,13 @@ def _causes(
     in the whole file explains nor are true by themselves."""
     diagnoses: list[Diagnosis] = []
     work = Work(context)
+    if any(finding.rule == UNKNOWN_ELEMENT for finding in graver):
+        from .exchanged_lines import exchanged_lines_cause
+
+        exchanged = exchanged_lines_cause(context, graver)
+        if exchanged is not None:
+            diagnoses.append(exchanged)
+            graver = _without(graver, [exchanged])
     if len(graver) > 1:
         from .whole_file import whole_file_cause
 
@@ -482,7 +491,7 @@ class _Search:
         self.work.count_trial(trial)
         if after is None:
             return ()
-        new = after - base
+        new = _arisen(after, base, finding)
         if {code for code, _ in new} <= {UNPROVEN_DIMENSION.code} and trial.scene is scene:
             wider = self.with_values(trial, needs, after)
             if wider is not None:
@@ -490,7 +499,7 @@ class _Search:
                 after = wider.check(candidate.edits, needs, weights, wanted, base)
                 if after is None:
                     return ()
-                new = after - base
+                new = _arisen(after, base, finding)
         if new or not self.as_written(scene, touched_layers(scene, candidate, finding)):
             return ()
         gone = base - after
@@ -632,6 +641,18 @@ CLEARLY = 0.25
 
 def _of_values(scene: Scene, finding: Finding, position: int) -> CandidateSource:
     return CandidateSource(VALUE_COST, partial(value_causes, scene, finding, position))
+
+
+def _arisen(after: Counter[Key], base: Counter[Key], finding: Finding) -> Counter[Key]:
+    """What is found with a change and not without it.
+
+    Where nothing could be inferred before, ports that declare less than is certain are no news.
+    """
+    new = after - base
+    if not finding.rule.code.startswith("IR20"):
+        for key in [key for key in new if key[0] == LOOSER_DECLARATION.code]:
+            del new[key]
+    return new
 
 
 def _take(gone: Counter[Key], finding: Finding) -> bool:

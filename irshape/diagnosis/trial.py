@@ -70,6 +70,8 @@ _GLOBAL = {UNREACHABLE_LAYER, MISSING_RESULT, MISSING_WEIGHTS, RUNTIME_INFO, UNK
 """Rules whose findings depend on the whole model, or on a text that a part does not have."""
 _AT_EDGES = {CYCLE, DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE}
 """Rules whose findings count where they stand at a layer that feeds the part, too."""
+_JUDGED_LATER = {UNPROVEN_DIMENSION.code, LOOSER_DECLARATION.code}
+"""Rules of which more may be found with a change than without it."""
 _SUBJECTS = {
     **dict.fromkeys((DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE), "edges"),
     **dict.fromkeys((OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION), "outputs"),
@@ -129,7 +131,7 @@ def _findings(
         for key in part.keys(rule):
             graver[key] += 1
             over = allowed is not None and graver[key] > allowed[key]
-            if over and key[0] != UNPROVEN_DIMENSION.code:
+            if over and key[0] not in _JUDGED_LATER:
                 return None
         if wanted is not None and rule is first and not wanted.gone(graver):
             return None

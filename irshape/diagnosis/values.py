@@ -110,8 +110,8 @@ def _likely(values: tuple[int, ...], declared: tuple[int, ...] | None) -> Iterat
             if values.count(values[at]) > 1 or not 0 <= values[at] < len(values):
                 yield (*values[:at], number, *values[at + 1 :])
     for number in (-1, 0):
-        if number not in values:
-            for at in range(len(values) if len(values) > 1 else 0):
+        for at in range(len(values) if len(values) > 1 else 0):
+            if number not in values or (number == 0 and values[at] < 0):
                 yield (*values[:at], number, *values[at + 1 :])
     for step in (-1, 1):
         for at in range(len(values) - 1, -1, -1):

@@ -78,16 +78,19 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
     """The slip for which a file is not well-formed, with what takes it back."""
     if source.raw is not None or len(source.data) > MAX_SIZE:
         return None
-    if finding.rule == NOT_AN_IR and not _well_formed(source.data):
-        finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
-    if finding.rule != MALFORMED_XML:
+    if finding.rule not in (MALFORMED_XML, NOT_AN_IR):
         return None
-    cause = slip(source, finding.offset)
+    structure = finding.rule == NOT_AN_IR and is_well_formed(source.data)
+    if finding.rule == NOT_AN_IR and not structure:
+        finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
+    cause = slip(source, finding.offset, structure=structure)
     if cause is None:
         return _cut_off(finding) if finding.message.endswith(_ENDED) else None
     message, help = finding.message, f"likely meant: {cause.change}"
     if finding.offset != cause.offset or "not closed" not in message:
-        message = f"the file is not well-formed XML: {cause.cause}"
+        message = cause.cause
+        if not structure:
+            message = f"the file is not well-formed XML: {message}"
     told = Finding(finding.fault._replace(message=message, help=help), cause.offset)
     candidate = Candidate(cause.edits, cause.change, cause.cause, cause.offset, None, ())
     return Diagnosis(told, (finding,), (candidate,), True)
@@ -105,10 +108,10 @@ def _cut_off(finding: Finding) -> Diagnosis:
     )
 
 
-def slip(source: Source, stopped: int = 0) -> Slip | None:
+def slip(source: Source, stopped: int = 0, *, structure: bool = False) -> Slip | None:
     """The slip after which the whole text is well-formed; None if no single one is it.
 
-    stopped: where a parser stops.
+    stopped: where a parser stops. structure: each element has to be where it belongs, too.
     """
     tried = chain(
         in_characters(source.data), _candidates(source.data), in_lines(source.data, stopped)
@@ -117,18 +120,26 @@ def slip(source: Source, stopped: int = 0) -> Slip | None:
         text = source.data
         for edit in sorted(candidate.edits, reverse=True):
             text = text[: edit.start] + edit.text + text[edit.end :]
-        if _well_formed(text) and (not candidate.doubtful or next(_candidates(text), None) is None):
+        if is_well_formed(text) and (
+            not (candidate.doubtful or structure) or is_in_structure(text)
+        ):
             return candidate
     return None
 
 
-def _well_formed(text: bytes) -> bool:
+def is_well_formed(text: bytes) -> bool:
+    """Whether a text is XML that can be read."""
     parser = expat.ParserCreate()
     try:
         parser.Parse(text, True)
     except (expat.ExpatError, ValueError, LookupError):  # not decoded, or not well-formed
         return False
     return True
+
+
+def is_in_structure(text: bytes) -> bool:
+    """Whether every known element stands where it belongs."""
+    return next(_candidates(text), None) is None
 
 
 def _candidates(text: bytes) -> Iterator[Slip]:

@@ -229,6 +229,27 @@ SLIPS = {
         code="IR001",
         says="stand in each other's place",
     ),
+    "lines of two elements exchanged": Slip(
+        put(r"([^\n]*<layer [^\n]*>\n)([^\n]*<data [^\n]*/>\n)", r"\2\1"),
+        code="IR006",
+        says="stand in each other's place",
+    ),
+    "lines of two ports exchanged": Slip(
+        put(r'(name="conv2".*?\n)([^\n]*</port>\n)([^\n]*<port [^\n]*>\n)', r"\1\3\2"),
+        code="IR003",
+        says="stand in each other's place",
+    ),
+    "an edge from a layer of the same form": Slip(
+        put('from-layer="27" from-port="1"', 'from-layer="24" from-port="2"'),
+        code="IR115",
+        says="stands among those from",
+    ),
+    "an edge with another name": Slip(
+        put('<edge from-layer="24"', '<ede from-layer="24"'), code="IR009", says="<ede>"
+    ),
+    "a separator in an offset": Slip(
+        put(r'offset="(\d)(\d{3})"', r'offset="\1,\2"'), code="IR304", says="offset"
+    ),
     "the start tag of a port": Slip(
         put(r'(name="conv2".*?</port>)\s*<port id="1" [^>]*>', r"\1"),
         code="IR001",

@@ -253,12 +253,14 @@ def _unit(before: TextLines, line: int) -> Row | None:
 
 def _lacking(lost: list[bytes], text: _Neighbourhood, where: Where | None) -> set[int]:
     """The layer from which an edge, or another layer, is gone: its ports and edges count."""
-    if where is None or not any(b"<edge " in line or b"<layer " in line for line in lost):
+    if not any(b"<edge " in line or b"<layer " in line for line in lost):
         return set()
+    target = re.search(rb'<edge [^>]*?to-layer="(.*?)"', b"".join(lost))
+    owner = where.id if where is not None else target and target[1].decode()
     number = re.search(rb'<layer [^>]*?id="(.*?)"', lost[0])
     lines: set[int] = set()
     if number is not None:
         lines.update(first for first, _ in text.of_edges(number[1].decode()))
-    for first, last in text.of_layer(where.id):
+    for first, last in text.of_layer(owner) if owner else ():
         lines.update(range(first, last + 1))
     return lines

@@ -42,7 +42,10 @@ def of_lost_inputs(
 def of_wrong_inputs(
     findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]
 ) -> Iterator[Diagnosis]:
-    """Where a layer is fed what its input does not declare, its outputs are told with that."""
+    """Where a layer is fed what its input does not declare, its outputs are told with that.
+
+    If the layer refuses what it is fed, that is told, and the input with it.
+    """
     causes = {id(finding): each for each in diagnoses for finding in each.explained}
     led: set[Layer] = set()
     for lead in findings:
@@ -60,8 +63,11 @@ def of_wrong_inputs(
             and _only_at(layer, causes.get(id(other)))
         ]
         if any(map(_follows, also)):
-            told = lead._replace(related=(*lead.related, *also))
-            yield Diagnosis(told, (lead, *also), cause.candidates if cause else (), False)
+            together = (lead, *also)
+            refused = next((f for f in together if f.rule.code.startswith("IR4")), lead)
+            others = tuple(other for other in together if other is not refused)
+            told = refused._replace(related=(*refused.related, *others))
+            yield Diagnosis(told, together, cause.candidates if cause else (), False)
 
 
 def _only_at(layer: Layer, cause: Diagnosis | None) -> bool:

@@ -1,8 +1,8 @@
 """A cache of reports, by the content of the file, the settings, and the version of irshape.
 
 An entry also records which bytes of the .bin were read, and their digest. A .bin that differs in
-them, or in size, is a miss. An entry that cannot be read or written is not an error. A folder of
-entries can be deleted at any time.
+them, or in size, is a miss. An entry that cannot be read or written is not an error. The folder
+can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..diagnostics.report import Diagnostic, FileReport
 from ..version import __version__
@@ -63,6 +63,86 @@ def _program() -> bytes:
     return digest.digest()
 
 
+class Entries:
+    """The entries in a folder: lines of one file, since a file for each takes up to 1 ms to make.
+
+    Processes may add lines at once: each is written at the end of the file, by one call of the
+    system. A line that is torn nevertheless, by a crash or on a network drive, fails its check.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, "reports")
+        self._places: dict[bytes, int] = {}
+        """Where the lines begin, by key."""
+        self._identity = (0, 0)
+        self._end = 0
+        """Of the file, as far as its lines are known."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """The text under a key; None for none. Raises `OSError` where there is no file."""
+        with open(self.path, "rb") as file:
+            self._look_at(file)
+            place = self._places.get(key)
+            if place is None:
+                return None
+            file.seek(place)
+            line = file.readline()
+        text = line[_HEAD:-1]
+        return text if line == _line(key, text) else None
+
+    def _look_at(self, file: IO[bytes]) -> None:
+        """Looks through the lines that the file has gained."""
+        state = os.fstat(file.fileno())
+        identity = state.st_dev, state.st_ino
+        if identity != self._identity or state.st_size < self._end:
+            self._places, self._identity, self._end = {}, identity, 0
+        if state.st_size == self._end:
+            return
+        file.seek(self._end)
+        for line in file:
+            if not line.endswith(b"\n"):
+                return  # it is being written
+            self._places[line[:_KEY]] = self._end
+            self._end += len(line)
+
+    def put(self, key: bytes, text: bytes) -> None:
+        """Adds a text. Where they have become too many, all others are dropped.
+
+        Raises `OSError`.
+        """
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        try:
+            handle = os.open(self.path, flags, 0o666)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            handle = os.open(self.path, flags, 0o666)
+        try:
+            os.write(handle, _line(key, text))
+            full = os.fstat(handle).st_size > MAX_BYTES
+        finally:
+            os.close(handle)
+        if full:
+            os.unlink(self.path)
+
+
+MAX_BYTES = 1 << 26
+"""Of the entries of a folder: 200,000 models of which there is little to say."""
+_KEY = 48
+_HEAD = _KEY + 18
+"""The key and the check, with a space behind each."""
+
+
+def _line(key: bytes, text: bytes) -> bytes:
+    check = blake2b(key + text, digest_size=8).hexdigest().encode()
+    return b"%s %s %s\n" % (key, check, text)
+
+
+@lru_cache(maxsize=8)
+def _entries(folder: str) -> Entries:
+    """The entries in a folder, of which a process looks through what is new alone."""
+    return Entries(folder)
+
+
 class Entry:
     """The place of one file's findings in a cache."""
 
@@ -83,14 +163,14 @@ class Entry:
             ).encode("utf-8", "surrogatepass")
         )
         digest.update(source.data)
-        name = digest.hexdigest()
-        self.path = Path(folder) / name[:2] / f"{name[2:]}.json"
+        self.key = digest.hexdigest().encode()
+        self.entries = _entries(folder)
         self.weights = weights
 
     def get(self, shown: str) -> FileReport | None:
         """The report, under the path `shown`; None if there is none or the .bin has changed."""
         try:
-            data = json.loads(self.path.read_bytes())
+            data = json.loads(self.entries.get(self.key) or b"")
             reads = data["reads"]
             if data["size"] != self.weights.size or data["digest"] != _digest(
                 self.weights, None if reads is None else [(start, size) for start, size in reads]
@@ -104,8 +184,6 @@ class Entry:
 
     def put(self, report: FileReport, *, whole: bool) -> None:
         """Remembers. whole: all of the .bin has been looked at."""
-        from ..formats.atomic import write_atomically
-
         reads = None if whole else sorted(self.weights.reads or ())
         data = {
             "layers": report.layers,
@@ -115,8 +193,7 @@ class Entry:
         }
         try:
             data["digest"] = _digest(self.weights, reads)
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.path, json.dumps(data).encode())
+            self.entries.put(self.key, json.dumps(data).encode())
         except (OSError, ValueError):
             return
 

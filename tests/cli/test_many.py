@@ -15,8 +15,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner
@@ -229,7 +230,7 @@ def errors(folder: Path, cache: Path, *options: str) -> list[str]:
 
 
 def entries(cache: Path) -> int:
-    return sum(1 for _ in cache.rglob("*.json"))
+    return (cache / "reports").read_bytes().count(b"\n")
 
 
 def test_the_cache_goes_by_content(
@@ -277,13 +278,51 @@ def test_the_cache_goes_by_content(
     assert errors(folder, cache) == ["IR501"]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"layers": 1}', b"\xff\xfe"])
-def test_an_entry_that_cannot_be_read_is_none(cached: tuple[Path, Path], content: bytes) -> None:
+class Damage(NamedTuple):
+    """What happens to the one line of a cache, and how many lines there are after two runs."""
+
+    name: str
+    happens: Callable[[bytes], bytes]
+    lines: int
+
+
+DAMAGE = [
+    Damage("none", lambda line: line, 1),
+    Damage("the file is empty", lambda line: b"", 1),
+    Damage("the line is cut", lambda line: line[:-20], 2),
+    Damage("a line is cut before it", lambda line: line[:-20] + line, 2),
+    Damage("a line is cut behind it", lambda line: line + line[:-20], 1),
+    Damage("the key alone", lambda line: line[:48] + b"\n", 2),
+    Damage("another check", lambda line: line[:49] + b"0" * 16 + line[65:], 2),
+    Damage("another report", lambda line: line.replace(b'"layers": ', b'"layers": 9'), 2),
+    Damage("another entry's text", lambda line: b"0" * 48 + line[48:], 2),
+    Damage("no text", lambda line: b"\n\n", 3),
+    Damage("other bytes", lambda line: b"\xff\xfe\x00", 2),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.name)
+def test_a_damaged_entry_is_none(cached: tuple[Path, Path], damage: Damage) -> None:
+    folder, cache = cached
+    _, expected, _ = call("--cache-dir", str(cache), "-f", "json", str(folder))
+    file = cache / "reports"
+    file.write_bytes(damage.happens(file.read_bytes()))
+    for _ in range(2):
+        _, output, _ = call("--cache-dir", str(cache), "-f", "json", str(folder))
+        assert output == expected
+    assert entries(cache) == damage.lines
+
+
+def test_a_cache_that_grows_too_large_begins_anew(
+    cached: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, cache = cached
     assert errors(folder, cache) == []
-    for entry in cache.rglob("*.json"):
-        entry.write_bytes(content)
-    assert errors(folder, cache) == []
+    size = (cache / "reports").stat().st_size
+    monkeypatch.setattr("irshape.checking.cache.MAX_BYTES", 2 * size)
+    for codes in ("IR301", "IR302", "IR303"):
+        assert errors(folder, cache, "--extend-select", codes) == []
+    assert 0 < (cache / "reports").stat().st_size <= 2 * size
 
 
 def test_a_cache_that_cannot_be_written_is_no_failure(cached: tuple[Path, Path]) -> None:

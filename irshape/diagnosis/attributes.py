@@ -253,6 +253,8 @@ def _texts(
             texts.append(kind.write(attribute.default))
         texts += words
         texts.sort(key=lambda word: -_alike(text, word) if text else 0.0)
+    elif attribute.name == "variable_id":
+        texts += _variables(scene, layer)
     elif isinstance(kind, TypeName):
         ports = [port.element_type for port in layer.outputs if port.element_type]
         texts += [element_type.name for element_type in ports]
@@ -300,6 +302,18 @@ def _of_another_length(attribute: Attribute, text: str) -> Iterator[str]:
     for row in (parts[:-1], [*parts, parts[-1]], parts[1:], [parts[0], *parts]):
         if row:
             yield comma.join(row)
+
+
+def _variables(scene: Scene, layer: Layer) -> list[str]:
+    """The variables that lack a layer of this type: those read and not assigned, or reverse."""
+    named: dict[str, list[str]] = {"readvalue": [], "assign": []}
+    for other in scene.context.every_layer:
+        text = other.attribute("variable_id") if other.folded_type in named else None
+        if text:
+            named[other.folded_type].append(text)
+    own = named.get(layer.folded_type, [])
+    others = named["assign" if layer.folded_type == "readvalue" else "readvalue"]
+    return [text for text in dict.fromkeys(others) if text not in own]
 
 
 @lru_cache(maxsize=1024)

@@ -23,6 +23,7 @@ from ..rule_ids import (
     MISSING_RESULT,
     MISSPELT_ELEMENT,
     UNKNOWN_ELEMENT,
+    UNKNOWN_VARIABLE,
     UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
 )
@@ -62,8 +63,10 @@ from .telling import cause_as_finding, element_start
 from .trial import Key, Trial, Wanted, of_layers
 from .unused import misspelt_edge_causes, unused_layer_causes
 from .values import Patched, value_causes
+from .variables import variable_causes
 from .whole_layer import layer_ports_causes, misplaced_causes, shifted_id_causes
 from .work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
+from .writing import encoded
 
 MAX_NEXT = 3
 """For how many causes beside the first some work is left."""
@@ -109,6 +112,7 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.1, attribute_causes),
     (0.8, port_map_causes),
     (0.1, misspelt_edge_causes),
+    (0.5, variable_causes),
     (0.2, misplaced_causes),
     (0.4, unused_layer_causes),
     (0.6, shifted_id_causes),
@@ -116,7 +120,8 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
 )
 """The same for findings with a layer."""
 _DIAGNOSED = (
-    *("IR006", "IR009", "IR010", "IR10", "IR11", "IR121", "IR122", "IR2", "IR3", "IR4", "IR50"),
+    *("IR006", "IR009", "IR010", "IR10", "IR11", "IR120", "IR121", "IR122"),
+    *("IR2", "IR3", "IR4", "IR50"),
     *("IR602", "IR603", "IR604"),
 )
 
@@ -504,29 +509,24 @@ class _Search:
             return ()
         gone = base - after
         explained = [other for other in self.unexplained if _take(gone, other)]
+        explained += self.beside(scene, candidate, finding)
+        return tuple(explained) if any(other is finding for other in explained) else ()
+
+    def beside(self, scene: Scene, candidate: Candidate, finding: Finding) -> Iterator[Finding]:
+        """The findings that a change explains and that no part of a body shows."""
         wired = finding.rule.code.startswith(_WIRING)
         rewired = candidate.becomes is None or candidate.becomes.element == "layer"
         reached = {
             scene.layers[at] for at in (*candidate.needs, *(candidate.touched if wired else ()))
         }
-        explained += [
-            other
-            for other in self.waiting
-            if other.rule == UNREACHABLE_LAYER and other.layer in reached and rewired
-        ]
-        explained += [
-            other
-            for other in self.waiting
-            if other.rule == MISSING_RESULT and candidate.change.startswith(_RESULT)
-        ]
-        explained += [
-            other
-            for other in self.waiting
-            if other.rule == MISSPELT_ELEMENT
-            and other.layer is None
-            and any(edit.start <= other.offset < edit.end for edit in candidate.edits)
-        ]
-        return tuple(explained) if any(other is finding for other in explained) else ()
+        for other in self.waiting:
+            if (
+                (other.rule == UNREACHABLE_LAYER and other.layer in reached and rewired)
+                or (other.rule == MISSING_RESULT and candidate.change.startswith(_RESULT))
+                or (other.rule == UNKNOWN_VARIABLE and _gives_variable(scene, candidate, other))
+                or (other.rule == MISSPELT_ELEMENT and _replaces(candidate, other))
+            ):
+                yield other
 
     def as_written(self, scene: Scene, positions: Iterable[int]) -> bool:
         """Whether some layers are what their text says."""
@@ -641,6 +641,25 @@ CLEARLY = 0.25
 
 def _of_values(scene: Scene, finding: Finding, position: int) -> CandidateSource:
     return CandidateSource(VALUE_COST, partial(value_causes, scene, finding, position))
+
+
+def _replaces(candidate: Candidate, finding: Finding) -> bool:
+    """Whether a change replaces the element of a finding that is at no layer."""
+    edits = candidate.edits
+    return finding.layer is None and any(e.start <= finding.offset < e.end for e in edits)
+
+
+def _gives_variable(scene: Scene, candidate: Candidate, finding: Finding) -> bool:
+    """Whether after a change something reads the variable of an Assign, or it has another."""
+    assign, layer = finding.layer, candidate.layer
+    name = None if assign is None else assign.attribute("variable_id")
+    if name is None or layer is None or layer not in scene.position:
+        return False
+    if layer is assign:
+        return candidate.becomes is not None and candidate.becomes.name == "variable_id"
+    start, end = scene.span(scene.position[layer])
+    text = encoded(scene.source, name or "?")
+    return text in scene.source.data[start:end] or any(text in e.text for e in candidate.edits)
 
 
 def _arisen(after: Counter[Key], base: Counter[Key], finding: Finding) -> Counter[Key]:

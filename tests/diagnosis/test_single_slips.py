@@ -261,6 +261,24 @@ SLIPS = {
     "a mark of a merge": Slip(
         put("<edges>\n", "<edges>\n<<<<<<< HEAD\n"), code="IR001", says="a mark of a merge"
     ),
+    "the variable of a ReadValue": Slip(
+        put(r'(type="ReadValue"[^>]*>\s*<data[^>]*variable_id=")[^"]*"', r'\1stat"'),
+        code="IR120",
+        says="the variable 'stat' has a ReadValue",
+        model="decoder",
+    ),
+    "the variable of an Assign": Slip(
+        put(r'(type="Assign"[^>]*>\s*<data[^>]*variable_id=")[^"]*"', r'\1stat"'),
+        code="IR120",
+        says="no ReadValue reads the variable 'stat'",
+        model="decoder",
+    ),
+    "the type of a ReadValue": Slip(
+        put('type="ReadValue"', 'type="ReadVlaue"'),
+        code="IR602",
+        says="ReadVlaue",
+        model="decoder",
+    ),
     "an older version": Slip(
         put(r'(name="embeddings" type="Gather" version=)"opset8"', r'\1"opset1"'),
         code="IR609",

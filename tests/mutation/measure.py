@@ -58,6 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--places", type=int, default=EVERY, help="of each kind in each file")
+    parser.add_argument("--share", type=float, default=1.0, help="of the kinds, in each file")
     parser.add_argument("--kinds", default=",".join(FORESEEN))
     parser.add_argument("--unforeseen", action="store_true", help="the kinds of `slip_faults`")
     parser.add_argument("--distinct", action="store_true", help="one of places that are alike")
@@ -123,12 +124,18 @@ def measured(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def planned(
     original: Original, options: argparse.Namespace
 ) -> Iterator[tuple[dict[str, Any], list[Place]]]:
+    drawn = random.Random(f"{options.seed} {original.path.name}")
     for kind in options.kinds.split(","):
-        every = list(original.places(kind, distinct=options.distinct))
+        if drawn.random() >= options.share:
+            continue
+        every = list(original.places(kind, distinct=options.distinct, chosen=()))
         places = [place for place in every if place is not None]
         row = {"file": str(original.path), "kind": kind, "every": len(every)}
-        seed = options.seed + original.path.name
-        yield row | {"distinct": len(places)}, sample(kind, places, options.places, seed)
+        seed = f"{options.seed} {original.path.name}"
+        wanted = {place.index for place in sample(kind, places, options.places, seed)}
+        texts = original.places(kind, distinct=options.distinct, chosen=wanted) if wanted else ()
+        chosen = [place for place in texts if place is not None and place.index in wanted]
+        yield row | {"distinct": len(places)}, chosen
 
 
 def note(row: dict[str, Any], log: Any) -> None:

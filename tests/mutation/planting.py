@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,11 +73,16 @@ class Original:
         self.text = serialised(self.root)
         self.lines = TextLines(self.text)
 
-    def places(self, kind: str, *, distinct: bool = False) -> Iterator[Place | None]:
-        """The places of a kind; None for each that repeats an earlier one if `distinct`."""
+    def places(
+        self, kind: str, *, distinct: bool = False, chosen: Container[int] | None = None
+    ) -> Iterator[Place | None]:
+        """The places of a kind; None for each that repeats an earlier one if `distinct`.
+
+        chosen: the only places whose text is wanted; that of the others may be missing.
+        """
         seen: set[object] | None = set() if distinct else None
         if kind in KINDS:
-            yield from self._of_tree(kind, seen)
+            yield from self._of_tree(kind, seen, chosen)
         elif kind in SLIPS:
             for index, (start, end, content) in enumerate(SLIPS[kind](self.text)):
                 if seen is not None and _again(seen, self._element_form(start)):
@@ -91,13 +96,18 @@ class Original:
                 else:
                     yield Place(kind, index, at, start, start + len(content), content)
 
-    def _of_tree(self, kind: str, seen: set[object] | None) -> Iterator[Place | None]:
+    def _of_tree(
+        self, kind: str, seen: set[object] | None, chosen: Container[int] | None
+    ) -> Iterator[Place | None]:
         count: Counter[Where] = Counter()
         forms = self.forms if seen is not None else {}
         for index, at in enumerate(KINDS[kind](self.root)):
             count[at] += 1
             if seen is not None and at in forms and _again(seen, (forms[at], count[at])):
                 yield None
+                continue
+            if chosen is not None and index not in chosen and (seen is None or at in forms):
+                yield Place(kind, index, at, 0, 0, b"")
                 continue
             changed = serialised(self.root)
             head, tail = common_ends(self.text, changed)

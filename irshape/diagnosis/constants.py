@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from math import prod
 
@@ -118,7 +119,7 @@ def _declaring(
     edits: list[Edit] = []
     changes: list[str] = []
     if sizes != port.dims:
-        text = _like(layer.attribute("shape"), sizes)
+        text = shape_text(scene, layer.attribute("shape"), sizes)
         edits += with_attribute(source, layer.data_offset, "shape", text)
         edits += set_dims(source, port.offset, sizes)
         changes.append(f'shape="{text}"')
@@ -143,11 +144,20 @@ def _declaring(
     )
 
 
-def _like(written: str | None, sizes: tuple[int, ...]) -> str:
+def shape_text(scene: Scene, written: str | None, sizes: tuple[int, ...]) -> str:
     """A shape as the text of another is written: with or without blanks, `?` or `-1`."""
-    comma = "," if written is not None and "," in written and ", " not in written else ", "
     dynamic = "-1" if written is not None and "-1" in written else "?"
+    comma = comma_of(scene, written or "")
     return comma.join(dynamic if size < 0 else str(size) for size in sizes)
+
+
+def comma_of(scene: Scene, written: str) -> str:
+    """What stands between the sizes of a shape: as in a text, else as in some Const."""
+    if "," not in written:
+        consts = (layer for layer in scene.layers if layer.is_constant)
+        shapes = (layer.attribute("shape") or "" for layer in consts)
+        written = next((text for text in shapes if "," in text), ", ")
+    return ", " if ", " in written else ","
 
 
 def _number(text: str | None) -> int | None:
@@ -213,8 +223,7 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
     port_type = port.element_type if port is not None else None
     written = const.layer.attribute("shape") or ""
     if port_shape is not None and port_shape != const.shape and min(port_shape, default=0) >= 0:
-        comma = "," if "," in written and ", " not in written else ", "
-        text = comma.join(map(str, port_shape))
+        text = comma_of(scene, written).join(map(str, port_shape))
         says = [f"its port says [{text}]"]
         if (
             const.bytes_of(const.type, port_shape) == const.size
@@ -229,6 +238,8 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
             port_type.name,
             f"element_type is {given}, but the constant's port declares {port_type.precision}",
         )
+    if port_type is const.type and port_shape == const.shape:
+        yield from _other_width(const)
     for element_type, shape, cost in (
         (const.type, const.shape, 1.0),
         (port_type, port_shape, 1.0),
@@ -246,6 +257,36 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
     if const.size is None and size and size == str(const.bytes_of(const.type, const.shape)):
         yield const.candidate("size", size, f"size is {const.layer.attribute('size')}", 0.6)
     yield from _offsets(const)
+
+
+def _other_width(const: Const) -> Iterator[Candidate]:
+    """The type of a constant and of its port is another one, with which its size fits."""
+    scene, port = const.scene, const.port
+    needed = const.bytes_of(const.type, const.shape)
+    if port is None or const.type is None or needed < 0 or needed == const.size:
+        return
+    used = Counter(
+        layer.attribute("element_type") for layer in scene.context.every_layer if layer.is_constant
+    )
+    names = [name for name, _ in used.most_common() if name is not None]
+    for index, other in enumerate(filter(None, map(_type, names))):
+        if other is const.type or const.bytes_of(other, const.shape) != const.size:
+            continue
+        if other.is_real is not const.type.is_real:
+            continue
+        candidate = const.candidate(
+            "element_type",
+            other.name,
+            f"element_type is {const.type.name}, but {const.size} bytes hold {other.name}",
+            0.9 + 0.05 * index,
+        )
+        precision = with_attribute(scene.source, port.offset, "precision", other.precision)
+        yield candidate._replace(
+            edits=(*candidate.edits, *precision),
+            change=f"{candidate.change}, and so in its port",
+            touched=(const.position, *(at for _, at, _ in scene.consumers[const.position])),
+            becomes=None,
+        )
 
 
 def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidate]:

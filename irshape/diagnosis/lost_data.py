@@ -9,7 +9,7 @@ from ..formats.ir.edits import Edit
 from ..model.graph import Finding
 from ..rule_ids import CONTRADICTED_CONSTANT, MISSING_ATTRIBUTE
 from .candidate import Candidate
-from .constants import MAX_TWINS, Const, end_before, free_spans, gaps, overlaps, starts
+from .constants import MAX_TWINS, Const, end_before, free_spans, gaps, overlaps, shape_text, starts
 from .scene import Scene
 from .writing import with_attribute, with_data
 
@@ -32,7 +32,7 @@ def constant_data_causes(scene: Scene, finding: Finding, position: int) -> Itera
         return
     items = {
         "element_type": port.element_type.name,
-        "shape": _like(layer.attribute("shape"), port.dims),
+        "shape": shape_text(scene, layer.attribute("shape"), port.dims),
         "size": str(size),
     }
     lost = layer.data_offset < 0
@@ -98,8 +98,3 @@ def _rewritten(const: Const, names: list[str], row: dict[str, str]) -> tuple[tup
     for name in changed:
         edits += with_attribute(source, element, name, row[name])
     return tuple(edits), " and ".join(f'{name}="{row[name]}"' for name in changed)
-
-
-def _like(written: str | None, sizes: tuple[int, ...]) -> str:
-    comma = "," if written is not None and "," in written and ", " not in written else ", "
-    return comma.join(map(str, sizes))

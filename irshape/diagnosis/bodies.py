@@ -38,6 +38,8 @@ _OF_OTHERS = (
     *(INPUT_MISMATCH, INPUT_TYPE_MISMATCH),
 )
 """Rules whose findings no port map decides."""
+_OF_ELEMENTS = ("IR0", "IR10", "IR3", "IR5")
+"""The same by families: elements, ids and dimensions as they are written, attributes, constants."""
 MAX_PAIRS = 8
 """How many pairs of entries, or ends of a back edge, are tried."""
 
@@ -45,7 +47,7 @@ MAX_PAIRS = 8
 def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """An entry of a port map names another axis, port or layer than it should."""
     layer = scene.layers[position]
-    if finding.rule in _OF_OTHERS:
+    if finding.rule in _OF_OTHERS or finding.rule.code.startswith(_OF_ELEMENTS):
         return
     for tag, body in (layer.bodies or {}).items():
         entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])

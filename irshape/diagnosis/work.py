@@ -29,14 +29,14 @@ OF_A_SCENE = 0.15
 """That of seeing who feeds whom, for each layer."""
 OF_ANOTHER_INFERENCE = 0.5
 """That of inferring the whole file once more, of what it takes to validate it."""
-LEAST = 400
-"""The work that is done for a small file."""
+LEAST = 420
+"""The work that is done for a small file, but for half of what it takes to validate it."""
 SPARED = 0.4
 """With so much of the work left, less likely causes are tried no more."""
 BEYOND = 0.3
 """So much more is done for what is as likely as a known cause."""
-FOR_THE_NEXT = 0.4
-"""So much of the work is left at least when one cause is known and others are looked for."""
+FOR_THE_NEXT = 150
+"""So much work is left at least when one cause is known and others are looked for."""
 
 
 class Work:
@@ -45,7 +45,9 @@ class Work:
     def __init__(self, context: Context) -> None:
         layers, inner = len(context.model.layers), len(context.every_layer)
         inner -= layers
-        self.most = max(LEAST, OF_A_FILE + layers + OF_AN_INNER_LAYER * inner)
+        self.whole = OF_A_FILE + layers + OF_AN_INNER_LAYER * inner
+        """That of validating the file."""
+        self.most = max(LEAST - self.whole / 2, self.whole)
         self.left = self.most
 
     @property
@@ -65,7 +67,7 @@ class Work:
 
     def go_on(self) -> None:
         """Leaves some work for another cause."""
-        self.left = max(self.left, FOR_THE_NEXT * self.most)
+        self.left = max(self.left, FOR_THE_NEXT)
 
     def count(self, work: float) -> None:
         self.left -= work
@@ -75,4 +77,4 @@ class Work:
 
     def count_inference(self) -> None:
         """Counts an inference of the whole file."""
-        self.left -= OF_ANOTHER_INFERENCE * self.most
+        self.left -= OF_ANOTHER_INFERENCE * self.whole

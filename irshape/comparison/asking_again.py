@@ -52,8 +52,8 @@ class FewerTensors:
             numbers = self._apart(suspects)
             self._ask(numbers, {self._layer(each) for each in numbers}, limit)
         if not self.right.get(number):
-            numbers, unasked = self._together(suspects)
-            self._ask(numbers, unasked, limit)
+            numbers = [each for each in suspects if not self.right.get(each)]
+            self._ask(numbers, self._with_neighbours(numbers), limit)
         return self.right.get(number, False)
 
     def compared(self) -> CrosscheckRun | None:
@@ -101,24 +101,12 @@ class FewerTensors:
         }
         return {self.run.layers[each] for each in beside}
 
-    def _together(self, numbers: list[int]) -> tuple[list[int], set[Layer]]:
-        """The first of some rows with those whose layers are its neighbours, their neighbours and
-        so on; and these layers with all other neighbours, as far as irshape's values can stand for
+    def _with_neighbours(self, numbers: list[int]) -> set[Layer]:
+        """The layers of some rows and those next to them, as far as irshape's values can stand for
         theirs and they are no outputs of the model."""
-        rows_of: dict[Layer, list[int]] = {}
-        for number in numbers:
-            rows_of.setdefault(self._layer(number), []).append(number)
-        together: set[Layer] = set()
-        beside: set[Layer] = set()
-        reached = [self._layer(numbers[0])]
-        while reached:
-            layer = reached.pop()
-            together.add(layer)
-            neighbours = self._neighbours(layer) - together
-            reached += neighbours & rows_of.keys()
-            beside |= {each for each in neighbours if self._is_replaceable(each)}
-        judged = [number for layer, of in rows_of.items() if layer in together for number in of]
-        return judged, (together | beside) - self._outputs
+        layers = {self._layer(number) for number in numbers}
+        beside = {each for layer in layers for each in self._neighbours(layer)}
+        return (layers | {each for each in beside if self._is_replaceable(each)}) - self._outputs
 
     def _is_replaceable(self, layer: Layer) -> bool:
         """Whether irshape's value of a layer can stand for the device's: the two agree, and the

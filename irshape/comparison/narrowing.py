@@ -246,7 +246,7 @@ def _standardized_levels(of: Difference) -> str | None:
 
     Source: MVNTransformation of OpenVINO's low-precision transformations 2026.4.
     """
-    if of.layer.folded_type not in ("groupnormalization", "mvn") or of.tolerance.precision != "f32":
+    if of.layer.folded_type not in ("groupnormalization", "mvn"):
         return None
     grid = grid_of_input(of.session, of.layer, 0)
     if grid is None:

@@ -63,6 +63,9 @@ CASES = {
     "two of them": Case(
         (Fault("grow", "grow"), Fault("again", "again")), explained=("grow", "again")
     ),
+    "two of them, asked for others": Case(
+        (Fault("grow", "first"), Fault("again", "shrink")), explained=("grow", "again"), questions=3
+    ),
     "neighbours": Case((Fault("grow", "grow"), Fault("turn", "turn")), explained=("turn",)),
     "a fault behind": Case(
         (Fault("grow", "grow"), Fault("size", None)), ("size",), ("grow",), questions=3

@@ -36,11 +36,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 def falsified(
-    monkeypatch: pytest.MonkeyPatch, asked: list[bool], alter: Callable[[Values], None]
+    monkeypatch: pytest.MonkeyPatch,
+    asked: list[bool],
+    alter: Callable[[Values], None],
+    precision: str = "f32",
 ) -> None:
     """Lets the device give other values for the whole model; `alter` changes them in place.
 
-    They do not depend on what the device is asked for.
+    They do not depend on what the device is asked for. precision: in which it says it computes.
     """
     real = runtime.ask
 
@@ -55,7 +58,7 @@ def falsified(
             for name, tensor in tensors.items():
                 tensor.file.write_bytes(values[name].tobytes())
         left = {key: tensor for key, tensor in answer.values.items() if key[0] not in unasked}
-        return answer._replace(values=left)
+        return answer._replace(values=left, precision=precision)
 
     monkeypatch.setattr("irshape.comparison.runtime.ask", ask)
 
@@ -372,17 +375,21 @@ class OnLevels(NamedTuple):
     """What the device makes of x -> FakeQuantize -> GroupNormalization -> Multiply by 0.5.
 
     weight: of epsilon. factor: what the device multiplies the normalized numbers with by mistake.
+    precision: in which the device computes.
     """
 
     weight: float
     factor: float = 1.0
     blamed: str | None = None
+    precision: str = "f32"
 
 
 ON_LEVELS = {
     "as it is written": OnLevels(1.0),
     "of levels": OnLevels(0.0),
     "of levels, and wrong": OnLevels(0.0, 1.01, "norm"),
+    "of levels in bf16": OnLevels(0.0, precision="bf16"),
+    "of levels in bf16, and wrong": OnLevels(0.0, 1.2, "norm", "bf16"),
 }
 
 
@@ -413,11 +420,11 @@ def test_a_normalization_of_levels(
         values[norm] = ((numbers - numbers.mean()) / deviation * row.factor).astype(np.float32)
         values[scaled] = values[norm] * np.float32(0.5)
 
-    falsified(monkeypatch, asked, alter)
+    falsified(monkeypatch, asked, alter, row.precision)
     comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
     blamed = None if comparison.blamed is None else comparison.blamed.layer.name
     assert (blamed, comparison.ok) == (row.blamed, row.blamed is None), str(comparison)
-    if row == ON_LEVELS["of levels"]:
+    if not row.weight and row.blamed is None:
         reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
         assert "standardizes the levels" in reasons[norm]
         assert "standardizes the levels" in reasons[scaled]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from fnmatch import fnmatchcase
 from typing import Any
@@ -201,6 +201,13 @@ class Editing(Building):
                     help="give `bypass=`, or connect what takes it to something else",
                 )
             self._detach(layer)
+            for assign in self._unread([layer]):
+                raise GraphError(
+                    f"{self.where(layer)} cannot be removed: no other ReadValue reads the "
+                    f"variable that {assign.label} assigns",
+                    operation=layer.type,
+                    help="remove the Assign first",
+                )
             if self.owner is not None:
                 self._settle(())
 
@@ -234,7 +241,38 @@ class Editing(Building):
         )
         dead = [layer for layer in self._layers if layer not in used and not layer.raw.is_parameter]
         self._remove_all(dead)
-        return len(dead)
+        return len(dead) + self._remove_unread(dead)
+
+    def _unread(self, removed: Iterable[GraphLayer]) -> list[GraphLayer]:
+        """The Assigns of variables that nothing reads since these layers were removed."""
+        lost = {_variable(layer) for layer in removed if layer.raw.folded_type == "readvalue"}
+        if not lost:
+            return []
+        every = list(self.root.walk())
+        lost -= {_variable(layer) for layer in every if layer.raw.folded_type == "readvalue"}
+        return [
+            layer
+            for layer in every
+            if layer.raw.folded_type == "assign" and _variable(layer) in lost
+        ]
+
+    def _remove_unread(self, removed: Collection[GraphLayer]) -> int:
+        """Removes the Assigns of variables that nothing reads since these layers were removed, and
+        what only led to them; how many."""
+        count = 0
+        while assigns := self._unread(removed):
+            removed = []
+            for assign in assigns:
+                home = assign.graph
+                before = home._reachable([assign])
+                home._remove_all([assign])
+                used = home._reachable(each for each in home._layers if each not in before)
+                gone = [each for each in before if each in home._layers and each not in used]
+                gone = [each for each in gone if not each.raw.is_parameter]
+                home._remove_all(gone)
+                removed += gone
+                count += 1 + len(gone)
+        return count
 
     def _merge_duplicates(self) -> int:
         first: dict[tuple[object, ...], GraphLayer] = {}
@@ -367,6 +405,7 @@ class Editing(Building):
             new = self._replace_by_parameter(old, asked)
             used = self._reachable(each for each in self._layers if each not in before)
             self._remove_all(before - used)
+            self._remove_unread(before - used)
             if asked not in self._by_name:
                 self._give_name(new.layer, asked)
         return new
@@ -424,11 +463,10 @@ class Editing(Building):
                 for each in before
                 if each in self._layers and (each.raw.is_result or each.raw.folded_type == "assign")
             )
-            self._remove_all(
-                each
-                for each in before
-                if each in self._layers and each not in used and not each.raw.is_parameter
-            )
+            gone = [each for each in before if each in self._layers and each not in used]
+            gone = [each for each in gone if not each.raw.is_parameter]
+            self._remove_all(gone)
+            self._remove_unread(gone)
 
     def matching(self, pattern: str | Callable[[GraphLayer], bool]) -> list[GraphLayer]:
         """The layers whose name or type matches a glob pattern, or for which a function is true."""
@@ -439,3 +477,8 @@ class Editing(Building):
             for layer in self.layers
             if fnmatchcase(layer.name, pattern) or fnmatchcase(layer.type, pattern)
         ]
+
+
+def _variable(layer: GraphLayer) -> object:
+    """The variable that a ReadValue or Assign is about."""
+    return layer.attributes["variable_id"]

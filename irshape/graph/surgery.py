@@ -276,7 +276,10 @@ def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
         for each in inside
         for output in each.outputs
         if not each.raw.is_constant
-        and (not output.users or any(user.layer not in near for user in output.users))
+        and (
+            not output.users
+            or any(user.layer not in near or user.layer.raw.is_result for user in output.users)
+        )
     ]
     return extracted(
         graph, [name_of_output(each) for each in starts], [name_of_output(e) for e in ends]

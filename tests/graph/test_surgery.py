@@ -155,6 +155,72 @@ def test_states_become_inputs_and_variables_again(tmp_path: Path) -> None:
         assert all(map(agrees, second, first))
 
 
+def stateful() -> Graph:
+    """y = x + state; what is assigned to the state does not depend on it."""
+    graph = Graph()
+    x = graph.parameter("f32", "[1,4]", name="x")
+    state = graph.add(
+        "ReadValue",
+        graph.constant(np.zeros((1, 4), np.float32)),
+        variable_id="state",
+        variable_type="f32",
+        variable_shape="1,4",
+        name="state",
+    )
+    graph.result(state + x, "y")
+    graph.add("Assign", x * 2.0, variable_id="state", name="assign")
+    return graph
+
+
+class Unread(NamedTuple):
+    """The types that are left of `stateful()` after a change that takes its ReadValue away."""
+
+    change: Callable[[Graph], object]
+    left: list[str]
+
+
+def bypassed(graph: Graph) -> None:
+    graph["state"].output.replace_uses(graph.tensor("x"))
+    graph.clean()
+
+
+def without_y(graph: Graph) -> None:
+    graph.result(graph.tensor("x"), "z")
+    graph.drop_output("y")
+
+
+def removed(graph: Graph) -> None:
+    with pytest.raises(GraphError, match="remove the Assign first"):
+        graph["state"].remove(bypass=0)
+    graph["assign"].remove()
+    graph["state"].remove(bypass=0)
+    graph.clean()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Unread(lambda graph: graph.cut("state"), ["Add", "Parameter", "Parameter", "Result"]),
+        Unread(bypassed, ["Add", "Parameter", "Result"]),
+        Unread(without_y, ["Parameter", "Result"]),
+        Unread(removed, ["Add", "Const", "Parameter", "Result"]),
+    ],
+)
+def test_nothing_assigns_a_variable_that_nothing_reads(case: Unread, tmp_path: Path) -> None:
+    graph = stateful()
+    case.change(graph)
+    assert sorted(layer.type for layer in graph) == case.left
+    assert irshape.validate(graph).ok
+    graph.save(tmp_path / "changed.xml")
+    ov.Core().read_model(tmp_path / "changed.xml")
+
+
+def test_the_surroundings_of_a_result_end_with_it() -> None:
+    graph = stateful()
+    part = graph.around(graph.results[0], 1)
+    assert sorted(layer.type for layer in part) == ["Add", "Parameter", "Parameter", "Result"]
+
+
 @pytest.mark.parametrize(
     ("change", "model"),
     [

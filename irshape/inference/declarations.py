@@ -45,8 +45,13 @@ class Declarations:
             key: tuple[object, ...]
             if layer.type != "Const":  # the reader keeps equal attributes once
                 key = (id(items), layer.type, layer.version)
-            elif _lies_anywhere(items):
-                key = (layer.version, *items[:4])
+            elif len(items) == 8:
+                first, element_type, second, shape, third, offset, fourth, size = items
+                anywhere = third == "offset" and fourth == "size"
+                if anywhere and offset.isdigit() and size.isdigit():
+                    key = (layer.version, first, element_type, second, shape)
+                else:
+                    key = (layer,)
             else:
                 key = (layer,)
             declaration = shared.get(key)

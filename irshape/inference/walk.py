@@ -181,17 +181,21 @@ class Walk:
         for position in wiring.order:
             layer, row = layers[position], sources[position]
             try:
-                inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
+                inputs = (
+                    tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
+                    if len(row) > 1
+                    else (outputs[row[0][0]][row[0][1]],)  # type: ignore[index]
+                    if row
+                    else ()
+                )
             except (TypeError, IndexError):  # nothing feeds an input, or no such output does
                 inputs = self._inputs(position, row)
                 if None in row and not self._optional(position, row):
                     outputs[position] = self._pass_over(position)
                     continue  # a rule reports it
             else:
-                if unsure and not unsure.isdisjoint([source[0] for source in row]):  # type: ignore[index]
-                    unsure.add(position)
-                if contradicted and not contradicted.keys().isdisjoint(row):
-                    inputs = self._inputs(position, row)
+                if unsure or contradicted:
+                    inputs = self._in_doubt(position, row, inputs)
             if cyclic and position in cyclic:
                 outputs[position] = self._pass_over(position)
                 continue  # a rule reports the cycle
@@ -215,8 +219,8 @@ class Walk:
                     tensors, _, dims, precision = known
                     given[position] = inputs
                     if dims is not None:
-                        port = ports[0]
-                        if port.dims == dims and port.precision == precision:
+                        only = ports[0]
+                        if only.dims == dims and only.precision == precision:
                             outputs[position] = tensors
                             continue
             outputs[position] = tensors
@@ -282,6 +286,18 @@ class Walk:
         if self.compare and self.result.body.layers[position].outputs:
             self._compare_parameter(position, tensors[0])
         return tensors
+
+    def _in_doubt(
+        self, position: int, row: list[OutputRef | None], inputs: tuple[Tensor, ...]
+    ) -> tuple[Tensor, ...]:
+        """The inputs of a layer, where those of some layer are in doubt; all are fed."""
+        if not self.contradicted.keys().isdisjoint(row):
+            return self._inputs(position, row)
+        unsure = self.result.unsure
+        for source in row:
+            if source is not None and source[0] in unsure:
+                unsure.add(position)
+        return inputs
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
         """The inputs of a layer, where some may be in doubt or missing."""

@@ -64,7 +64,13 @@ from .trial import Key, Trial, Wanted, of_layers
 from .unused import misspelt_edge_causes, unused_layer_causes
 from .values import Patched, value_causes
 from .variables import variable_causes
-from .whole_layer import layer_ports_causes, misplaced_causes, shifted_id_causes
+from .whole_layer import (
+    exchanged_value_causes,
+    layer_ports_causes,
+    misplaced_causes,
+    replaced_output_causes,
+    shifted_id_causes,
+)
 from .work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
 from .writing import encoded
 
@@ -116,6 +122,8 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.2, misplaced_causes),
     (0.4, unused_layer_causes),
     (0.6, shifted_id_causes),
+    (0.4, exchanged_value_causes),
+    (1.3, replaced_output_causes),
     (1.3, layer_ports_causes),
 )
 """The same for findings with a layer."""

@@ -5,14 +5,18 @@ They come of search and replace in one layer, or of a tool that numbers ports in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import combinations
 
 from ..formats.ir.edits import Edit, set_dims
-from ..model.graph import Edge, Finding, Port
+from ..model.graph import Edge, Finding, Layer, Port
 from ..model.ids import is_number
 from ..ops import registry
+from ..ops.kinds import Malformed
 from ..ops.tensors import Tensor
 from ..rule_ids import (
+    CONTRADICTED_ATTRIBUTE,
     DANGLING_EDGE,
     DUPLICATE_EDGE,
     INPUT_COUNT,
@@ -40,6 +44,15 @@ _OF_IDS = (
     *(INPUT_MISMATCH, INPUT_TYPE_MISMATCH),
 )
 """Rules whose findings may follow from ids of ports."""
+MAX_ITEMS = 8
+"""Among how many attributes two are looked for that were exchanged."""
+_NEVER = re.compile(r"(?!)")
+_OF_CONST = {
+    "element_type": re.compile(r"[a-z]+\d*\w*"),
+    "shape": re.compile(r"(\d+(,\s*\d+)*)?"),
+    **dict.fromkeys(("offset", "size"), re.compile(r"\d+")),
+}
+"""What the attributes of a Const look like."""
 MANY = 3
 """So many ports of a layer are seldom wrong for a cause beside it."""
 
@@ -188,7 +201,90 @@ def _edges_shifted(
     )
 
 
+def replaced_output_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """The output ports of a layer are those of another one: ids, types and sizes are wrong."""
+    layer, inferred = scene.layers[position], scene.outputs(position)
+    rules = (*_OF_IDS, *_OF_PORTS)
+    if finding.rule not in rules or not layer.outputs or len(inferred) != len(layer.outputs):
+        return
+    edges = scene.edges_from.get(layer.id, [])
+    named = list(dict.fromkeys(edge.from_port for edge in edges))
+    free = [port for port in layer.outputs if port.id not in named]
+    wanted = [number for number in named if number not in {port.id for port in layer.outputs}]
+    numbers = (*wanted, *(port.id for port in free))
+    if not free or len(free) != len(wanted) or not all(map(is_number, numbers)):
+        return
+    edits: list[Edit] = []
+    wrong = False
+    for port, tensor in zip(layer.outputs, inferred, strict=True):
+        change = _as_inferred(scene, port, tensor)
+        wrong = wrong or bool(change)
+        edits += change
+    for port, number in zip(free, sorted(wanted, key=int), strict=True):
+        edits += with_attribute(scene.source, port.offset, "id", number)
+    if wrong:
+        consumers = (at for edge in edges for at in scene.by_id.get(edge.to_layer, ()))
+        yield Candidate(
+            tuple(edits),
+            f"the output ports get the ids {', '.join(sorted(wanted, key=int))} that edges name, "
+            "and declare what is inferred",
+            "the output ports have neither the ids that edges name nor the shapes and types that "
+            "the layer produces",
+            layer.outputs[0].offset,
+            layer,
+            (position, *dict.fromkeys(consumers)),
+            port=("output", layer.outputs[0].id),
+            cost=1.3,
+            rule=DANGLING_EDGE,
+        )
+
+
 # what is misplaced
+
+
+def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """Two attributes of a layer have each other's value."""
+    layer, source = scene.layers[position], scene.source
+    code = finding.rule.code
+    if finding.layer is not layer or not code.startswith(("IR3", "IR4", "IR20", "IR50")):
+        return
+    items = list(zip(layer.items[::2], layer.items[1::2], strict=True))[:MAX_ITEMS]
+    for (one, text), (other, value) in combinations(items, 2):
+        if text == value:
+            continue
+        fits = _reads_as(layer, one, value) and _reads_as(layer, other, text)
+        if not fits:
+            continue
+        odd = not (_reads_as(layer, one, text) and _reads_as(layer, other, value))
+        odd = odd or (layer.is_constant and {one, other} == {"offset", "size"})
+        edits = (
+            *with_attribute(source, layer.data_offset, one, value),
+            *with_attribute(source, layer.data_offset, other, text),
+        )
+        yield Candidate(
+            edits,
+            f'{one}="{value}" and {other}="{text}"',
+            f"{one} and {other} have each other's value",
+            source.attribute(layer.data_offset, one),
+            layer,
+            (position,),
+            cost=0.4 if odd else 1.4,
+            rule=CONTRADICTED_ATTRIBUTE,
+            bold=not odd,
+        )
+
+
+def _reads_as(layer: Layer, name: str, text: str) -> bool:
+    """Whether a text may be the value of an attribute."""
+    declaration = registry.declaration_of(layer)
+    attribute = declaration.attributes.get(name) if declaration is not None else None
+    if attribute is None:
+        return layer.is_constant and bool(_OF_CONST.get(name, _NEVER).fullmatch(text))
+    try:
+        attribute.kind.read(text)
+    except Malformed:
+        return False
+    return True
 
 
 def misplaced_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:

@@ -261,6 +261,27 @@ SLIPS = {
     "a mark of a merge": Slip(
         put("<edges>\n", "<edges>\n<<<<<<< HEAD\n"), code="IR001", says="a mark of a merge"
     ),
+    "two values of a Const": Slip(
+        put(r'(name="Constant_25".*?)offset="552" size="64"', r'\1offset="64" size="552"'),
+        code="IR503",
+        says="have each other's value",
+    ),
+    "two values of a layer": Slip(
+        put(
+            r'(name="conv2".*?)dilations="1, 1" auto_pad="explicit"',
+            r'\1dilations="explicit" auto_pad="1, 1"',
+        ),
+        code="IR304",
+        says="dilations",
+    ),
+    "the outputs of another layer": Slip(
+        put(
+            r'(name="Constant_25".*?)<port id="0" precision="FP32">.*?</port>',
+            r'\1<port id="2" precision="FP16"><dim>7</dim></port>',
+        ),
+        code="IR110",
+        says="",
+    ),
     "the variable of a ReadValue": Slip(
         put(r'(type="ReadValue"[^>]*>\s*<data[^>]*variable_id=")[^"]*"', r'\1stat"'),
         code="IR120",

@@ -40,6 +40,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 from judging import ANSWERS, Judge  # noqa: E402
 from pairs import two_faults  # noqa: E402
 from planting import FORESEEN, UNFORESEEN, VALUES, Original, Place  # noqa: E402
+from slip_faults import BLIND  # noqa: E402
 
 LOST = {*VALUES, "truncated-file", "ampersand", "deleted-layer", "bypassed-layer"}
 """Kinds of faults after which nothing in the file says what was there."""
@@ -61,6 +62,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of the kinds, in each file")
     parser.add_argument("--kinds", default=",".join(FORESEEN))
     parser.add_argument("--unforeseen", action="store_true", help="the kinds of `slip_faults`")
+    parser.add_argument("--blind", action="store_true", help="the last of these kinds")
     parser.add_argument("--distinct", action="store_true", help="one of places that are alike")
     parser.add_argument("--results", type=Path, help="where each place is noted")
     parser.add_argument("--until", default="", help="HH:MM, when to stop")
@@ -69,8 +71,10 @@ def main() -> None:
     parser.add_argument("--seed", default="")
     parser.add_argument("--two", type=int, default=0, help="pairs of faults in each file")
     options = parser.parse_args()
+    if options.blind:
+        options.kinds = ",".join(BLIND)
     if options.unforeseen:
-        options.kinds = ",".join(UNFORESEEN)
+        options.kinds = ",".join(kind for kind in UNFORESEEN if kind not in BLIND)
     if options.two:
         print(two_faults(options.files, options.two, options.seed))
         return

@@ -10,9 +10,11 @@ import re
 import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from itertools import pairwise
 
-from faults import Fault, Tree, Where, changed, constants, layers, removed, where
+from faults import Fault, Tree, Where, changed, constants, layers, removed, where, without
+from lxml import etree
 from single_faults import attribute_texts, bodies, members
 from structure_faults import entries, numbers, ports
 from text_faults import (
@@ -618,3 +620,104 @@ def layer_moved_into_a_body(tree: Tree) -> Iterator[Where]:
                     group.append(layer)
                     yield owner
                     group.remove(layer)
+
+
+# kinds on which nothing was tried before they were measured
+
+
+@tree_slip
+def exchanged_values(tree: Tree) -> Iterator[Where]:
+    """Two attributes of a layer have each other's value."""
+    for layer in layers(tree):
+        data = layer.find("data")
+        if data is None:
+            continue
+        for (one, text), (other, value) in pairwise(list(data.attrib.items())):
+            if text != value:
+                with changed(data, str(one), str(value)), changed(data, str(other), str(text)):
+                    yield where(layer)
+
+
+@tree_slip
+def output_without_precision(tree: Tree) -> Iterator[Where]:
+    for layer in layers(tree):
+        for port in layer.findall("output/port"):
+            if port.get("precision") is not None:
+                with without(port, "precision"):
+                    yield where(layer)
+
+
+@tree_slip
+def constant_without_sizes(tree: Tree) -> Iterator[Where]:
+    """The shape of a Const is empty."""
+    for layer, data in constants(tree):
+        if data.get("shape"):
+            with changed(data, "shape", ""):
+                yield where(layer)
+
+
+@tree_slip
+def half_a_constant(tree: Tree) -> Iterator[Where]:
+    """Size and first dimension of a Const are half of what they were; its port stays."""
+    for layer, data in constants(tree):
+        shape, size = numbers(data.get("shape")), int(str(data.get("size")))
+        if shape and shape[0] % 2 == 0 and shape[0] and size % 2 == 0:
+            text = ", ".join(map(str, (shape[0] // 2, *shape[1:])))
+            with changed(data, "shape", text), changed(data, "size", str(size // 2)):
+                yield where(layer)
+
+
+@tree_slip
+def edge_from_the_next_layer(tree: Tree) -> Iterator[Where]:
+    """The number after `from-layer` is one more."""
+    for body in bodies(tree):
+        by_id = members(body)
+        for edge in body.findall("edges/edge"):
+            with changed(edge, "from-layer", str(int(str(edge.get("from-layer"))) + 1)):
+                yield where(by_id[str(edge.get("to-layer"))])
+
+
+@tree_slip
+def dimension_in_the_next_port(tree: Tree) -> Iterator[Where]:
+    """The last dimension of a port stands in the next one."""
+    for layer in layers(tree):
+        for one, other in pairwise(layer.findall("*/port")):
+            dims = one.findall("dim")
+            if dims and len(other):
+                with removed(dims[-1]):
+                    other.insert(0, dims[-1])
+                    yield where(layer)
+                    other.remove(dims[-1])
+
+
+@tree_slip
+def unit_behind_a_number(tree: Tree) -> Iterator[Where]:
+    for layer, data, name, text in attribute_texts(tree):
+        if re.fullmatch(r"-?\d+(\.\d+)?", text):
+            with changed(data, name, f"{text}px"):
+                yield where(layer)
+
+
+@tree_slip
+def output_of_the_next_layer(tree: Tree) -> Iterator[Where]:
+    """The output ports of a layer are a copy of those of the next one."""
+    for group in tree.iter("layers"):
+        for layer, other in pairwise(group.findall("layer")):
+            one, copy = layer.find("output"), other.find("output")
+            if one is not None and copy is not None:
+                twin = deepcopy(copy)
+                same = etree.tostring(one, method="c14n") == etree.tostring(copy, method="c14n")
+                if not same:
+                    at = layer.index(one)
+                    with removed(one):
+                        layer.insert(at, twin)
+                        yield where(layer)
+                        layer.remove(twin)
+
+
+BLIND = (
+    *("exchanged-values", "output-without-precision", "constant-without-sizes"),
+    *("half-a-constant", "edge-from-the-next-layer", "dimension-in-the-next-port"),
+    *("unit-behind-a-number", "output-of-the-next-layer"),
+)
+"""The last kinds above."""

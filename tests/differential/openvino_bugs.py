@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ import irshape  # noqa: E402
 from differential.cases import Case, build, feeds, parameters  # noqa: E402
 from differential.coverage import cases  # noqa: E402
 from differential.elements import REAL, Tensor  # noqa: E402
-from differential.environments import interpreter  # noqa: E402
+from differential.environments import NEWEST_PATCHES, interpreter  # noqa: E402
 from differential.known_differences import KNOWN  # noqa: E402
 from differential.oracle import Answer, Oracle  # noqa: E402
 from irshape import ExecutionError, Model  # noqa: E402
@@ -252,8 +253,9 @@ def page(bugs: list[Bug]) -> str:
         "rows of the differential tests; `python tests/differential/openvino_bugs.py` writes this",
         f"page. Everything was measured with OpenVINO {version} on the CPU, with one thread and",
         "`INFERENCE_PRECISION_HINT` f32. What is a limitation rather than a bug is in",
-        "[the list of known differences](differences.md). The columns say in which releases the",
-        "bug is seen with the same IR and inputs.",
+        f"[the list of known differences](differences.md). {_asked(bugs)} were asked about",
+        "the same IR with the same inputs. The columns name the first and the last release in",
+        "which the bug is seen, and the releases in which it is not.",
         "",
         *_table(bugs),
         "",
@@ -263,14 +265,31 @@ def page(bugs: list[Bug]) -> str:
     return "\n".join(lines)
 
 
+def _asked(bugs: list[Bug]) -> str:
+    older = list(bugs[0].releases)
+    return f"{len(older) + 1} releases from {older[0]} on" if older else "No other releases"
+
+
 def _table(bugs: list[Bug]) -> Iterator[str]:
-    releases = list(bugs[0].releases)
-    newest = ".".join(bugs[0].version.split(".")[:2])
-    yield f"| bug | what happens | {' | '.join([*releases, newest])} |"
-    yield "|---" * (len(releases) + 3) + "|"
+    yield "| bug | what happens | first release | last release | other releases |"
+    yield "|---" * 5 + "|"
     for bug in bugs:
-        cells = [bug.releases[release] for release in releases]
-        yield f"| [{bug.key}](#{bug.key}) | {_happens(bug)} | {' | '.join([*cells, 'seen'])} |"
+        newest = ".".join(bug.version.split(".")[:2])
+        answers = {**bug.releases, newest: "seen"}
+        seen = [release for release, answer in answers.items() if answer == "seen"]
+        cells = [f"[{bug.key}](#{bug.key})", _happens(bug), seen[0], seen[-1], _others(answers)]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _others(answers: dict[str, str]) -> str:
+    """The releases that do not show a bug, with what they do, in spans."""
+    spans = []
+    for answer, span in groupby(answers.items(), key=lambda item: item[1]):
+        releases = [release for release, _ in span]
+        if answer != "seen":
+            ends = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
+            spans.append(f"{ends}: {answer}")
+    return "; ".join(spans) or "none"
 
 
 def _happens(bug: Bug) -> str:
@@ -306,7 +325,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--only", action="append", choices=[*KNOWN])
     parser.add_argument("--environments", type=Path, help="the folder of environments.py")
-    parser.add_argument("--releases", nargs="+", default=["2023.0", "2024.0", "2025.0", "2026.0"])
+    parser.add_argument("--releases", nargs="+", default=[*NEWEST_PATCHES][:-1])
     given = parser.parse_args()
     keys = given.only or [
         key

@@ -212,12 +212,15 @@ NOT_RUN: dict[str, Detail] = {
     "u2 in": Detail((2026, 0), "an input of the model of u2", (2024, 1)),
     "to four bits": Detail((2024, 4), "a Convert to i4 or u4"),
     "to f8": Detail((2024, 4), "a Convert to f8e4m3 or f8e5m2", (2024, 0)),
+    "to f4": Detail((2024, 4), "a Convert to f4e2m1 or f8e8m0", (2024, 3)),
     "to nf4": Detail((2025, 1), "a Convert to nf4", (2023, 2)),
     "to u1": Detail((2025, 2), "a Convert to u1"),
     "to u2": Detail((2026, 4), "a Convert to u2", (2024, 1)),
     "u2 to others": Detail((2026, 4), "a Convert from u2 to u1, f8e4m3 or f8e5m2", (2024, 1)),
     "repeated labels": Detail((2025, 1), "an Einsum with `...`, or a label twice in one input"),
-    "open weights": Detail((2023, 1), "a recurrent operation whose weights are no constants"),
+    "open weights": Detail(
+        (2023, 1), "a recurrent operation whose weights are no constants, without clipping and ReLU"
+    ),
     "result of i64": Detail((2023, 1), "a result of the model that is drawn or reversed, of i64"),
     "suppression": Detail((2023, 3), "a result of the model that is a NonMaxSuppression"),
     "shape of a scalar": Detail((2025, 0), "a ShapeOf of a scalar", (2023, 3), _CRASHES),
@@ -232,6 +235,8 @@ NOT_RUN: dict[str, Detail] = {
         (2024, 0), 'a SquaredDifference with auto_broadcast="pdpd" of inputs of several ranks'
     ),
     "gathered strings": Detail((2024, 1), "a Gather of strings", (2024, 0)),
+    "ScatterNDUpdate-15": Detail((2024, 3), "ScatterNDUpdate of opset15", (2024, 2)),
+    "SliceScatter-15": Detail((2024, 5), "SliceScatter of opset15", (2024, 4)),
     "Multinomial-13": Detail((2023, 3), "Multinomial of opset13", (2023, 2)),
     "no index": Detail((2024, 3), "an EmbeddingBagOffsetsSum with a default index of -1"),
     "wide limits": Detail((2023, 1), "a FakeQuantize whose limits have more axes than the data"),

@@ -80,8 +80,14 @@ def _repeated_labels(site: Site) -> bool:
 
 
 def _open_weights(site: Site) -> bool:
-    """Whether weights of a recurrent operation are known at run time only."""
-    assert site.operation is not None
+    """Whether weights of a recurrent operation are known at run time only.
+
+    A cell that is clipped, or has other functions, is taken apart before it runs.
+    """
+    if site.layer.type.endswith("Cell"):
+        clip = site.attribute("clip") or "0"
+        if clip.strip("0.") or "relu" in site.attribute("activations"):
+            return False
     weights = 4 if site.layer.type.startswith("LSTM") else 3
     weights -= site.layer.type.endswith("Cell")
     return not all(site.constant[weights + 1 :])
@@ -242,7 +248,8 @@ def _unknown_signal(site: Site) -> bool:
     if len(site.layer.inputs) < 3 or site.value(2) is not None or axes is None:
         return False
     within = [int(axis) % len(output) for axis in axes if -len(output) <= axis < len(output)]
-    return _rank(site, 2) is None or any(_is_known(output[axis]) for axis in within)
+    open_rank = bool(output) and _rank(site, 2) is None
+    return open_rank or any(_is_known(output[axis]) for axis in within)
 
 
 def _promoted(site: Site) -> bool:
@@ -516,6 +523,7 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "Convert": (
         ("to four bits", _converts_to("i4", "u4")),
         ("to f8", _converts_to("f8e4m3", "f8e5m2")),
+        ("to f4", _converts_to("f4e2m1", "f8e8m0")),
         ("to nf4", _converts_to("nf4")),
         ("to u1", _converts_to("u1")),
         ("to u2", _converts_to("u2")),

@@ -92,6 +92,7 @@ ROWS = [
     Concerned("four bits unpacked", NOT_RUN, converted("i4", "f32"), converted("i4", "i32")),
     Concerned("to four bits", NOT_RUN, converted("f32", "u4"), converted("u4", "f32")),
     Concerned("to f8", NOT_RUN, converted("f32", "f8e5m2"), converted("f8e5m2", "f32")),
+    Concerned("to f4", NOT_RUN, converted("f32", "f4e2m1"), converted("f4e2m1", "f32")),
     Concerned("nf4 in", NOT_RUN, converted("nf4", "f32"), converted("f32", "nf4")),
     Concerned("to nf4", NOT_RUN, converted("f32", "nf4"), converted("nf4", "f32")),
     Concerned("f4 in", NOT_RUN, converted("f4e2m1", "f32"), converted("f32", "f4e2m1")),

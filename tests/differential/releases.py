@@ -204,14 +204,16 @@ NOT_TOLD = """\
 ## What `irshape requires` does not know
 
 21 releases, from 2023.0 to 2026.4, were asked about 13,739 more IRs, which OpenVINO 2026.4 reads,
-some of them altered on purpose. Of 288,519 answers irshape gives 99.990 % as they are.
+some of them altered on purpose. Of 288,519 answers irshape gives 99.994 % as they are, and it says
+of no release that it refuses what it reads. It says that a release reads the model, and the release
+refuses it, of one IR, in the 17 releases from 2023.2 to 2026.2. Its input was altered to the shape
+`[0,1,10]`. A Loop joins this state with a constant `[1,1,10]` along another axis. The body declares
+the state as `[?,?,10]`, which 2026.3 and later go by; the older releases infer the body with the
+shape of the first iteration.
 
-- It says that a release reads the model, and the release refuses it: one IR, in the 17 releases
-  from 2023.2 to 2026.2. Its input was altered to the shape `[0,1,10]`. A Loop joins this state with
-  a constant `[1,1,10]` along another axis. The body declares the state as `[?,?,10]`, which 2026.3
-  and later go by; the older releases infer the body with the shape of the first iteration.
-- It says that a release refuses the model, and the release reads it: 13 answers, nearly all of
-  2023.0 and 2023.1. Those infer wider shapes, and so do not see a dimension of 0.
+IR608 was compared with what the releases inferred of these IRs. Of 268,484 answers of releases that
+read them, it is reported wrongly in 3, and missing in 35: one Loop in 19 releases, for the reason
+above, and layers inside bodies.
 """
 
 EXAMPLES_INTRODUCTION = """\

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from irshape.releases import Release, written
+from irshape.releases import MINOR_RELEASES, Release, written
 
 
 @dataclass(frozen=True)
@@ -1084,20 +1084,33 @@ OLDER: tuple[Older, ...] = (
 )
 """Differences of older releases that `requires` and `--target` do not tell."""
 
-EXAMPLES: dict[tuple[str, str], str] = {
-    ("compressed", "2023.0"): "refuses",  # nf4
-    ("control_flow", "2023.0"): "refuses",  # Pad of opset12
-    ("decoder", "2023.0"): "refuses",  # ScaledDotProductAttention
-    ("int8", "2023.0"): "does not run",
-    ("recurrent", "2023.0"): "does not run",
-    ("reductions", "2023.0"): "does not run",  # a reduction whose rank it does not infer
-    ("reductions", "2023.3"): "does not run",
-    ("reductions", "2024.1"): "1 differs",  # the mean of negative integers
+_MINORS = tuple(
+    f"{year}.{minor}"
+    for year, (first, last) in MINOR_RELEASES.items()
+    for minor in range(first, last + 1)
+)
+
+
+def _spans(*rows: tuple[str, str, str, str]) -> dict[tuple[str, str], str]:
+    return {
+        (example, release): answer
+        for example, answer, first, last in rows
+        for release in _MINORS[_MINORS.index(first) : _MINORS.index(last) + 1]
+    }
+
+
+EXAMPLES: dict[tuple[str, str], str] = _spans(
+    ("compressed", "refuses", "2023.0", "2023.1"),  # nf4
+    ("control_flow", "refuses", "2023.0", "2023.0"),  # Pad of opset12
     # a Loop inside a Loop, whose state is wrong after the first iteration
-    ("control_flow", "2023.3"): "2 differ",
-    ("control_flow", "2024.1"): "2 differ",
-    ("control_flow", "2024.6"): "2 differ",
-    ("control_flow", "2025.2"): "2 differ",
-}
+    ("control_flow", "2 differ", "2023.1", "2026.1"),
+    ("decoder", "refuses", "2023.0", "2023.2"),  # ScaledDotProductAttention
+    ("decoder", "crashes", "2024.4", "2024.4"),
+    ("encoder", "does not run", "2023.2", "2023.2"),
+    ("int8", "does not run", "2023.0", "2023.0"),
+    ("recurrent", "does not run", "2023.0", "2023.2"),
+    ("reductions", "does not run", "2023.0", "2024.0"),  # a reduction whose rank it does not infer
+    ("reductions", "1 differs", "2024.1", "2024.3"),  # the mean of negative integers
+)
 """What a release does with an example, by its name and the release, where `irshape crosscheck` does
 not find all equal."""

@@ -235,7 +235,9 @@ NOT_RUN: dict[str, Detail] = {
         (2024, 0), 'a SquaredDifference with auto_broadcast="pdpd" of inputs of several ranks'
     ),
     "gathered strings": Detail((2024, 1), "a Gather of strings", (2024, 0)),
-    "ScatterNDUpdate-15": Detail((2024, 3), "ScatterNDUpdate of opset15", (2024, 2)),
+    "narrow update": Detail(
+        (2024, 3), "ScatterNDUpdate of opset15 of i8, u8, bf16, booleans or strings", (2024, 2)
+    ),
     "SliceScatter-15": Detail((2024, 5), "SliceScatter of opset15", (2024, 4)),
     "Multinomial-13": Detail((2023, 3), "Multinomial of opset13", (2023, 2)),
     "no index": Detail((2024, 3), "an EmbeddingBagOffsetsSum with a default index of -1"),

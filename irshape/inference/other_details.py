@@ -157,6 +157,12 @@ def _strings(site: Site) -> bool:
     return site.type_name() == "string"
 
 
+def _narrow_update(site: Site) -> bool:
+    assert site.operation is not None
+    narrow = ("i8", "u8", "bf16", "boolean", "string")
+    return site.operation.since == 15 and site.type_name() in narrow
+
+
 def _gathered_strings(site: Site) -> bool:
     assert site.operation is not None
     return _strings(site) and site.operation.since < 8
@@ -294,7 +300,19 @@ def _patches(site: Site) -> bool:
 
 
 def _empty_patches(site: Site) -> bool:
-    return any(size.high == 0 for size in _sizes(_output(site))[2:])
+    """Whether an axis is shorter than a patch, by less than a step."""
+    assert site.operation is not None
+    operation, attribute_faults = site.operation.read(site.layer.items)
+    data, output = _sizes(site.shape(0)), _sizes(_output(site))
+    if attribute_faults or len(data) != 4 or len(output) != 4:
+        return False
+    sizes, strides, rates = (getattr(operation, name) for name in ("sizes", "strides", "rates"))
+    return any(
+        result.high == 0 and (size - 1) * rate + 1 - given.high < stride
+        for given, result, size, stride, rate in zip(
+            data[2:], output[2:], sizes, strides, rates, strict=True
+        )
+    )
 
 
 def _softmax_axes(site: Site) -> bool:
@@ -539,7 +557,7 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "MatMul": (("empty product", _product_of_nothing),),
     "PReLU": (("scalar slope", _shape_of_scalar),),
     "ScatterElementsUpdate": (("reduced scatter", _reduced_scatter),),
-    "ScatterNDUpdate": (("scalar update", _scalar_update),),
+    "ScatterNDUpdate": (("scalar update", _scalar_update), ("narrow update", _narrow_update)),
     "SquaredDifference": (("pdpd squares", _ranks_differ), ("pdpd", _pdpd)),
     "Gather": (("gathered strings", _gathered_strings),),
     "EmbeddingBagOffsetsSum": (("no index", _no_index),),

@@ -752,6 +752,7 @@ OLDER: tuple[Older, ...] = (
         "a scalar of any rank that is promoted",
         (2024, 0),
     ),
+    Older("refuses", ("SegmentMax-16",), (2025, 2), "element types that are not known", (2025, 1)),
     Older(
         "crashes", ("ScatterNDUpdate-4",), (2023, 1), "the CPU plugin crashes at a negative index"
     ),
@@ -829,6 +830,7 @@ OLDER: tuple[Older, ...] = (
         (2026, 2),
         "an attribute whose text is no number, or no known name",
     ),
+    Older("takes", ("Multinomial-13",), (2023, 3), "probabilities of one axis", (2023, 2)),
     Older(
         "takes",
         ("ROIAlign-3", "ROIAlign-9"),
@@ -930,7 +932,7 @@ OLDER: tuple[Older, ...] = (
     ),
     Older(
         "shapes",
-        ("NonMaxSuppression-9",),
+        ("NonMaxSuppression-4", "NonMaxSuppression-5", "NonMaxSuppression-9"),
         (2023, 2),
         "a bound from the boxes, where the scores have any rank",
         (2023, 1),
@@ -975,6 +977,9 @@ OLDER: tuple[Older, ...] = (
         (2025, 4),
         "what does not fit into an unsigned integer stops at its limits",
     ),
+    Older(
+        "values", ("Const-1",), (2026, 0), "types of less than a byte are unpacked in another order"
+    ),
     Older("values", ("Clamp-1",), (2026, 2), "a limit of -inf is taken for another number"),
     Older("values", ("Transpose-1",), (2026, 2), "a tensor of one axis, or none, is left unset"),
     Older("values", ("Loop-5",), (2026, 4), "a Loop of no iterations leaves its results unset"),
@@ -983,13 +988,6 @@ OLDER: tuple[Older, ...] = (
         ("ScatterElementsUpdate-12",),
         (2024, 1),
         "the mean of negative integers is rounded down",
-        (2023, 1),
-    ),
-    Older(
-        "values",
-        ("Const-1",),
-        (2026, 0),
-        "types of less than a byte are unpacked in another order",
         (2023, 1),
     ),
     Older(
@@ -1049,7 +1047,6 @@ OLDER: tuple[Older, ...] = (
     Older(
         "values", ("BinaryConvolution-1",), (2026, 4), 'other sums with pad_value="0"', (2026, 3)
     ),
-    Older("not run", ("Select-1",), (2023, 1), "pdpd mode, with a condition of fewer axes"),
     Older(
         "not run",
         ("RNNCell-1",),
@@ -1061,24 +1058,31 @@ OLDER: tuple[Older, ...] = (
         (
             "Assign-6",
             "Convert-1",
+            "CumSum-3",
+            "Divide-1",
             "Equal-1",
+            "Greater-1",
+            "GreaterEqual-1",
+            "Less-1",
             "LessEqual-1",
             "LogicalAnd-1",
+            "LogicalOr-1",
+            "LogicalXor-1",
+            "Loop-5",
+            "MaxPool-14",
+            "MaxPool-8",
+            "NotEqual-1",
             "ScatterUpdate-3",
             "Squeeze-1",
+            "Squeeze-15",
+            "Xor-1",
         ),
         EVER,
         "no release's CPU plugin runs some of the rows; `Model.evaluate` does",
     ),
+    Older("not run", ("Select-1",), EVER, "pdpd mode, with a condition of fewer axes"),
     Older(
         "not run", ("FakeQuantize-1",), (2023, 3), "limits of more axes than the data", (2023, 2)
-    ),
-    Older(
-        "not run",
-        ("Loop-5",),
-        EVER,
-        "no release's CPU plugin runs some of the rows; `Model.evaluate` does",
-        (2024, 3),
     ),
     Older("not run", ("Transpose-1",), (2025, 2), "a tensor of one axis", (2025, 1)),
 )

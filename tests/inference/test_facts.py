@@ -68,6 +68,11 @@ def patches(shape: str) -> Case:
     return case("ExtractImagePatches", 3, sizes, data("f32", shape))
 
 
+def updated(opset: int, element_type: str) -> Case:
+    inputs = [data(element_type, "3,2"), const("i64", [[1]]), data(element_type, "1,2")]
+    return case("ScatterNDUpdate", opset, {}, *inputs)
+
+
 class Concerned(NamedTuple):
     key: str
     table: dict[str, Detail]
@@ -169,6 +174,7 @@ ROWS = [
             "ScatterNDUpdate", 4, {}, data("f32", "4,3"), const("i64", [[2, 1]]), data("f32", "1")
         ),
     ),
+    Concerned("narrow update", NOT_RUN, updated(15, "u8"), updated(15, "u16")),
     Concerned(
         "pdpd squares",
         NOT_RUN,

@@ -242,9 +242,9 @@ for other reasons are listed [below](#what-older-releases-do-otherwise).
 FACTS_INTRODUCTION = """\
 These are the facts, from `irshape/releases.py`. IR605 is also reported by the release that brought
 an opset, an operation, an element type or a version of the IR. The last column has the number of
-rows that a fact concerns.
+rows that a fact concerns; where it is 0, other IRs were asked about.
 
-| rule | what | releases | what they do | rows |
+| rule | what | releases | what a release does | rows |
 |---|---|---|---|---|"""
 
 OLDER_INTRODUCTION = """\
@@ -317,7 +317,7 @@ def _told(recorded: Sequence[Row], releases: Sequence[str]) -> Iterator[str]:
 def _fact_rows(recorded: Sequence[Row]) -> Iterator[str]:
     """The tables of facts about details, with the number of rows that each concerns."""
     concerned = Counter(fact for row in recorded for fact in row.facts)
-    doing = {"IR605": "refuse it", "IR607": "do not run it on the CPU"}
+    doing = {"IR605": "refuses it", "IR607": "does not run it on the CPU"}
     for code, table in TABLES.items():
         for key, fact in table.items():
             before = f"before {written(fact.right)}"

@@ -16,6 +16,8 @@ Declaration = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOpe
 """An operation with its attributes, and what is wrong with those; or why there is none."""
 
 
+_FEW_LAYERS = 150
+"""Of fewer, hardly any two agree."""
 _SHORT = 1024
 """Longer attributes are not remembered, which bounds the memory that this takes."""
 
@@ -36,7 +38,7 @@ class Declarations:
 
     def of_all(self, layers: list[Layer]) -> list[Declaration]:
         """The same as `of` for each of these layers."""
-        if not self._by_layer.keys().isdisjoint(layers):
+        if len(layers) < _FEW_LAYERS or not self._by_layer.keys().isdisjoint(layers):
             return list(map(self.of, layers))
         shared: dict[tuple[object, ...], Declaration] = {}
         declarations = []

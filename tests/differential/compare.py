@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import tempfile
 import traceback
 from collections.abc import Iterable
@@ -96,7 +95,7 @@ def _hold(case: Case, answer: Answer) -> None:
     fed = feeds(case) if case.run else None
     talk = _Talk(case, xml, answer)
     known = _known(case, answer)
-    path = _write(_folder(), xml, weights)
+    path = _write(Path(_folder().name), xml, weights)
     declares = case.edit is None and answer.status == "accepted"
     diagnostics = diagnosed(
         declaring(case, path, answer.layers) if declares else with_declared_nodes(case, path)
@@ -154,7 +153,7 @@ def check_loosely(case: Case, oracle: Oracle) -> None:
     xml, weights = build(case)
     answer = oracle.ask(xml, weights)
     talk = _Talk(case, xml, answer)
-    path = _write(_folder(), xml, weights)
+    path = _write(Path(_folder().name), xml, weights)
     diagnostics = diagnosed(with_declared_nodes(case, path))
     errors = [
         found
@@ -190,11 +189,13 @@ def _known(case: Case, answer: Answer) -> dict[str, Known]:
 
 
 @cache
-def _folder() -> Path:
-    """Where the files of a case lie until those of the next one take their places."""
-    folder = tempfile.TemporaryDirectory(prefix="cases-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Where the files of a case lie until those of the next one take their places.
+
+    Kept as it is, not by its path: a folder that only `atexit` knew would be removed by any process
+    that Python 3.13 forks, since that forgets first of all what is to be done at exit.
+    """
+    return tempfile.TemporaryDirectory(prefix="cases-")
 
 
 def _write(folder: Path, xml: str, weights: bytes, name: str = "model.xml") -> Path:

@@ -178,9 +178,9 @@ def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckR
         return None
     rows = [Row(*row[:5]) for row in run.rows]
     comparison = Comparison(session.model, run.comparison.device, answer, rows, [])
-    return CrosscheckRun(
-        session.sibling(), answer, comparison, circumstances, run.fed, frozenset(unasked)
-    )
+    given = {name for name, _ in answer.values}  # a recording may have more than was asked for
+    absent = frozenset(layer for layer in unasked if device_name(layer) not in given)
+    return CrosscheckRun(session.sibling(), answer, comparison, circumstances, run.fed, absent)
 
 
 def _is_right(run: CrosscheckRun, again: CrosscheckRun, number: int) -> bool:

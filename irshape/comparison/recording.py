@@ -283,13 +283,26 @@ class Recording:
         """The recorded answer. Raises `Unanswered` where the device was not asked this."""
         if not question.label:
             return self._questions[0].answer
-        whole = self._questions[0].model
         for recorded in self._questions[1:]:
-            of_whole = recorded.asks_for_fewer and recorded.model == whole
-            if recorded.label == question.label and (of_whole or recorded.fits(question)):
+            if recorded.label == question.label and recorded.fits(question):
                 return recorded.answer
+        fewer = self._fewer(question)
+        if fewer is not None:
+            return fewer.answer
         self.unanswered.append(question.label)
         raise Unanswered(f"the recording has no answer for {question.label}")
+
+    def _fewer(self, question: Question) -> _Recorded | None:
+        """The recorded question for fewer tensors of the whole model that leaves out most of those
+        that `question` leaves out, and no others. The model may have been another one then."""
+        unasked = {str(name) for name in question.options.get("unasked", ())}
+        whole = self._questions[0].model
+        answered = [
+            recorded
+            for recorded in self._questions[1:]
+            if recorded.unasked and recorded.unasked <= unasked and recorded.model == whole
+        ]
+        return max(answered, key=lambda recorded: len(recorded.unasked), default=None)
 
     def member(self, name: str) -> Array:
         """A tensor as the archive holds it. Raises `ValueError`."""
@@ -316,7 +329,7 @@ class _Recorded:
             "config": {str(key): str(value) for key, value in options["config"].items()},
             "layers": "outputs" if options["layers"] == "outputs" else "all",
         }
-        self.asks_for_fewer = bool(options.get("unasked"))
+        self.unasked = {str(name) for name in options.get("unasked", ())}
         answer = entry["answer"]
         values: dict[tuple[str, int], DeviceTensor] = {
             (str(tensor["layer"]), int(tensor["port"])): RecordedTensor(recording, tensor)

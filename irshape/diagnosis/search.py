@@ -385,10 +385,29 @@ class _Search:
                 return
             layer, body = outer.by_id.get(holder), outer
 
+    def is_passed_with_others(self, finding: Finding) -> bool:
+        """Whether two Parameters of a body contradict what they are passed, one of them this."""
+        layer = finding.layer
+        return (
+            layer is not None
+            and bool(layer.path)
+            and layer.is_parameter
+            and any(
+                other.layer is not None
+                and other.layer is not layer
+                and other.layer.is_parameter
+                and other.layer.path == layer.path
+                for other in self.waiting
+            )
+        )
+
     def cause_of(self, finding: Finding) -> Diagnosis | None:
         """The change that explains most, among those that explain this finding."""
         best: list[_Explaining] = []
-        for scene, position in self.places(finding):
+        places = list(self.places(finding))
+        if self.is_passed_with_others(finding):
+            places[:2] = places[1::-1]  # what passes both of them is likelier than each by itself
+        for scene, position in places:
             best += self.tried(scene, finding, self.sources(scene, finding, position))
             if position is not None and min((e[1].cost for e in best), default=2.0) > VALUE_COST:
                 values = _of_values(scene, finding, position)

@@ -240,7 +240,7 @@ NOT_RUN: dict[str, Detail] = {
     ),
     "SliceScatter-15": Detail((2024, 5), "SliceScatter of opset15", (2024, 4)),
     "Multinomial-13": Detail((2023, 3), "Multinomial of opset13", (2023, 2)),
-    "no index": Detail((2024, 3), "an EmbeddingBagOffsetsSum with a default index of -1"),
+    "no index": Detail((2024, 3), "a sum of embeddings with a default index of -1"),
     "wide limits": Detail((2023, 1), "a FakeQuantize whose limits have more axes than the data"),
     "open height": Detail((2023, 1), "a ReorgYolo of an interval of heights"),
     "strings": Detail((2026, 0), "a Transpose of strings", (2023, 3), _CRASHES),

@@ -560,6 +560,7 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "ScatterNDUpdate": (("scalar update", _scalar_update), ("narrow update", _narrow_update)),
     "SquaredDifference": (("pdpd squares", _ranks_differ), ("pdpd", _pdpd)),
     "Gather": (("gathered strings", _gathered_strings),),
+    "EmbeddingBagOffsets": (("no index", _no_index),),
     "EmbeddingBagOffsetsSum": (("no index", _no_index),),
     "FakeQuantize": (("wide limits", _wide_limits),),
     "Transpose": (("strings", _strings),),

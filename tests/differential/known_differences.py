@@ -992,7 +992,7 @@ OLDER: tuple[Older, ...] = (
     ),
     Older(
         "values",
-        ("BitwiseAnd-13",),
+        ("BitwiseAnd-13", "BitwiseXor-13"),
         (2023, 3),
         "in pdpd mode, axes are taken from the end",
         (2023, 2),

@@ -369,11 +369,9 @@ class Constant(NamedTuple):
             name, shape, offset, size = (
                 values.get(key, "") for key in ("element_type", "shape", "offset", "size")
             )
-        if len(offset) < 1000 > len(size):
-            start, length = int(offset), int(size)
-        else:
-            start, length = _number(offset), _number(size)
-        return Constant(ElementType.of(name), _sizes(shape), start, length, weights)
+        return Constant(
+            ElementType.of(name), _sizes(shape), _number(offset), _number(size), weights
+        )
 
     @property
     def partial_shape(self) -> PartialShape:

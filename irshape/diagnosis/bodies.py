@@ -59,7 +59,7 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             if not told or at_axis:
                 yield from _axes(scene, position, entry, entries)
         yield from _missing_entry(scene, finding, position, body, entries)
-        yield from _exchanged(scene, position, entries, told)
+        yield from _exchanged(scene, position, entries, told, body)
         yield from _back_edges(scene, position, body)
 
 
@@ -186,9 +186,10 @@ def _number(entry: PortMap) -> int:
 
 
 def _exchanged(
-    scene: Scene, position: int, entries: list[PortMap], told: list[PortMap]
+    scene: Scene, position: int, entries: list[PortMap], told: list[PortMap], body: Body
 ) -> Iterator[Candidate]:
     """Two entries have each other's layer or port. told: one of them is among these, if any."""
+    layer = scene.layers[position]
     pairs = [
         pair
         for pair in combinations(entries, 2)
@@ -199,6 +200,16 @@ def _exchanged(
             texts = one.attributes.get(name), other.attributes.get(name)
             if texts[0] is None or texts[1] is None or texts[0] == texts[1]:
                 continue
+            changes = {one.offset: {name: texts[1]}, other.offset: {name: texts[0]}}
+            holder = _changed(layer, entries, changes)
+            after = [
+                entry
+                for entry in (holder.port_maps or {})[PORT_MAPS[body.path[-1]]]
+                if entry.offset in changes
+            ]
+            likely = all(_fits(layer, body, entry) for entry in after) and not all(
+                _fits(layer, body, entry) for entry in (one, other)
+            )
             yield Candidate(
                 with_exchanged(
                     scene.source, name, (one.offset, texts[0]), (other.offset, texts[1])
@@ -206,17 +217,41 @@ def _exchanged(
                 f'{name}="{texts[1]}", and {name}="{texts[0]}" in the other entry',
                 f"two entries of the port map have each other's {name}",
                 scene.source.attribute(one.offset, name),
-                scene.layers[position],
+                layer,
                 (position,),
-                cost=1.1,
+                cost=0.8 if likely else 1.1,
                 rule=PORT_MAP,
                 bold=True,
-                holder=_changed(
-                    scene.layers[position],
-                    entries,
-                    {one.offset: {name: texts[1]}, other.offset: {name: texts[0]}},
-                ),
+                holder=holder,
             )
+
+
+def _fits(layer: Layer, body: Body, entry: PortMap) -> bool:
+    """Whether what an entry joins declares the same sizes, but for that along its axis."""
+    inside, outside = (
+        entry.attributes.get("internal_layer_id"),
+        entry.attributes.get("external_port_id"),
+    )
+    incoming = entry.direction == "input"
+    outer = [port for port in (layer.inputs if incoming else layer.outputs) if port.id == outside]
+    inner = [
+        port
+        for each in body.layers
+        if each.id == inside
+        for port in (each.outputs if incoming else each.inputs)
+    ]
+    if len(outer) != 1 or len(inner) != 1:
+        return False
+    here, there = outer[0].dims, inner[0].dims
+    axis = entry.attributes.get("axis")
+    if axis is None or here is None or there is None:
+        return here == there
+    at = int(axis) if is_number(axis) else -1
+    return len(here) == len(there) and all(
+        one == other
+        for index, (one, other) in enumerate(zip(here, there, strict=True))
+        if index != at
+    )
 
 
 def _back_edges(scene: Scene, position: int, body: Body) -> Iterator[Candidate]:

@@ -56,6 +56,8 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
         for entry in entries:
             yield from _ports(scene, finding, position, entry, entries)
             yield from _layers(scene, finding, position, entry, entries, body)
+            yield from _purposes(scene, position, entry, entries)
+            yield from _parts(scene, position, entry, entries)
             if not told or at_axis:
                 yield from _axes(scene, position, entry, entries)
         yield from _missing_entry(scene, finding, position, body, entries)
@@ -119,8 +121,7 @@ def _entries_like(
     """Entries for a port and a layer of the body, with what else those beside have."""
     ids = {"external_port_id": port, "internal_layer_id": inner}
     if port == "-1":
-        purpose = "execution_condition" if direction == "output" else "current_iteration"
-        rows = [{**ids, "purpose": purpose}]
+        rows = [{**ids, "purpose": _PURPOSES[direction]}]
     else:
         rows = [ids]
         rows += [{**entry.attributes, **ids} for entry in entries if "axis" in entry.attributes]
@@ -280,6 +281,13 @@ def _back_edges(scene: Scene, position: int, body: Body) -> Iterator[Candidate]:
                 )
 
 
+_ORDER = (
+    *("axis", "external_port_id", "internal_layer_id"),
+    *("start", "end", "stride", "part_size", "purpose"),
+)
+"""The attributes of an entry, as OpenVINO writes them."""
+
+
 def _candidate(
     scene: Scene,
     position: int,
@@ -294,12 +302,17 @@ def _candidate(
     if text is None:
         edits, change = without_attribute(source, entry.offset, name), f"no {name}"
     else:
-        edits, change = with_attribute(source, entry.offset, name, text), f'{name}="{text}"'
+        edits, change = (
+            with_attribute(source, entry.offset, name, text, _ORDER[: _ORDER.index(name)]),
+            f'{name}="{text}"',
+        )
     return Candidate(
         edits,
         change,
         f'the port map says {name}="{before}", which does not fit the ports of the layer; '
-        f"{change} does",
+        f"{change} does"
+        if before is not None
+        else f"an entry of the port map has no {name}; {change} fits the ports of the layer",
         source.attribute(entry.offset, name),
         layer,
         (position,),
@@ -320,13 +333,43 @@ def _ports(
         for other in entries
         if other.direction == entry.direction and other is not entry
     }
-    if named in {port.id for port in ports} - mapped | {"-1", None}:
+    if named in {port.id for port in ports} - mapped | {"-1"}:
         return
+    free = [port.id for port in ports if port.id not in mapped][:4]
+    if named is None:  # what is not mapped may be a condition that stays in the body
+        free.insert(0 if "purpose" in entry.attributes else len(free), "-1")
     twice = 0.1 if named in mapped else 0.0
-    for index, port in enumerate(port for port in ports if port.id not in mapped):
-        if index < 4:
-            cost = 0.9 + 0.1 * index + twice
-            yield _candidate(scene, position, entry, entries, "external_port_id", port.id, cost)
+    for index, number in enumerate(free):
+        cost = 0.9 + 0.1 * index + twice
+        yield _candidate(scene, position, entry, entries, "external_port_id", number, cost)
+
+
+def _purposes(
+    scene: Scene, position: int, entry: PortMap, entries: list[PortMap]
+) -> Iterator[Candidate]:
+    """What joins no port of the layer has a purpose."""
+    attributes = entry.attributes
+    if attributes.get("external_port_id") == "-1" and "purpose" not in attributes:
+        purpose = _PURPOSES[entry.direction]
+        yield _candidate(scene, position, entry, entries, "purpose", purpose, 0.9)
+
+
+def _parts(
+    scene: Scene, position: int, entry: PortMap, entries: list[PortMap]
+) -> Iterator[Candidate]:
+    """Slices lie as far apart as they are long."""
+    stride, size = entry.attributes.get("stride", "1"), entry.attributes.get("part_size", "1")
+    sign = "-" if stride.startswith("-") else ""
+    length = stride.removeprefix("-")
+    if "axis" in entry.attributes and is_number(length) and is_number(size) and length != size:
+        parts = [("part_size", length), ("stride", sign + size)]
+        parts.sort(key=lambda change: change[1].removeprefix("-") != "1")  # nearly always
+        for index, (name, text) in enumerate(parts):
+            cost = 0.9 + 0.1 * index
+            yield _candidate(scene, position, entry, entries, name, text, cost)
+
+
+_PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
 
 
 def _layers(

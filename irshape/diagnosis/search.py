@@ -22,6 +22,7 @@ from ..rule_ids import (
     MISSING_EDGE,
     MISSING_RESULT,
     MISSPELT_ELEMENT,
+    PORT_MAP,
     UNKNOWN_ELEMENT,
     UNKNOWN_VARIABLE,
     UNPROVEN_DIMENSION,
@@ -385,8 +386,9 @@ class _Search:
                 return
             layer, body = outer.by_id.get(holder), outer
 
-    def is_passed_with_others(self, finding: Finding) -> bool:
-        """Whether two Parameters of a body contradict what they are passed, one of them this."""
+    def is_passed_wrongly(self, finding: Finding) -> bool:
+        """Whether a Parameter of a body contradicts what it is passed, and so does another, or what
+        passes it is wrong by itself."""
         layer = finding.layer
         return (
             layer is not None
@@ -394,10 +396,13 @@ class _Search:
             and layer.is_parameter
             and any(
                 other.layer is not None
-                and other.layer is not layer
-                and other.layer.is_parameter
-                and other.layer.path == layer.path
+                and (
+                    (other.layer.is_parameter and other.layer.path == layer.path)
+                    if other.rule != PORT_MAP
+                    else (*other.layer.path, other.layer.id) == layer.path[:-1]
+                )
                 for other in self.waiting
+                if other.layer is not layer
             )
         )
 
@@ -405,8 +410,8 @@ class _Search:
         """The change that explains most, among those that explain this finding."""
         best: list[_Explaining] = []
         places = list(self.places(finding))
-        if self.is_passed_with_others(finding):
-            places[:2] = places[1::-1]  # what passes both of them is likelier than each by itself
+        if self.is_passed_wrongly(finding):
+            places[:2] = places[1::-1]  # what passes it is likelier than itself
         for scene, position in places:
             best += self.tried(scene, finding, self.sources(scene, finding, position))
             if position is not None and min((e[1].cost for e in best), default=2.0) > VALUE_COST:

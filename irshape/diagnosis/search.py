@@ -8,7 +8,7 @@ new one arises, is the cause.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from math import inf
 
@@ -16,37 +16,20 @@ from ..model.graph import Body, Finding, Layer
 from ..model.weights import Weights
 from ..rule_ids import (
     DANGLING_EDGE,
-    HUGE_TENSOR,
-    INPUT_SHAPES,
     LOOSER_DECLARATION,
     MISSING_EDGE,
     MISSING_RESULT,
     MISSPELT_ELEMENT,
     PORT_MAP,
-    UNKNOWN_ELEMENT,
     UNKNOWN_VARIABLE,
     UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
 )
 from ..rules import Context
 from .alone import refuted
-from .attributes import attribute_causes
-from .bodies import port_map_causes
 from .candidate import Candidate, Diagnosis
-from .constants import constant_causes
-from .copies import copy_causes
-from .edges import (
-    astray_causes,
-    crossed_edge_causes,
-    doubled_edge_causes,
-    missing_edge_causes,
-    other_source_causes,
-    other_target_causes,
-)
-from .exchanges import exchange_causes, exchanged_port_ids
-from .groups import from_the_same, of_inputs, of_lost_inputs, of_wrong_inputs
-from .layers import cured_causes, element_causes, id_causes, operation_causes
-from .lost_data import constant_data_causes
+from .exchanges import exchange_causes
+from .layers import cured_causes
 from .lost_layers import of_lost_layers
 from .ordering import CandidateSource, CheapestFirst
 from .parts import (
@@ -57,21 +40,12 @@ from .parts import (
     named_by_edges,
     touched_layers,
 )
-from .ports import lost_input_causes, port_causes, port_id_causes
 from .reading import is_as_written
 from .scene import Scene
+from .slips import slips
 from .telling import cause_as_finding, element_start
-from .trial import Key, Trial, Wanted, of_layers
-from .unused import misspelt_edge_causes, unused_layer_causes
+from .trial import Key, Trial, Wanted
 from .values import Patched, value_causes
-from .variables import variable_causes
-from .whole_layer import (
-    exchanged_value_causes,
-    layer_ports_causes,
-    misplaced_causes,
-    replaced_output_causes,
-    shifted_id_causes,
-)
 from .work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
 from .writing import encoded
 
@@ -87,160 +61,12 @@ BESIDE = 6
 """How many candidates are tried beside the first that explains something."""
 SHOWN = 3
 """With so many candidates, those that are clearly less likely are not looked for."""
-MAX_FINDINGS = 40
-"""With more errors and warnings than this, no single slip is looked for."""
 FEW = 8
 """With more errors and warnings than this, what could be meant is not changed unasked."""
 OTHERS = 4
 """Among how many findings the one is looked for whose cause explains most."""
 LISTED = 5
 """How many candidates a diagnosis lists."""
-
-_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int | None], Iterable[Candidate]]], ...] = (
-    (0.7, id_causes),
-    (0.4, astray_causes),
-)
-"""What makes candidates for findings with a layer and without, and what these cost at least."""
-_LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candidate]]], ...] = (
-    (0.2, exchanged_port_ids),
-    (0.3, copy_causes),
-    (0.8, doubled_edge_causes),
-    (0.4, missing_edge_causes),
-    (0.5, crossed_edge_causes),
-    (-0.1, other_source_causes),
-    (0.8, other_target_causes),
-    (0.5, element_causes),
-    (0.6, constant_causes),
-    (0.7, constant_data_causes),
-    (0.9, port_causes),
-    (0.5, port_id_causes),
-    (0.9, lost_input_causes),
-    (0.7, operation_causes),
-    (0.1, attribute_causes),
-    (0.8, port_map_causes),
-    (0.1, misspelt_edge_causes),
-    (0.5, variable_causes),
-    (0.2, misplaced_causes),
-    (0.4, unused_layer_causes),
-    (0.6, shifted_id_causes),
-    (0.4, exchanged_value_causes),
-    (1.3, replaced_output_causes),
-    (1.3, layer_ports_causes),
-)
-"""The same for findings with a layer."""
-_DIAGNOSED = (
-    *("IR006", "IR009", "IR010", "IR10", "IR11", "IR120", "IR121", "IR122"),
-    *("IR2", "IR3", "IR4", "IR50"),
-    *("IR602", "IR603", "IR604"),
-)
-
-
-def diagnose(
-    context: Context,
-    findings: Sequence[Finding],
-    everything: Sequence[Finding],
-    *,
-    as_read: bool = False,
-) -> list[Diagnosis]:
-    """The causes of errors and warnings, each with what it explains and what takes it back.
-
-    findings: those that are reported. everything: all that the rules found. as_read: the model is
-    what its text says; otherwise a layer is compared with its text before a change of it is told.
-    """
-    graver = [
-        finding
-        for finding in findings
-        if finding.severity != "info"
-        and finding.rule.code.startswith(_DIAGNOSED)
-        and finding.layer not in context.contrary  # no part of the model shows what those rest on
-    ]
-    if len(context.due_to_inputs) > 1:  # several layers say the same of two inputs
-        graver = [
-            finding
-            for finding in graver
-            if finding.rule != INPUT_SHAPES or finding.layer not in context.due_to_inputs
-        ]
-    model = context.model
-    if not graver or model.kind != "net" or not model.format.fixable:
-        return []
-    diagnoses, graver = _causes(context, of_layers(everything), graver, as_read)
-    diagnoses += of_lost_inputs(graver, diagnoses)
-    several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
-    left = [finding for finding in graver if id(finding) not in several]
-    alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
-    groups = [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
-    told = {id(finding) for group in groups for finding in group.explained}
-    left = [finding for finding in graver if id(finding) not in told]
-    groups += of_wrong_inputs(left, diagnoses)
-    grouped = {id(finding) for group in groups for finding in group.explained}
-    return [
-        *groups,
-        *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
-    ]
-
-
-def _causes(
-    context: Context, everything: Sequence[Finding], graver: list[Finding], as_read: bool
-) -> tuple[list[Diagnosis], list[Finding]]:
-    """The causes in the file as a whole and in single places; and the findings that neither a cause
-    in the whole file explains nor are true by themselves."""
-    diagnoses: list[Diagnosis] = []
-    work = Work(context)
-    if any(finding.rule == UNKNOWN_ELEMENT for finding in graver):
-        from .exchanged_lines import exchanged_lines_cause
-
-        exchanged = exchanged_lines_cause(context, graver)
-        if exchanged is not None:
-            diagnoses.append(exchanged)
-            graver = _without(graver, [exchanged])
-    if len(graver) > 1:
-        from .whole_file import whole_file_cause
-
-        single = partial(_single, everything, as_read, work)
-        whole = whole_file_cause(context, graver, single, work)
-        if whole is not None:
-            diagnoses.append(whole)
-            graver = _without(graver, [whole])
-    huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
-    graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
-    if len(graver) > MAX_FINDINGS:
-        return diagnoses, graver
-    diagnoses += _Search(context, everything, graver, work, huge, as_read=as_read).run()
-    rest = _without(graver, diagnoses)
-    if 1 < len(rest) < len(graver):  # the others hid what they have in common
-        from .whole_file import another_batch
-
-        whole = another_batch(context, rest)
-        diagnoses += [] if whole is None else [whole]
-    return diagnoses, graver
-
-
-def _without(findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]) -> list[Finding]:
-    """The findings that no cause explains."""
-    explained = {id(finding) for each in diagnoses for finding in each.explained}
-    return [finding for finding in findings if id(finding) not in explained]
-
-
-def _single(
-    everything: Sequence[Finding],
-    as_read: bool,
-    work: Work,
-    context: Context,
-    findings: Sequence[Finding],
-    count: int,
-) -> Diagnosis | None:
-    """The one constant that explains so many findings, if there is one."""
-    search = _Search(context, everything, findings, work, as_read=as_read)
-    for finding in search.waiting[:2]:
-        for scene, position in search.places(finding):
-            if position is None:
-                continue
-            for entry in search.tried(scene, finding, [_of_values(scene, finding, position)]):
-                if entry[0] >= count:
-                    cause = cause_as_finding(context.model.source, entry[1], entry[2])
-                    return Diagnosis(cause, entry[2], (), False)
-    return None
-
 
 _RESULT = ("a Result", 'type="Result"')
 """The changes after which a body has a Result."""
@@ -252,7 +78,7 @@ _Explaining = tuple[int, Candidate, tuple[Finding, ...]]
 """How many findings a candidate explains, the candidate, and those findings."""
 
 
-class _Search:
+class Search:
     """The search in one model."""
 
     def __init__(
@@ -336,7 +162,7 @@ class _Search:
         for other in self.waiting[1:OTHERS]:
             if most is not None and len(most.explained) == len(self.waiting):
                 break
-            if most is not None and len(most.explained) > 2 and not _without([other], [most]):
+            if most is not None and len(most.explained) > 2 and not without([other], [most]):
                 continue
             cause = self.known_cause(other)
             explained = () if cause is None else cause.explained
@@ -415,7 +241,7 @@ class _Search:
         for scene, position in places:
             best += self.tried(scene, finding, self.sources(scene, finding, position))
             if position is not None and min((e[1].cost for e in best), default=2.0) > VALUE_COST:
-                values = _of_values(scene, finding, position)
+                values = of_values(scene, finding, position)
                 best += self.tried(scene, finding, [values])
             if best:
                 break
@@ -479,13 +305,8 @@ class _Search:
     ) -> Iterator[CandidateSource]:
         """What makes the slips that may be behind a finding."""
         yield CandidateSource(0.3, partial(self.cured, scene, finding, position))
-        for least, anywhere in _CAUSES:
-            yield CandidateSource(least, partial(anywhere, scene, finding, position))
-        if position is None:
-            return
-        for least, causes in _LAYER_CAUSES:
-            yield CandidateSource(least, partial(causes, scene, finding, position))
-        if len(self.waiting) > 1:
+        yield from slips(scene, finding, position)
+        if position is not None and len(self.waiting) > 1:
             yield CandidateSource(
                 0.3,
                 lambda: exchange_causes(
@@ -671,7 +492,7 @@ CLEARLY = 0.25
 """How much likelier the first candidate must be than the next to be the one right answer."""
 
 
-def _of_values(scene: Scene, finding: Finding, position: int) -> CandidateSource:
+def of_values(scene: Scene, finding: Finding, position: int) -> CandidateSource:
     return CandidateSource(VALUE_COST, partial(value_causes, scene, finding, position))
 
 
@@ -713,3 +534,9 @@ def _take(gone: Counter[Key], finding: Finding) -> bool:
         return False
     gone[key] -= 1
     return True
+
+
+def without(findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]) -> list[Finding]:
+    """The findings that no cause explains."""
+    explained = {id(finding) for each in diagnoses for finding in each.explained}
+    return [finding for finding in findings if id(finding) not in explained]

@@ -38,7 +38,7 @@ def variable_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
         wrong_there = not text or _likeness(text, known) < _likeness(name, known)
         wrong_here = not name or _likeness(name, known) < _likeness(text, known)
         nearness = 0.4 * (1 - SequenceMatcher(None, text, name).ratio())
-        for place, meant, wrong in ((at, name, wrong_there), (position, text, wrong_here)):
+        for place, meant, wrong in ((position, text, wrong_here), (at, name, wrong_there)):
             layer = scene.layers[place]
             if not meant or layer.data_offset < 0:
                 continue

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
+from ..faults import Violation
 from ..ops.tensors import Tensor
 from ..types import UNBOUNDED, Dimension, PartialShape
 from .bodies import bind
@@ -470,11 +471,15 @@ def _united(site: Site) -> bool:
 def _entering(site: Site) -> Iterator[tuple[Tensor, Tensor, bool]]:
     """What is given to a body as it is, what the body takes it for, and whether it is a state."""
     for tag, inner in site.inner.items():
-        view = bind(site.layer, tag, _never)
+        try:
+            view = bind(site.layer, tag, _never)
+        except Violation:
+            continue  # told at the layer
         states = {parameter for _, parameter in view.back_edges}
         positions = {layer.id: position for position, layer in enumerate(inner.body.layers)}
         for binding in view.inputs:
-            given = None if binding.external is None else site.inputs[binding.external]
+            external = len(site.inputs) if binding.external is None else binding.external
+            given = site.inputs[external] if external < len(site.inputs) else None
             taken = inner.outputs[positions[binding.internal]]
             if given is not None and taken and binding.axis is None:
                 yield given, taken[0], binding.internal in states

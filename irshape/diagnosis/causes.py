@@ -1,0 +1,125 @@
+"""The causes of what is wrong in a file: in the file as a whole, in single places, or in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ..model.graph import Finding
+from ..rule_ids import HUGE_TENSOR, INPUT_SHAPES, UNKNOWN_ELEMENT
+from ..rules import Context
+from .candidate import Diagnosis
+from .groups import from_the_same, of_inputs, of_lost_inputs, of_wrong_inputs
+from .search import Search, of_values, without
+from .telling import cause_as_finding
+from .trial import of_layers
+from .work import Work
+
+MAX_FINDINGS = 40
+"""With more errors and warnings than this, no single slip is looked for."""
+_DIAGNOSED = (
+    *("IR006", "IR009", "IR010", "IR10", "IR11", "IR120", "IR121", "IR122"),
+    *("IR2", "IR3", "IR4", "IR50"),
+    *("IR602", "IR603", "IR604"),
+)
+
+
+def diagnose(
+    context: Context,
+    findings: Sequence[Finding],
+    everything: Sequence[Finding],
+    *,
+    as_read: bool = False,
+) -> list[Diagnosis]:
+    """The causes of errors and warnings, each with what it explains and what takes it back.
+
+    findings: those that are reported. everything: all that the rules found. as_read: the model is
+    what its text says; otherwise a layer is compared with its text before a change of it is told.
+    """
+    graver = [
+        finding
+        for finding in findings
+        if finding.severity != "info"
+        and finding.rule.code.startswith(_DIAGNOSED)
+        and finding.layer not in context.contrary  # no part of the model shows what those rest on
+    ]
+    if len(context.due_to_inputs) > 1:  # several layers say the same of two inputs
+        graver = [
+            finding
+            for finding in graver
+            if finding.rule != INPUT_SHAPES or finding.layer not in context.due_to_inputs
+        ]
+    model = context.model
+    if not graver or model.kind != "net" or not model.format.fixable:
+        return []
+    diagnoses, graver = _causes(context, of_layers(everything), graver, as_read)
+    diagnoses += of_lost_inputs(graver, diagnoses)
+    several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
+    left = [finding for finding in graver if id(finding) not in several]
+    alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
+    groups = [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
+    told = {id(finding) for group in groups for finding in group.explained}
+    left = [finding for finding in graver if id(finding) not in told]
+    groups += of_wrong_inputs(left, diagnoses)
+    grouped = {id(finding) for group in groups for finding in group.explained}
+    return [
+        *groups,
+        *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
+    ]
+
+
+def _causes(
+    context: Context, everything: Sequence[Finding], graver: list[Finding], as_read: bool
+) -> tuple[list[Diagnosis], list[Finding]]:
+    """The causes in the file as a whole and in single places; and the findings that neither a cause
+    in the whole file explains nor are true by themselves."""
+    diagnoses: list[Diagnosis] = []
+    work = Work(context)
+    if any(finding.rule == UNKNOWN_ELEMENT for finding in graver):
+        from .exchanged_lines import exchanged_lines_cause
+
+        exchanged = exchanged_lines_cause(context, graver)
+        if exchanged is not None:
+            diagnoses.append(exchanged)
+            graver = without(graver, [exchanged])
+    if len(graver) > 1:
+        from .whole_file import whole_file_cause
+
+        single = partial(_single, everything, as_read, work)
+        whole = whole_file_cause(context, graver, single, work)
+        if whole is not None:
+            diagnoses.append(whole)
+            graver = without(graver, [whole])
+    huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
+    graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
+    if len(graver) > MAX_FINDINGS:
+        return diagnoses, graver
+    diagnoses += Search(context, everything, graver, work, huge, as_read=as_read).run()
+    rest = without(graver, diagnoses)
+    if 1 < len(rest) < len(graver):  # the others hid what they have in common
+        from .whole_file import another_batch
+
+        whole = another_batch(context, rest)
+        diagnoses += [] if whole is None else [whole]
+    return diagnoses, graver
+
+
+def _single(
+    everything: Sequence[Finding],
+    as_read: bool,
+    work: Work,
+    context: Context,
+    findings: Sequence[Finding],
+    count: int,
+) -> Diagnosis | None:
+    """The one constant that explains so many findings, if there is one."""
+    search = Search(context, everything, findings, work, as_read=as_read)
+    for finding in search.waiting[:2]:
+        for scene, position in search.places(finding):
+            if position is None:
+                continue
+            for entry in search.tried(scene, finding, [of_values(scene, finding, position)]):
+                if entry[0] >= count:
+                    cause = cause_as_finding(context.model.source, entry[1], entry[2])
+                    return Diagnosis(cause, entry[2], (), False)
+    return None

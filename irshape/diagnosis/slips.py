@@ -1,0 +1,79 @@
+"""Every kind of slip that may be behind a finding, and how likely it is at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from ..model.graph import Finding
+from .attributes import attribute_causes
+from .bodies import port_map_causes
+from .candidate import Candidate
+from .constants import constant_causes
+from .copies import copy_causes
+from .edges import (
+    astray_causes,
+    crossed_edge_causes,
+    doubled_edge_causes,
+    missing_edge_causes,
+    other_source_causes,
+    other_target_causes,
+)
+from .exchanges import exchanged_port_ids
+from .layers import element_causes, id_causes, operation_causes
+from .lost_data import constant_data_causes
+from .ordering import CandidateSource
+from .ports import lost_input_causes, port_causes, port_id_causes
+from .scene import Scene
+from .unused import misspelt_edge_causes, unused_layer_causes
+from .variables import variable_causes
+from .whole_layer import (
+    exchanged_value_causes,
+    layer_ports_causes,
+    misplaced_causes,
+    replaced_output_causes,
+    shifted_id_causes,
+)
+
+_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int | None], Iterable[Candidate]]], ...] = (
+    (0.7, id_causes),
+    (0.4, astray_causes),
+)
+"""What makes candidates for findings with a layer and without, and what these cost at least."""
+_LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candidate]]], ...] = (
+    (0.2, exchanged_port_ids),
+    (0.3, copy_causes),
+    (0.8, doubled_edge_causes),
+    (0.4, missing_edge_causes),
+    (0.5, crossed_edge_causes),
+    (-0.1, other_source_causes),
+    (0.8, other_target_causes),
+    (0.5, element_causes),
+    (0.6, constant_causes),
+    (0.7, constant_data_causes),
+    (0.9, port_causes),
+    (0.5, port_id_causes),
+    (0.9, lost_input_causes),
+    (0.7, operation_causes),
+    (0.1, attribute_causes),
+    (0.8, port_map_causes),
+    (0.1, misspelt_edge_causes),
+    (0.5, variable_causes),
+    (0.2, misplaced_causes),
+    (0.4, unused_layer_causes),
+    (0.6, shifted_id_causes),
+    (0.4, exchanged_value_causes),
+    (1.3, replaced_output_causes),
+    (1.3, layer_ports_causes),
+)
+"""The same for findings with a layer."""
+
+
+def slips(scene: Scene, finding: Finding, position: int | None) -> Iterator[CandidateSource]:
+    """What makes the slips that may be behind a finding, at a layer or at none."""
+    for least, anywhere in _CAUSES:
+        yield CandidateSource(least, partial(anywhere, scene, finding, position))
+    if position is None:
+        return
+    for least, causes in _LAYER_CAUSES:
+        yield CandidateSource(least, partial(causes, scene, finding, position))

@@ -54,7 +54,7 @@ def _anew(
     edits: Sequence[Edit],
 ) -> ReadPart:
     """Everything is read again. Raises `NotReadable`."""
-    added = [edit for edit in edits if edit.text.lstrip().startswith(b"<layer ")]
+    added = [edit for edit in edits if _adds_layer(scene, edit)]
     pending = sorted(set(edits).difference(added))
     parts: list[bytes] = []
     for at in positions:
@@ -64,6 +64,13 @@ def _anew(
     model = _read(scene, parts, _edges_text(scene, edges, pending))
     gone = {at for at in positions if any(_covers(e, scene.layers[at]) for e in edits)}
     return ReadPart(model, [at for at in positions if at not in gone])
+
+
+def _adds_layer(scene: Scene, edit: Edit) -> bool:
+    """Whether an edit puts a layer beside those of the body, not into a body of one of them."""
+    at = scene.layer_at(edit.start)
+    inside = at is not None and edit.start < scene.source.data.rfind(b"</layer", *scene.span(at))
+    return edit.text.lstrip().startswith(b"<layer ") and not inside
 
 
 def _read(scene: Scene, layers: list[bytes], edges: list[bytes]) -> Model:

@@ -11,7 +11,13 @@ from typing import NamedTuple
 from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer, Port
 from ..model.ids import is_number
-from ..rule_ids import DANGLING_EDGE, MISSING_EDGE, UNPROVEN_DIMENSION, UNREACHABLE_LAYER
+from ..rule_ids import (
+    DANGLING_EDGE,
+    MISSING_EDGE,
+    OUTPUT_SHAPE_MISMATCH,
+    UNPROVEN_DIMENSION,
+    UNREACHABLE_LAYER,
+)
 from .candidate import Candidate, Diagnosis
 from .edges import likely_sources
 from .scene import Scene
@@ -105,11 +111,13 @@ def _gaps(scene: Scene) -> list[int]:
 
 
 def _behind(lost: _Lost, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """The sizes that are not proven for want of the layer."""
+    """Other sizes of the layers that it fed, and the sizes that are not proven without it."""
+    scene = lost.scene
+    fed = {scene.layers[at] for at, _ in lost.inputs}
+    yield from (f for f in findings if f.rule == OUTPUT_SHAPE_MISMATCH and f.layer in fed)
     unproven = [f for f in findings if f.rule == UNPROVEN_DIMENSION]
     if not unproven:
         return
-    scene = lost.scene
     waiting = [at for at, _ in lost.inputs]
     reached = set(waiting)
     for at in waiting:

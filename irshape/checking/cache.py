@@ -125,8 +125,8 @@ class Entries:
             os.unlink(self.path)
 
 
-MAX_BYTES = 1 << 26
-"""Of the entries of a folder: 200,000 models of which there is little to say."""
+MAX_BYTES = 1 << 28
+"""Of the entries of a folder: 10,000 models with 25 kB of findings each, and many more with few."""
 _KEY = 48
 _HEAD = _KEY + 18
 """The key and the check, with a space behind each."""

@@ -124,7 +124,7 @@ def index() -> str:
 def fetch(folder: Path) -> Path:
     """Pyodide from npm's registry, unpacked."""
     subprocess.run(["npm", "pack", "--silent", f"pyodide@{PYODIDE}"], cwd=folder, check=True)
-    shutil.unpack_archive(folder / f"pyodide-{PYODIDE}.tgz", folder)
+    subprocess.run(["tar", "-xzf", f"pyodide-{PYODIDE}.tgz"], cwd=folder, check=True)
     return folder / "package"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ F16_TINY = 2.0**-24
 """The smallest f16 above zero, subnormals included."""
 
 _PIECE = 1 << 20
-"""How many elements are compared at once: an array of f64 of so many has 8 MiB."""
+"""How many elements are looked at at once: an array of f64 of so many has 8 MiB."""
 
 
 class Errors(NamedTuple):
@@ -203,6 +204,13 @@ def values(array: Array) -> Values | None:
     """What an array holds; None for texts."""
     if array.dtype.kind in "OUS":
         return None
+    if array.size <= _PIECE:
+        return _values(array)
+    flags: Any = ["external_loop", "buffered"]
+    return reduce(merged, map(_values, np.nditer(array, flags, order="K", buffersize=_PIECE)))
+
+
+def _values(array: Array) -> Values:
     real = is_real(array)
     wide = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
     nan = inf = subnormals = beyond = lost = 0

@@ -207,7 +207,8 @@ def values(array: Array) -> Values | None:
     if array.size <= _PIECE:
         return _values(array)
     flags: Any = ["external_loop", "buffered"]
-    return reduce(merged, map(_values, np.nditer(array, flags, order="K", buffersize=_PIECE)))
+    pieces: Any = np.nditer(array, flags, order="K", buffersize=_PIECE)
+    return reduce(merged, map(_values, pieces))
 
 
 def _values(array: Array) -> Values:

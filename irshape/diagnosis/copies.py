@@ -65,7 +65,7 @@ def _layer(scene: Scene, position: int) -> Iterator[Candidate]:
             continue
         start, _ = scene.span(position)
         yield Candidate(
-            without_element(scene.source, start, _end(scene, position)),
+            without_element(scene.source, start, scene.element_end(position)),
             "the copy is removed",
             f"the layer is a copy of {other.label}"
             + ("" if same_id else ", and no edge leads to it or from it"),
@@ -79,13 +79,5 @@ def _layer(scene: Scene, position: int) -> Iterator[Candidate]:
 
 def _content(scene: Scene, position: int) -> bytes:
     """The text of a layer without its id and without white space between elements."""
-    data = scene.source.data[scene.layers[position].offset : _end(scene, position)]
+    data = scene.source.data[scene.layers[position].offset : scene.element_end(position)]
     return _BLANK.sub(b"><", _ID.sub(b"", data, count=1))
-
-
-def _end(scene: Scene, position: int) -> int:
-    """Where the element of a layer ends."""
-    start, end = scene.span(position)
-    data = scene.source.data
-    close = data.rfind(b"</layer", start, end)
-    return data.find(b">", close if close >= 0 else start) + 1

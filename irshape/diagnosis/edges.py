@@ -224,9 +224,7 @@ def _lost_result(
     others = [layer for layer in scene.layers if layer.is_result]
     data, output = scene.source.data, source[1]
     last = others[-1] if others else scene.layers[-1]
-    start, end = scene.span(scene.position[last])
-    close = data.rfind(b"</layer", start, end)
-    place = data.find(b">", close if close >= 0 else start) + 1
+    place = scene.element_end(scene.position[last])
     line = data.rfind(b"\n", 0, last.offset)
     indent = data[line : last.offset]
     indent = indent if line >= 0 and not indent.strip() else b""

@@ -14,6 +14,7 @@ from ..rule_ids import MISSPELT_ELEMENT, REPEATED_ELEMENT, UNKNOWN_ELEMENT
 from ..rules import Context, findings
 from .candidate import Candidate, Diagnosis
 from .stray_text import in_lines
+from .trial import take
 from .well_formed import is_in_structure, is_well_formed
 
 _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT)
@@ -37,7 +38,7 @@ def exchanged_lines_cause(context: Context, graver: Sequence[Finding]) -> Diagno
         before = _keys(graver)
         if left is not None and not left - before:
             gone = before - left
-            explained = tuple(finding for finding in graver if _take(gone, finding))
+            explained = tuple(finding for finding in graver if take(gone, _key(finding)))
             if explained:
                 candidate = Candidate(slip.edits, slip.change, slip.cause, slip.offset, None, ())
                 errors = any(finding.severity == "error" for finding in explained)
@@ -73,12 +74,3 @@ def _keys(graver: Iterable[Finding]) -> Counter[tuple[object, ...]]:
 def _key(finding: Finding) -> tuple[object, ...]:
     layer = finding.layer
     return finding.rule.code, None if layer is None else (layer.path, layer.id), finding.port
-
-
-def _take(gone: Counter[tuple[object, ...]], finding: Finding) -> bool:
-    """Whether a finding is among those that are gone; it is then taken from them."""
-    key = _key(finding)
-    if gone[key] <= 0:
-        return False
-    gone[key] -= 1
-    return True

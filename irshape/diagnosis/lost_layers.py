@@ -197,9 +197,9 @@ def _copies(lost: _Lost) -> Iterator[Candidate]:
     if not before:
         return
     data = scene.source.data
-    place = _end(scene, before[-1])
+    place = scene.element_end(before[-1])
     start = scene.span(scene.position[model])[0]
-    text = data[start : _end(scene, scene.position[model])]
+    text = data[start : scene.element_end(scene.position[model])]
     opening, close, rest = text.partition(b">")
     opening = _ID.sub(f'id="{number}"'.encode(), opening, count=1)
     opening = _NAME.sub(f'name="{model.type}_{number}"'.encode(), opening, count=1)
@@ -221,14 +221,6 @@ def _copies(lost: _Lost) -> Iterator[Candidate]:
 def _without_names(text: bytes) -> bytes:
     """The ports of a layer without the names of tensors, which are no others'."""
     return re.sub(rb'(<port\b[^<>]*?) names="[^"]*"', rb"\1", text)
-
-
-def _end(scene: Scene, position: int) -> int:
-    """Where the element of a layer ends."""
-    start, end = scene.span(position)
-    data = scene.source.data
-    close = data.rfind(b"</layer", start, end)
-    return data.find(b">", close if close >= 0 else start) + 1
 
 
 def _bypasses(lost: _Lost) -> Iterator[Candidate]:

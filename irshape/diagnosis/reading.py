@@ -69,7 +69,7 @@ def _anew(
 def _adds_layer(scene: Scene, edit: Edit) -> bool:
     """Whether an edit puts a layer beside those of the body, not into a body of one of them."""
     at = scene.layer_at(edit.start)
-    inside = at is not None and edit.start < scene.source.data.rfind(b"</layer", *scene.span(at))
+    inside = at is not None and edit.start < scene.end_tag(at)
     return edit.text.lstrip().startswith(b"<layer ") and not inside
 
 

@@ -266,6 +266,15 @@ class Scene:
         """The bytes of a layer."""
         return self.layers[position].offset, self._ends[position]
 
+    def end_tag(self, position: int) -> int:
+        """Where the end tag of a layer begins; its beginning where it has none."""
+        start, end = self.span(position)
+        return max(self.source.data.rfind(b"</layer", start, end), start)
+
+    def element_end(self, position: int) -> int:
+        """Where the element of a layer ends."""
+        return self.source.data.find(b">", self.end_tag(position)) + 1
+
     def without_inputs(self, position: int) -> Layer:
         """A layer as it stands for what feeds a part: the same one each time."""
         layer = self.layers[position]

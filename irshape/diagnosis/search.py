@@ -44,7 +44,7 @@ from .reading import is_as_written
 from .scene import Scene
 from .slips import slips
 from .telling import cause_as_finding, element_start
-from .trial import Key, Trial, Wanted
+from .trial import Key, Trial, Wanted, take
 from .values import Patched, value_causes
 from .work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
 from .writing import encoded
@@ -361,7 +361,9 @@ class Search:
         if new or not self.as_written(scene, touched_layers(scene, candidate, finding)):
             return ()
         gone = base - after
-        explained = [other for other in self.unexplained if _take(gone, other)]
+        explained = [
+            other for other in self.unexplained if take(gone, (other.rule.code, other.layer))
+        ]
         explained += self.beside(scene, candidate, finding)
         return tuple(explained) if any(other is finding for other in explained) else ()
 
@@ -525,15 +527,6 @@ def _arisen(after: Counter[Key], base: Counter[Key], finding: Finding) -> Counte
         for key in [key for key in new if key[0] == LOOSER_DECLARATION.code]:
             del new[key]
     return new
-
-
-def _take(gone: Counter[Key], finding: Finding) -> bool:
-    """Whether a finding is among those that are gone; it is then taken from them."""
-    key = (finding.rule.code, finding.layer)
-    if gone[key] <= 0:
-        return False
-    gone[key] -= 1
-    return True
 
 
 def without(findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]) -> list[Finding]:

@@ -8,9 +8,9 @@ as the whole; what is found in it with the change and without is compared.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..formats.ir.edits import Edit
 from ..inference.result import Inference, Mismatch, OutputCount
@@ -51,6 +51,7 @@ from ..types import PartialShape
 from .reading import read_part
 from .scene import Scene
 
+K = TypeVar("K", bound=Hashable)
 Key = tuple[str, Layer | None]
 """A finding, wherever it stands in the text: its code and its layer."""
 
@@ -94,6 +95,14 @@ def of_layers(findings: Iterable[Finding]) -> list[Finding]:
     """Those of all findings that a check of a part may have, too."""
     codes = {rule.code for rule in local_rules()}
     return [f for f in findings if _counts(f) and f.rule.code in codes]
+
+
+def take(gone: Counter[K], key: K) -> bool:
+    """Whether a finding, by its key, is among those that are gone; it is then taken from them."""
+    if gone[key] <= 0:
+        return False
+    gone[key] -= 1
+    return True
 
 
 def _counts(finding: Finding) -> bool:

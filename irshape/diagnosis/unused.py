@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..formats.ir.edits import Edit
-from ..model.graph import Finding
+from ..model.graph import Finding, Port
 from ..model.ids import is_number
 from ..rule_ids import MISDIRECTED_EDGE, MISSING_EDGE, MISSPELT_ELEMENT, UNREACHABLE_LAYER
 from ..rules.links import alike
@@ -27,32 +27,40 @@ def unused_layer_causes(scene: Scene, finding: Finding, position: int) -> Iterat
     if finding.rule != UNREACHABLE_LAYER or finding.layer is not layer or not is_number(layer.id):
         return
     for output in layer.outputs:
-        for at, index in scene.outputs_by_shape.get(output.dims, ()):
-            for out, consumer, number in scene.consumers[at] if at != position else ():
-                target = scene.layers[consumer]
-                port = target.inputs[number]
-                edge = scene.edge_into(target, port) if out == index else None
-                if edge is None or not alike(port, output):
-                    continue
-                low, high = ids_around(scene, edge)
-                own = is_number(edge.from_layer) and low <= int(edge.from_layer) <= high
-                if own or not low <= int(layer.id) <= high:
-                    continue
-                ends = {"from-layer": layer.id, "from-port": output.id}
-                if edge.from_port == output.id:
-                    del ends["from-port"]
-                yield Candidate(
-                    with_edge(scene, edge, ends),
-                    ", ".join(f'{name}="{text}"' for name, text in ends.items()),
-                    f"the edge comes from {scene.layers[at].label}, but stands among those from "
-                    f"{layer.label}, which feeds nothing",
-                    scene.source.attribute(edge.offset, "from-layer"),
-                    target,
-                    (consumer, at),
-                    (position,),
-                    cost=0.4,
-                    rule=MISDIRECTED_EDGE,
-                )
+        for at, consumer, port in _fed_alike(scene, output, position):
+            target = scene.layers[consumer]
+            edge = scene.edge_into(target, port)
+            if edge is None or not alike(port, output):
+                continue
+            low, high = ids_around(scene, edge)
+            own = is_number(edge.from_layer) and low <= int(edge.from_layer) <= high
+            if own or not low <= int(layer.id) <= high:
+                continue
+            ends = {"from-layer": layer.id, "from-port": output.id}
+            if edge.from_port == output.id:
+                del ends["from-port"]
+            yield Candidate(
+                with_edge(scene, edge, ends),
+                ", ".join(f'{name}="{text}"' for name, text in ends.items()),
+                f"the edge comes from {scene.layers[at].label}, but stands among those from "
+                f"{layer.label}, which feeds nothing",
+                scene.source.attribute(edge.offset, "from-layer"),
+                target,
+                (consumer, at),
+                (position,),
+                cost=0.4,
+                rule=MISDIRECTED_EDGE,
+            )
+
+
+def _fed_alike(scene: Scene, output: Port, position: int) -> Iterator[tuple[int, int, Port]]:
+    """The inputs that an output with the same dimensions feeds, of another layer than that at
+    `position`: where that layer is, where the one with the input is, and the input."""
+    for at, index in scene.outputs_by_shape.get(output.dims, ()):
+        if at != position:
+            for out, consumer, number in scene.consumers[at]:
+                if out == index:
+                    yield at, consumer, scene.layers[consumer].inputs[number]
 
 
 def misspelt_edge_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:

@@ -16,8 +16,8 @@ Declaration = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOpe
 """An operation with its attributes, and what is wrong with those; or why there is none."""
 
 
-_FEW_LAYERS = 150
-"""Of fewer, hardly any two agree."""
+FEW_LAYERS = 150
+"""In a body of fewer, hardly any layer comes again."""
 _SHORT = 1024
 """Longer attributes are not remembered, which bounds the memory that this takes."""
 
@@ -38,24 +38,17 @@ class Declarations:
 
     def of_all(self, layers: list[Layer]) -> list[Declaration]:
         """The same as `of` for each of these layers."""
-        if len(layers) < _FEW_LAYERS or not self._by_layer.keys().isdisjoint(layers):
+        if len(layers) < FEW_LAYERS or not self._by_layer.keys().isdisjoint(layers):
             return list(map(self.of, layers))
         shared: dict[tuple[object, ...], Declaration] = {}
         declarations = []
         for layer in layers:
             items = layer.items
-            key: tuple[object, ...]
+            key: tuple[object, ...] = (layer,)
             if layer.type != "Const":  # the reader keeps equal attributes once
                 key = (id(items), layer.type, layer.version)
-            elif len(items) == 8:
-                first, element_type, second, shape, third, offset, fourth, size = items
-                anywhere = third == "offset" and fourth == "size"
-                if anywhere and offset.isdigit() and size.isdigit():
-                    key = (layer.version, first, element_type, second, shape)
-                else:
-                    key = (layer,)
-            else:
-                key = (layer,)
+            elif _lies_anywhere(items):
+                key = (layer.version, items[:4])
             declaration = shared.get(key)
             if declaration is None:
                 declaration = self.of(layer)

@@ -34,7 +34,7 @@ def _empty(site: Site) -> bool:
 
 
 def _ceil_torch(site: Site) -> bool:
-    return (site.layer.attribute("rounding_type") or "").lower() == "ceil_torch"
+    return site.attribute("rounding_type") == "ceil_torch"
 
 
 def _uninitialised(site: Site) -> bool:
@@ -44,7 +44,7 @@ def _uninitialised(site: Site) -> bool:
 def _scalar_squeeze(site: Site) -> bool:
     """Whether a scalar is squeezed along an axis other than 0 and -1, which always pass."""
     shape = site.shape(0)
-    skips = (site.layer.attribute("allow_axis_skip") or "").lower() in ("true", "1")
+    skips = site.attribute("allow_axis_skip") in ("true", "1")
     axes = site.value(1)
     return (
         skips
@@ -190,7 +190,7 @@ def _joined_axis(site: Site) -> bool:
 def _narrow_mask(site: Site) -> bool:
     """Whether a mask has one row for several queries, or one column for several keys."""
     query, key, mask = map(site.shape, (0, 1, 3))
-    if (site.layer.attribute("causal") or "").lower() in ("true", "1") or mask is None:
+    if site.attribute("causal") in ("true", "1") or mask is None:
         return False
     if mask.rank is None or mask.rank < 2:
         return False
@@ -226,7 +226,7 @@ def _negative_bound(site: Site) -> bool:
 def _wide_mask(site: Site) -> bool:
     """Whether a mask has more rows than the query; a causal attention ignores its mask."""
     query, mask = site.shape(0), site.shape(3)
-    if (site.layer.attribute("causal") or "").lower() in ("true", "1"):
+    if site.attribute("causal") in ("true", "1"):
         return False
     if query is None or mask is None or not query.rank or not mask.rank:
         return False
@@ -252,7 +252,7 @@ def _pdpd_from_the_end(site: Site) -> bool:
     """Whether a dimension is broadcast to a known target with the axis -1."""
     layer, data, target = site.layer, site.shape(0), site.value(1)
     axes = (layer.attribute("mode.mode.axis"), layer.attribute("mode.auto_broadcast_axis"))
-    if (layer.attribute("mode") or "").lower() != "pdpd" or "-1" not in axes:
+    if site.attribute("mode") != "pdpd" or "-1" not in axes:
         return False
     if target is None or data is None or data.rank is None:
         return False

@@ -17,7 +17,7 @@ from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
 from ..types import DYNAMIC_TYPE, PartialShape
 from .bodies import as_declared, infer_with_bodies
-from .declarations import Declaration, Declarations
+from .declarations import FEW_LAYERS, Declaration, Declarations
 from .layer import LayerEngine
 from .mismatches import Contradictions, declares_exactly, mismatches, repeated
 from .ports import declared, declared_outputs
@@ -27,8 +27,6 @@ MAX_WORK = 1_000_000
 """How many layers inside bodies are inferred, all runs of all bodies counted, before the bodies
 are taken to be endless work."""
 
-_FEW_LAYERS = 150
-"""In a body of fewer, hardly any layer comes again."""
 _MANY_KINDS = 4096
 """Of so many kinds of layers, where most have come only once, remembering takes longer than
 inferring."""
@@ -165,7 +163,7 @@ class Walk:
         self.compare = compare
         self.contradicted: Contradictions = {}
         memory = engine.layers
-        self.remembers = memory.lasting and memory.remembers and len(body.layers) >= _FEW_LAYERS
+        self.remembers = memory.lasting and memory.remembers and len(body.layers) >= FEW_LAYERS
         """Whether layers of one declaration with the same inputs are inferred once."""
         self.alike: dict[tuple[object, ...], Alike] = {}
         """Those of which nothing is reported, by what decides them: objects by id, constants whose
@@ -218,11 +216,13 @@ class Walk:
                 else:
                     tensors, _, dims, precision = known
                     given[position] = inputs
-                    if dims is not None:
-                        only = ports[0]
-                        if only.dims == dims and only.precision == precision:
-                            outputs[position] = tensors
-                            continue
+                    if (
+                        dims is not None
+                        and ports[0].dims == dims
+                        and ports[0].precision == precision
+                    ):
+                        outputs[position] = tensors
+                        continue
             outputs[position] = tensors
             if compare and ports:
                 for mismatch in mismatches(layer, tensors):

@@ -51,6 +51,14 @@ def port_of(layer: Tree, kind: str, number: str | None) -> Tree | None:
     return next((port for port in layer.findall(f"{kind}/port") if port.get("id") == number), None)
 
 
+def edges_by_target(body: Tree) -> dict[str, list[Tree]]:
+    """The edges of a body, by the id of the layer that they lead to."""
+    fed: dict[str, list[Tree]] = {}
+    for edge in body.findall("edges/edge"):
+        fed.setdefault(str(edge.get("to-layer")), []).append(edge)
+    return fed
+
+
 # edges
 
 
@@ -59,10 +67,7 @@ def swapped_inputs(tree: Tree) -> Iterator[Where]:
     """Two inputs of a layer are fed by each other's producers."""
     for body in bodies(tree):
         by_id = members(body)
-        fed: dict[str, list[Tree]] = {}
-        for edge in body.findall("edges/edge"):
-            fed.setdefault(str(edge.get("to-layer")), []).append(edge)
-        for number, incoming in fed.items():
+        for number, incoming in edges_by_target(body).items():
             if len(incoming) < 2:
                 continue
             one, other = incoming[:2]

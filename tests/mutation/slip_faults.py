@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from faults import Fault, Tree, Where, changed, constants, layers, removed, where, without
 from lxml import etree
-from single_faults import attribute_texts, bodies, members
+from single_faults import attribute_texts, bodies, edges_by_target, members
 from structure_faults import entries, numbers, ports
 from text_faults import (
     Patch,
@@ -135,10 +135,7 @@ def edges_into_one_layer_shifted(tree: Tree) -> Iterator[Where]:
     """All edges into a layer lead one port further."""
     for body in bodies(tree):
         by_id = members(body)
-        fed: dict[str, list[Tree]] = {}
-        for edge in body.findall("edges/edge"):
-            fed.setdefault(str(edge.get("to-layer")), []).append(edge)
-        for number, incoming in fed.items():
+        for number, incoming in edges_by_target(body).items():
             if len(incoming) > 1:
                 changes = [
                     (edge, "to-port", str(int(str(edge.get("to-port"))) + 1)) for edge in incoming

@@ -250,7 +250,7 @@ def _several(tasks: Sequence[Task]) -> list[FileReport]:
 def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, None, None]:
     """Checks files in processes of our own.
 
-    If one dies, the files under way are checked again, each in a process of its own. So the file
+    If one dies, the batches under way are checked again, each in a process of its own. So the file
     that kills its process is identified, and the others are not lost.
     """
     from concurrent.futures import ProcessPoolExecutor
@@ -273,6 +273,7 @@ def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, N
                 flying.popleft()
                 yield from reports
         except BrokenProcessPool:
+            pool.shutdown(cancel_futures=True)  # no process starts beside its threads
             for batch, future in flying:
                 if (
                     future is not None
@@ -282,7 +283,7 @@ def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, N
                 ):
                     yield from future.result()
                 else:
-                    yield from map(_alone, batch)
+                    yield from _apart(batch)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -294,16 +295,26 @@ def _processes() -> Any:
     return get_context("fork" if "fork" in get_all_start_methods() else "spawn")
 
 
-def _alone(task: Task) -> FileReport:
-    """In a process of its own; its death is a finding."""
+def _apart(batch: Sequence[Task]) -> Iterator[FileReport]:
+    """A batch in a process of its own, and where that dies, each half of it. The death of a
+    process with a single file is a finding.
+    """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    with ProcessPoolExecutor(1, mp_context=_processes()) as pool:
+    with ProcessPoolExecutor(1, mp_context=_processes(), initializer=_begin) as pool:
         try:
-            return pool.submit(check, task).result()
+            reports = pool.submit(_several, batch).result()
         except BrokenProcessPool:
-            return died(task)
+            reports = []
+    if reports:
+        yield from reports
+    elif len(batch) == 1:
+        yield died(batch[0])
+    else:
+        half = len(batch) // 2
+        yield from _apart(batch[:half])
+        yield from _apart(batch[half:])
 
 
 def died(task: Task) -> FileReport:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,11 +34,7 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
         elif is_url(path):
             files += _behind(path)
         elif os.path.isdir(path):
-            inside = [
-                str(candidate)
-                for candidate in sorted(Path(path).rglob("*.xml"))
-                if candidate.is_file() and holds_ir(candidate)
-            ]
+            inside = _inside(path)
             if not inside:
                 raise click.UsageError(f"no IR in the folder '{path}'")
             files += inside
@@ -59,6 +56,20 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
     ]
 
 
+def _inside(folder: str) -> list[str]:
+    """The IRs in a folder, and what cannot be looked into: links to nothing, pipes, folders that
+    are not to be read. Whoever checks them says so, so that no model is passed over in silence.
+    """
+    closed: list[OSError] = []
+    candidates = [
+        Path(place, name)
+        for place, _, names in os.walk(folder, onerror=closed.append)
+        for name in fnmatch.filter(names, "*.xml")
+    ]
+    candidates = [candidate for candidate in candidates if holds_ir(candidate)]
+    return list(map(str, sorted(candidates + [Path(problem.filename) for problem in closed])))
+
+
 def _behind(url: str) -> list[str]:
     """The models that a URL names: one, or the IRs of a folder or a pattern."""
     if "*" not in url and os.path.splitext(without_credentials(url))[1]:
@@ -78,6 +89,8 @@ def holds_ir(path: Path) -> bool:
     """Whether a file may be an IR or a layer on its own; True if that cannot be told."""
     from ..formats.ir.recognition import PEEK, may_be_ir
 
+    if not path.is_file():
+        return True  # a pipe would be waited for
     try:
         with path.open("rb") as file:
             return may_be_ir(file.read(PEEK))
@@ -191,6 +204,24 @@ def load_or_none(path: str, weights: str) -> Model | None:
         if any(diagnostic.rule == "unreadable-file" for diagnostic in problem.diagnostics):
             raise click.exceptions.Exit(2) from None
         return None
+
+
+def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | None:
+    """One of several models, or None with the reason on stderr: the others are still looked at.
+
+    statuses: takes the exit status that the reason gives. Raises `OSError` for a single path.
+    """
+    try:
+        model = load_or_none(path, "beside")
+    except OSError as problem:
+        if len(paths) < 2:
+            raise
+        click.echo(f"irshape: '{problem.filename or path}': {problem.strerror}", err=True)
+        statuses.add(2)
+        return None
+    if model is None:
+        statuses.add(1)
+    return model
 
 
 def pairs(values: Iterable[str], option: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import expand, form_option, load_or_none
+from .common import expand, form_option, load_among
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
@@ -53,7 +53,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     from ..xpath.evaluator import Evaluator, XPathError
 
     files = expand(paths)
-    failed = False
+    statuses: set[int] = set()
     rows: list[dict[str, Any]] = []
     with Evaluator(timeout) as evaluator:
         try:
@@ -61,15 +61,14 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
         except XPathError as problem:
             raise click.UsageError(f"the expression cannot be used: {problem}") from None
         for path in files:
-            model = load_or_none(path, "beside")
+            model = load_among(path, files, statuses)
             if model is None:
-                failed = True
                 continue
             try:
                 matched = list(matches(model, xpath, evaluator))
             except XPathError as problem:
                 click.echo(f"{path}: the expression could not be evaluated: {problem}", err=True)
-                failed = True
+                statuses.add(1)
                 continue
             if form == "json":
                 rows += matched
@@ -78,8 +77,8 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
                     click.echo(line)
     if form == "json":
         click.echo(json_text({"version": 1, "xpath": xpath, "matches": rows}, 1))
-    if failed:
-        raise click.exceptions.Exit(1)
+    if statuses:
+        raise click.exceptions.Exit(max(statuses))
 
 
 def matches(model: Model, xpath: str, evaluator: Evaluator) -> Iterator[dict[str, Any]]:

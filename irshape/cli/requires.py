@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import echo, expand, form_option, load_or_none
+from .common import echo, expand, form_option, load_among
 
 if TYPE_CHECKING:
     from ..inference.requirements import Requirements
@@ -38,8 +38,9 @@ def command(paths: tuple[str, ...], form: str) -> None:
 
     files = expand(paths)
     answers: list[Requirements] = []
+    statuses: set[int] = set()
     for path in files:
-        model = load_or_none(path, "beside")
+        model = load_among(path, files, statuses)
         if model is None:
             continue
         try:
@@ -64,8 +65,8 @@ def command(paths: tuple[str, ...], form: str) -> None:
                     f"  library: {library['install']}, {library['release']} or newer, "
                     f"for {len(library['models'])} of them"
                 )
-    if len(answers) < len(files):
-        raise click.exceptions.Exit(1)
+    if statuses:
+        raise click.exceptions.Exit(max(statuses))
 
 
 def _text(answer: dict[str, Any]) -> list[str]:

@@ -97,6 +97,8 @@ def _cannot_open(name: str) -> OSError:
     if not os.path.exists(name):
         return OSError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     if os.path.isdir(name):
+        if not os.access(name, os.R_OK):
+            return OSError(errno.EACCES, os.strerror(errno.EACCES), name)
         return OSError(errno.EISDIR, "is a folder, not a file", name)
     return OSError(errno.EINVAL, "not a regular file", name)
 

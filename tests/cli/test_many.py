@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -188,6 +189,75 @@ def test_a_process_that_dies_is_a_finding_about_its_file(
             ]
         else:
             assert one == other
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
+def test_a_process_killed_by_chance_costs_no_process_for_each_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    paths = [tmp_path / f"{number}.xml" for number in range(64)]
+    for each in paths:
+        each.write_text("<net/>")
+
+    def checked(path: str, *_: Any, **__: Any) -> FileReport:
+        if not (marks / "killed").exists():
+            if path.endswith("/0.xml"):
+                (marks / "killed").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(60)  # this one is ended when the other is gone
+        (marks / str(os.getpid())).touch()
+        return FileReport(path, 0, [])
+
+    monkeypatch.setattr(many, "validate_file", checked)
+    options = ("--format", "json", "--jobs", "2", "--no-cache")
+    status, output, _ = call(*options, *map(str, paths))
+    assert status == 0
+    assert [file["path"] for file in json.loads(output)["files"]] == list(map(str, paths))
+    assert len(list(marks.iterdir())) < 16  # 64 files in batches of 8
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and symbolic links")
+def test_what_a_folder_has_besides_models_is_said(folder: Path) -> None:
+    (folder / "1" / "gone.xml").symlink_to("nowhere.xml")
+    (folder / "1" / "round.xml").symlink_to("round.xml")
+    os.mkfifo(folder / "2" / "pipe.xml")
+    (folder / "dir.xml").mkdir()
+    (folder / "dir.xml" / "inner.xml").write_text("<net")
+    expected = {
+        "gone.xml": ("IR012", "No such file"),
+        "inner.xml": ("IR001", "not well-formed"),
+        "pipe.xml": ("IR012", "not a regular file"),
+        "round.xml": ("IR012", "symbolic links"),
+    }
+    for more in ([], ["--only-ir", str(folder / "2" / "pipe.xml")]):
+        status, output, _ = call("--format", "json", "--no-cache", str(folder), *more)
+        said = {
+            Path(file["path"]).name: file["diagnostics"] for file in json.loads(output)["files"]
+        }
+        assert (status, len(said)) == (2, 43)
+        for name, (code, message) in expected.items():
+            assert [each["code"] for each in said[name]] == [code]
+            assert message in said[name][0]["message"]
+
+
+def test_a_folder_that_must_not_be_read_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.scandir
+
+    def closed(path: str) -> Any:
+        if Path(path).name == "2":
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "2")
+    status, output, _ = call("--format", "json", "--no-cache", str(folder))
+    said = {Path(file["path"]).name: file["diagnostics"] for file in json.loads(output)["files"]}
+    assert status == 2
+    assert said["2"][0]["message"] == "the file cannot be opened: Permission denied"
 
 
 # The cache

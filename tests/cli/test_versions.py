@@ -25,6 +25,9 @@ from irshape.releases import (
 TOKENIZERS = Path(__file__).parents[1] / "tokenizers"
 
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
 def call(*arguments: str) -> tuple[int, str, str]:
     """Exit status, stdout, stderr."""
     done = CliRunner().invoke(cli, list(arguments))
@@ -143,11 +146,10 @@ def test_requires_of_bodies_and_of_what_nobody_knows(tmp_path: Path) -> None:
         ["Mine"],
     )
     assert "no release reads it without its library" in call("requires", str(path))[1]
-    examples = Path(__file__).resolve().parents[2] / "examples"
-    inside = json.loads(call("requires", "--format", "json", str(examples / "control_flow.xml"))[1])
+    inside = json.loads(call("requires", "--format", "json", str(EXAMPLES / "control_flow.xml"))[1])
     import jsonschema
 
-    schema = json.loads((examples.parent / "schemas" / "requires.schema.json").read_text())
+    schema = json.loads((EXAMPLES.parent / "schemas" / "requires.schema.json").read_text())
     for answer in (found, inside):
         jsonschema.validate(answer, schema)
     assert any(layer["path"] for reason in inside["reasons"] for layer in reason["layers"])
@@ -157,6 +159,18 @@ def test_requires_of_what_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
     path.write_text("<net")
     assert call("requires", str(path))[0] == 1
+
+
+@pytest.mark.parametrize("command", [("requires",), ("query", "//layer")], ids=lambda row: row[0])
+def test_what_cannot_be_opened_among_several(tmp_path: Path, command: tuple[str, ...]) -> None:
+    model = str(EXAMPLES / "recurrent.xml")
+    (tmp_path / "gone.xml").symlink_to("nowhere.xml")
+    (tmp_path / "text.xml").write_text("<net")
+    alone, both = call(*command, model), call(*command, str(tmp_path), model)
+    assert (alone[0], both[0]) == (0, 2)
+    assert both[1].startswith(alone[1].splitlines()[0])
+    assert "gone.xml': No such file" in both[2]
+    assert "text.xml:1:1: error[IR001]" in both[2]
 
 
 def test_the_tables_are_in_order() -> None:

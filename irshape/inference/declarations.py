@@ -35,34 +35,44 @@ class Declarations:
         self._alone = model.kind == "layers"
         self._by_text: dict[tuple[str, str, tuple[str, ...], bool], Declaration] = {}
         self._by_layer: dict[Layer, Declaration] = {}
+        self._unsorted: list[tuple[list[Layer], list[Declaration]]] = []
+        """What is still to be put into `_by_layer`."""
 
     def of_all(self, layers: list[Layer]) -> list[Declaration]:
         """The same as `of` for each of these layers."""
-        if len(layers) < FEW_LAYERS or not self._by_layer.keys().isdisjoint(layers):
+        if len(layers) < FEW_LAYERS or self._unsorted or self._by_layer:
             return list(map(self.of, layers))
         shared: dict[tuple[object, ...], Declaration] = {}
         declarations = []
         for layer in layers:
             items = layer.items
-            key: tuple[object, ...] = (layer,)
             if layer.type != "Const":  # the reader keeps equal attributes once
-                key = (id(items), layer.type, layer.version)
+                key: tuple[object, ...] = id(items), layer.type, layer.version
             elif _lies_anywhere(items):
-                key = (layer.version, items[:4])
+                key = layer.version, items[:4]
+            else:
+                key = (layer,)
             declaration = shared.get(key)
             if declaration is None:
-                declaration = self.of(layer)
+                declaration = self._of(layer)
                 if layer.version:
                     shared[key] = declaration
             declarations.append(declaration)
-        self._by_layer.update(zip(layers, declarations, strict=True))
+        # those for whom no single layer is looked up do not pay for a place for each
+        self._unsorted.append((list(layers), declarations))
         return declarations
 
     def of(self, layer: Layer) -> Declaration:
         """The operation of a layer, with the attributes that the layer had when first asked."""
+        for layers, declarations in self._unsorted:
+            self._by_layer.update(zip(layers, declarations, strict=True))
+        self._unsorted.clear()
         known = self._by_layer.get(layer)
-        if known is not None:
-            return known
+        if known is None:
+            known = self._by_layer[layer] = self._of(layer)
+        return known
+
+    def _of(self, layer: Layer) -> Declaration:
         items = layer.items
         # a layer without a version has one that also depends on its ports
         version = layer.version or str(layer.offset)
@@ -73,7 +83,6 @@ class Declarations:
             if anywhere:
                 items = (*items[:4], "offset", "0", "size", "0")
             declaration = self._by_text[key] = self._read(layer, items)
-        self._by_layer[layer] = declaration
         return declaration
 
     def _read(self, layer: Layer, items: tuple[str, ...]) -> Declaration:

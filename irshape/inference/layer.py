@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from math import prod
+from typing import Any, Generic, TypeVar
 
 from ..demands import NOTED, Demand
 from ..faults import Fault, Violation, fault
@@ -13,8 +14,69 @@ from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
 from ..types import ElementType, PartialShape
+from .declarations import Declaration
 from .folding import fold
 from .result import LayerResult
+
+T = TypeVar("T")
+
+
+class Lasting(Generic[T]):
+    """What is remembered from one model to the next, by what alone decides it."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[object, ...], T] = {}
+        self._size = 0
+
+    def keep(self, key: tuple[object, ...], entry: T, tensors: tuple[Tensor, ...]) -> bool:
+        """Remembers something, if it is not too large; begins anew where all of it is.
+
+        tensors: those whose values are kept with it.
+        """
+        size = _ENTRY
+        for tensor in tensors:
+            if tensor.value is not None:
+                size += len(tensor.value)
+        if self._size + size > _MOST:
+            if size > _MOST:
+                return False
+            self.entries.clear()
+            self._size = 0
+        self.entries[key] = entry
+        self._size += size
+        return True
+
+
+_MOST = 1 << 16
+"""The elements of values that are held, all inputs counted."""
+_ENTRY = 16
+"""What an entry takes besides, in elements."""
+
+Kind = tuple[Any, ...]
+"""What tells layers apart: the `id` of their declaration, negative where the values of their
+outputs are needed, and the `id` of each input."""
+
+Alike = tuple[
+    Declaration,
+    tuple[Tensor, ...],
+    tuple[Tensor, ...],
+    int,
+    tuple[int, ...] | None,
+    str | None,
+    frozenset[Demand],
+]
+"""What layers alike have: their declaration, inputs and outputs, how many outputs they declare, the
+dimensions and precision with which they declare the only one as inferred (None for several, or
+others), and what they demand of dynamic dimensions."""
+
+_RESULTS: Lasting[LayerResult] = Lasting()
+"""The results of layers. An operation is its class and its attributes, and a result depends on
+nothing but these and the inputs."""
+_CONSTANTS: Lasting[Tensor] = Lasting()
+"""The outputs of constants with their values, by their bytes."""
+ALIKE: Lasting[Alike] = Lasting()
+"""Layers of which nothing is reported. An entry holds the objects whose ids are its key: while it
+is remembered, no other object has one of these."""
 
 
 class LayerEngine:
@@ -36,6 +98,8 @@ class LayerEngine:
         """The same by their bytes: what constants in several places feed is inferred once."""
         self._byte_sizes: dict[tuple[str, ...], int] = {}
         """The bytes of constants that have been read, by their attributes but for the place."""
+        self.alike_constants: dict[Kind, Alike] = {}
+        """Constants with their values, by their declaration and place."""
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
@@ -55,14 +119,14 @@ class LayerEngine:
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
         key = (operation, with_values, *inputs)
-        result = _LASTING.get(key) if self.lasting else None
+        result = _RESULTS.entries.get(key) if self.lasting else None
         if result is None and self._memo:
             result = self._memo.get(key)
         if result is None:
             result = self._infer(operation, inputs, with_values)
             # a fault may be for lack of memory
             lasts = self.lasting and not isinstance(result.outputs, Fault)
-            if not lasts or not _LASTING.keep(key, result, inputs):
+            if not lasts or not _RESULTS.keep(key, result, inputs):
                 self._memo[key] = result
         return result
 
@@ -89,13 +153,18 @@ class LayerEngine:
             valued = self._constants[key] = self._with_value(layer, tensor)
         return valued
 
+    def _of_bytes(self, tensor: Tensor, raw: bytes) -> Tensor | None:
+        """A constant of these bytes, where one has been read."""
+        valued = _CONSTANTS.entries.get((tensor, raw)) if self.lasting else None
+        return self._by_bytes.get((tensor, raw)) if valued is None else valued
+
     def _with_value(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const with its value; without where it is large, or there is none."""
         items, weights = layer.items, self.model.weights
         size = self._byte_sizes.get((*items[:5], *items[6:])) if len(items) == 8 else None
         if size is not None and weights is not None and _is_place(items[5]):
             raw = weights.bytes_at(int(items[5]), size)
-            valued = None if raw is None else self._by_bytes.get((tensor, raw))
+            valued = None if raw is None else self._of_bytes(tensor, raw)
             if valued is not None:
                 return valued
         shape = tensor.shape.static
@@ -110,11 +179,12 @@ class LayerEngine:
         raw = raw_bytes(constant)
         if raw is None:
             return tensor
-        valued = self._by_bytes.get((tensor, raw))
+        valued = self._of_bytes(tensor, raw)
         if valued is None:
             numbers = numbers_of(constant, raw)
             valued = tensor if numbers is None else tensor.with_value(Value(numbers))
-            self._by_bytes[tensor, raw] = valued
+            if not self.lasting or not _CONSTANTS.keep((tensor, raw), valued, (valued,)):
+                self._by_bytes[tensor, raw] = valued
         if items[4:5] == ("offset",):
             self._byte_sizes[(*items[:5], *items[6:])] = len(raw)
         return valued
@@ -138,43 +208,6 @@ def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: b
         return LayerResult(outputs)
     faults = (*check_specified(operation, operands), *operation.check(*operands))
     return LayerResult(outputs, faults)
-
-
-class _Lasting:
-    """Results that are remembered from one model to the next.
-
-    An operation is its class and its attributes, and a result depends on nothing but these and the
-    inputs.
-    """
-
-    def __init__(self) -> None:
-        self._results: dict[tuple[object, ...], LayerResult] = {}
-        self._size = 0
-        self.get = self._results.get
-
-    def keep(
-        self, key: tuple[object, ...], result: LayerResult, inputs: tuple[Tensor, ...]
-    ) -> bool:
-        """Remembers a result, if it is not too large; begins anew where all of them are."""
-        size = _ENTRY
-        for tensor in inputs:
-            if tensor.value is not None:
-                size += len(tensor.value)
-        if self._size + size > _MOST:
-            if size > _MOST:
-                return False
-            self._results.clear()
-            self._size = 0
-        self._results[key] = result
-        self._size += size
-        return True
-
-
-_MOST = 1 << 16
-"""The elements of values that are held, all inputs counted."""
-_ENTRY = 16
-"""What a result takes besides, in elements."""
-_LASTING = _Lasting()
 
 
 def _with_values(

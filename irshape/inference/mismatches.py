@@ -42,6 +42,14 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
     return differing or ()
 
 
+def says_less(declared: Tensor, inferred: Tensor) -> bool:
+    """Whether a declared tensor leaves open what was inferred, and contradicts none of it."""
+    return declared.element_type in (
+        inferred.element_type,
+        DYNAMIC_TYPE,
+    ) and declared.shape.encloses(inferred.shape)
+
+
 def repeated(
     port: Port, inferred: Tensor, dims: tuple[int, ...] | None, contradicting: Tensor
 ) -> Tensor:

@@ -6,22 +6,22 @@ declares. Values are worked out only where some operation needs them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..faults import Fault, Violation
 from ..model.graph import Body, Layer, Model
 from ..model.wiring import OutputRef, Wiring, wire
-from ..ops.declaration import Operation
+from ..ops.declaration import Operand, Operation
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
 from ..types import DYNAMIC_TYPE, PartialShape
 from .bodies import as_declared, infer_with_bodies
 from .declarations import FEW_LAYERS, Declaration, Declarations
-from .layer import LayerEngine
-from .mismatches import Contradictions, declares_exactly, mismatches, repeated
+from .layer import ALIKE, Alike, Kind, LayerEngine
+from .mismatches import Contradictions, declares_exactly, mismatches, repeated, says_less
 from .ports import declared, declared_outputs
-from .result import BodyResult, LayerResult, Mismatch, Observation, OutputCount
+from .result import NO_DEMANDS, BodyResult, LayerResult, Mismatch, Observation, OutputCount
 
 MAX_WORK = 1_000_000
 """How many layers inside bodies are inferred, all runs of all bodies counted, before the bodies
@@ -32,6 +32,8 @@ _MANY_KINDS = 4096
 inferring."""
 
 _WITHOUT_OUTPUTS = ("result", "assign")
+_PLACE = 5
+"""Where the attributes of a constant say, as writers have them, at which byte its value begins."""
 
 
 class BodyEngine:
@@ -148,11 +150,6 @@ class BodyEngine:
         return True
 
 
-Alike = tuple[tuple[Tensor, ...], int, tuple[int, ...] | None, str | None]
-"""What layers alike have: their outputs, how many of them they declare, and the dimensions and
-precision with which they declare the only one as inferred; None for several, or others."""
-
-
 class Walk:
     """A pass over the layers of one body; `result` fills as it goes."""
 
@@ -162,120 +159,183 @@ class Walk:
         self.declarations = engine.declarations.of_all(body.layers)
         self.compare = compare
         self.contradicted: Contradictions = {}
+        """Those whose consumers may get something other than was inferred."""
+        self.looser: set[OutputRef] = set()
+        """The output ports that declare less than was inferred, and nothing else."""
         memory = engine.layers
         self.remembers = memory.lasting and memory.remembers and len(body.layers) >= FEW_LAYERS
         """Whether layers of one declaration with the same inputs are inferred once."""
-        self.alike: dict[tuple[object, ...], Alike] = {}
-        """Those of which nothing is reported, by what decides them: objects by id, constants whose
-        values are needed by their attributes."""
+        self.needed: set[int] = set()
+        """The layers whose values are needed."""
+        self._remembered = 0
 
     def run(self, parameters: Mapping[str, PartialShape | Tensor], result_values: bool) -> None:
         """Infers all layers, producers first."""
-        result, contradicted = self.result, self.contradicted
-        wiring, outputs, unsure = result.wiring, result.outputs, result.unsure
-        layers, sources, declarations = result.body.layers, wiring.sources, self.declarations
-        needed = needed_values(result.body, wiring, declarations, result_values)
-        cyclic, compare, given, alike = wiring.cyclic, self.compare, result.inputs, self.alike
-        for position in wiring.order:
-            layer, row = layers[position], sources[position]
+        result = self.result
+        wiring, outputs = result.wiring, result.outputs
+        self.needed = needed_values(result.body, wiring, self.declarations, result_values)
+        order = iter(wiring.order)
+        if self.remembers:
+            self._run_remembering(order, parameters)
+        for position in order:
+            outputs[position] = self._infer_at(position, None, parameters)
+        if self.contradicted or self.looser or result.unsure:
+            self._spread_doubts()
+
+    def _run_remembering(
+        self, order: Iterator[int], parameters: Mapping[str, PartialShape | Tensor]
+    ) -> None:
+        """Infers layers alike once, until hardly any layer turns out to be like another.
+
+        They are known by the `id` of their declaration (negative where their values are needed) and
+        by those of their inputs; what is remembered holds all of these objects.
+        """
+        result, contradicted, compare = self.result, self.contradicted, self.compare
+        outputs, given, sources = result.outputs, result.inputs, result.wiring.sources
+        layers, kinds = result.body.layers, self._kinds(parameters)
+        alike, constants = ALIKE.entries, self.engine.layers.alike_constants
+        for position in order:
+            row, kind = sources[position], kinds[position]
+            known: Alike | None = None
+            key: Kind | None = None
             try:
-                inputs = (
-                    tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
-                    if len(row) > 1
-                    else (outputs[row[0][0]][row[0][1]],)  # type: ignore[index]
-                    if row
-                    else ()
-                )
-            except (TypeError, IndexError):  # nothing feeds an input, or no such output does
-                inputs = self._inputs(position, row)
-                if None in row and not self._optional(position, row):
-                    outputs[position] = self._pass_over(position)
-                    continue  # a rule reports it
-            else:
-                if unsure or contradicted:
-                    inputs = self._in_doubt(position, row, inputs)
-            if cyclic and position in cyclic:
-                outputs[position] = self._pass_over(position)
-                continue  # a rule reports the cycle
-            if parameters and layer.id in parameters and layer.is_parameter:
-                outputs[position] = self._feed(position, inputs, parameters[layer.id])
-                continue
-            ports, with_values = layer.outputs, position in needed
-            if not self.remembers:
-                tensors = self.infer(position, inputs, with_values)
-            else:
-                # all of these objects stay in this result, so that no other gets the id of one
-                key: tuple[object, ...] = (
-                    (id(declarations[position]), with_values, *map(id, inputs))
-                    if inputs or not with_values
-                    else (id(declarations[position]), True, layer.items)
-                )
-                known = alike.get(key)
-                if known is None or known[1] != len(ports):
-                    tensors = self._first(key, position, inputs, with_values)
+                if len(row) == 2:
+                    (first, port), (second, its_port) = row  # type: ignore[misc]
+                    key = kind, id(outputs[first][port]), id(outputs[second][its_port])
+                    known = alike.get(key)
+                elif not row:
+                    if kind > 0:
+                        known = alike.get(key := (kind,))
+                    else:
+                        known = constants.get(key := (kind, layers[position].items[_PLACE]))
                 else:
-                    tensors, _, dims, precision = known
-                    given[position] = inputs
-                    if (
-                        dims is not None
-                        and ports[0].dims == dims
-                        and ports[0].precision == precision
-                    ):
-                        outputs[position] = tensors
-                        continue
+                    key = kind, *[id(outputs[at][port]) for at, port in row]  # type: ignore[misc]
+                    known = alike.get(key)
+            except (TypeError, IndexError):  # nothing feeds an input, or no such output does
+                key = None
+            if contradicted and not contradicted.keys().isdisjoint(row):
+                known = key = None
+            ports = layers[position].outputs
+            if known is None or known[3] != len(ports):
+                outputs[position] = self._infer_at(position, key, parameters)
+                if not self.remembers:
+                    return
+                continue
+            _, given[position], tensors, _, dims, precision, demands = known
             outputs[position] = tensors
+            if demands:
+                result.demands[id(tensors)] = demands
+            if dims is not None and ports[0].dims == dims and ports[0].precision == precision:
+                continue
             if compare and ports:
-                for mismatch in mismatches(layer, tensors):
-                    self._note_mismatch(position, mismatch)
+                self.compare_ports(position, tensors)
+
+    def _kinds(self, parameters: Mapping[str, PartialShape | Tensor]) -> list[int]:
+        """What tells the layers apart but for their inputs; 0 for one unlike all others."""
+        kinds = list(map(id, self.declarations))
+        for position in self.needed:
+            kinds[position] = -kinds[position]
+        for position in self.result.wiring.cyclic:
+            kinds[position] = 0
+        if parameters:
+            for position, layer in enumerate(self.result.body.layers):
+                if layer.id in parameters:
+                    kinds[position] = 0
+        return kinds
+
+    def _infer_at(
+        self,
+        position: int,
+        kind: Kind | None,
+        parameters: Mapping[str, PartialShape | Tensor],
+    ) -> tuple[Tensor, ...]:
+        """The outputs of a layer whose inputs have been inferred.
+
+        kind: what layers alike are known by; None for one that nothing is remembered of.
+        """
+        result, outputs = self.result, self.result.outputs
+        row, layer = result.wiring.sources[position], result.body.layers[position]
+        try:
+            inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
+        except (TypeError, IndexError):
+            inputs = self._inputs(position, row)
+            if None in row and not self._optional(position, row):
+                return self._pass_over(position)  # a rule reports it
+        else:
+            if self.contradicted and not self.contradicted.keys().isdisjoint(row):
+                inputs = self._inputs(position, row)
+        if position in result.wiring.cyclic:
+            return self._pass_over(position)  # a rule reports the cycle
+        if parameters and layer.id in parameters and layer.is_parameter:
+            return self._feed(position, inputs, parameters[layer.id])
+        with_values = position in self.needed
+        if kind is None or not kind[0] or not self.remembers:
+            tensors = self.infer(position, inputs, with_values)
+        else:
+            tensors = self._first(kind, position, inputs, with_values)
+        if self.compare and layer.outputs:
+            self.compare_ports(position, tensors)
+        return tensors
 
     def _first(
-        self, key: tuple[object, ...], position: int, inputs: tuple[Tensor, ...], with_values: bool
+        self, kind: Kind, position: int, inputs: tuple[Tensor, ...], with_values: bool
     ) -> tuple[Tensor, ...]:
         """The outputs of a layer; those of others like it are the same if nothing is reported."""
-        declaration, before = self.declarations[position], len(self.result.observations)
+        declaration, result = self.declarations[position], self.result
+        before = len(result.observations)
         if with_values and not inputs:
-            tensors = self._constant(key, position)
+            tensors = self._constant(kind, position)
             if tensors is not None:
                 return tensors
         tensors = self.infer(position, inputs, with_values)
-        if len(self.result.observations) > before:
+        if len(result.observations) > before:
             return tensors
         assert not isinstance(declaration, UnknownOperation)
         operation = declaration[0]
-        if with_values and operation.reads_weights and (inputs or position in self.result.unsure):
+        if operation.has_bodies or (with_values and operation.reads_weights):
             return tensors
-        if not operation.has_bodies:
-            ports = self.result.body.layers[position].outputs
-            alike: Alike = tensors, len(ports), None, None
-            if len(ports) == 1 == len(tensors) and declares_exactly(ports[0], tensors[0]):
-                alike = tensors, 1, ports[0].dims, ports[0].precision
-            self.alike[key] = alike
-            if len(self.alike) == _MANY_KINDS > len(self.result.inputs) // 2:
-                self.remembers = self.engine.layers.remembers = False
+        ports = result.body.layers[position].outputs
+        exact = len(ports) == 1 == len(tensors) and declares_exactly(ports[0], tensors[0])
+        ALIKE.keep(
+            kind,
+            (
+                declaration,
+                inputs,
+                tensors,
+                len(ports),
+                ports[0].dims if exact else None,
+                ports[0].precision if exact else None,
+                result.demands.get(id(tensors), NO_DEMANDS),
+            ),
+            inputs,
+        )
+        self._remembered += 1
+        if self._remembered == _MANY_KINDS > len(result.inputs) // 2:
+            self.remembers = self.engine.layers.remembers = False
         return tensors
 
-    def _constant(self, key: tuple[object, ...], position: int) -> tuple[Tensor, ...] | None:
+    def _constant(self, kind: Kind, position: int) -> tuple[Tensor, ...] | None:
         """The output of a Const with its value, where one that differs in nothing but its value
         has been seen; else None, the next one's being seen with this one."""
         layer, declaration = self.result.body.layers[position], self.declarations[position]
         if isinstance(declaration, UnknownOperation) or not declaration[0].reads_weights:
             return None
-        without_value = id(declaration), False
-        known = self.alike.get(without_value)
+        without_value = (id(declaration),)
+        known = ALIKE.entries.get(without_value)
         if known is None:
             before = len(self.result.observations)
             self._first(without_value, position, (), False)
-            known = self.alike.get(without_value)
+            known = ALIKE.entries.get(without_value)
             if known is None:
                 del self.result.observations[before:]
-        if known is None or known[1] != len(layer.outputs):
+        if known is None or known[3] != len(layer.outputs):
             return None
         self.result.inputs[position] = ()
-        tensor = self.engine.layers.constant(layer, known[0][0])
+        tensor = self.engine.layers.constant(layer, known[2][0])
         if tensor.value is None:
             self.result.unsure.add(position)
         else:
-            self.alike[key] = (tensor,), *known[1:]
+            self.engine.layers.alike_constants[kind] = (*known[:2], (tensor,), *known[3:])
         return (tensor,)
 
     def _feed(
@@ -287,22 +347,25 @@ class Walk:
             self._compare_parameter(position, tensors[0])
         return tensors
 
-    def _in_doubt(
-        self, position: int, row: list[OutputRef | None], inputs: tuple[Tensor, ...]
-    ) -> tuple[Tensor, ...]:
-        """The inputs of a layer, where those of some layer are in doubt; all are fed."""
-        if not self.contradicted.keys().isdisjoint(row):
-            return self._inputs(position, row)
-        unsure = self.result.unsure
-        for source in row:
-            if source is not None and source[0] in unsure:
-                unsure.add(position)
-        return inputs
+    def _spread_doubts(self) -> None:
+        """Marks the layers behind those in doubt, and behind ports that declare something else."""
+        result, unsure = self.result, self.result.unsure
+        doubtful = self.looser.union(self.contradicted)
+        producers = {producer for producer, _ in doubtful}
+        producers |= unsure
+        for position in result.wiring.order:
+            for source in result.wiring.sources[position]:
+                if source is None or source[0] not in producers:
+                    continue
+                if source[0] in unsure or source in doubtful:
+                    unsure.add(position)
+                    producers.add(position)
+                    break
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
         """The inputs of a layer, where some may be in doubt or missing."""
         result, contradicted = self.result, self.contradicted
-        layers, unsure = result.body.layers, result.unsure
+        layers = result.body.layers
         inputs: list[Tensor] = []
         for index, source in enumerate(row):
             if source is None:
@@ -315,9 +378,6 @@ class Walk:
                 tensor = declared(layers[producer].outputs[port])
             if contradicted and source in contradicted:
                 tensor = repeated(layers[position].inputs[index], tensor, *contradicted[source])
-                unsure.add(position)
-            if producer in unsure:
-                unsure.add(position)
             inputs.append(tensor)
         return tuple(inputs)
 
@@ -368,17 +428,24 @@ class Walk:
             result.observations.append(Observation(layer, count))
         return tensors
 
-    def compare_ports(self, position: int, tensors: tuple[Tensor, ...]) -> None:
-        """Notes the output ports of a layer that declare something other than these tensors."""
+    def compare_ports(
+        self,
+        position: int,
+        tensors: tuple[Tensor, ...],
+        passed_on: tuple[Tensor, ...] | None = None,
+    ) -> None:
+        """Notes the output ports of a layer that declare something other than these tensors.
+
+        passed_on: what consumers get, where that is something else.
+        """
         layer = self.result.body.layers[position]
         for mismatch in mismatches(layer, tensors):
-            self._note_mismatch(position, mismatch)
-
-    def _note_mismatch(self, position: int, mismatch: Mismatch) -> None:
-        layer = self.result.body.layers[position]
-        self.result.observations.append(Observation(layer, mismatch))
-        port = layer.outputs[mismatch.position]
-        self.contradicted[position, mismatch.position] = (port.dims, mismatch.declared)
+            self.result.observations.append(Observation(layer, mismatch))
+            index = mismatch.position
+            if says_less(mismatch.declared, (passed_on or tensors)[index]):
+                self.looser.add((position, index))
+            else:
+                self.contradicted[position, index] = layer.outputs[index].dims, mismatch.declared
 
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
         """Compares the port of a Parameter that is fed something other than it declares.
@@ -389,7 +456,7 @@ class Walk:
         if own is None:
             return
         if _compatible(own, fed):
-            self.compare_ports(position, (own,))
+            self.compare_ports(position, (own,), (fed,))
         else:
             layer = self.result.body.layers[position]
             self.result.observations.append(Observation(layer, Mismatch(0, own, fed)))
@@ -453,22 +520,30 @@ def needed_values(
 
     Found backwards from the operands whose values inference needs.
     """
-    needed: set[int] = set()
-    layers, sources = body.layers, wiring.sources
-    for position in reversed(wiring.order):
-        row = sources[position]
+    sources, needed = wiring.sources, set[int]()
+    valued: dict[int, tuple[tuple[int, Operand], ...]] = {}
+    for position, declaration in enumerate(declarations):
+        asked = valued.get(id(declaration))
+        if asked is None:
+            asked = () if isinstance(declaration, UnknownOperation) else declaration[0].valued
+            valued[id(declaration)] = asked
+        if asked:
+            row = sources[position]
+            for index, operand in asked:
+                for source in row[index:] if operand.variadic else row[index : index + 1]:
+                    if source is not None:
+                        needed.add(source[0])
+    if result_values:
+        results = [at for at, layer in enumerate(body.layers) if layer.is_result]
+        needed.update(source[0] for at in results for source in sources[at] if source is not None)
+    waiting = [position for position in needed if sources[position]]
+    while waiting:
+        position = waiting.pop()
         declaration = declarations[position]
-        if not row or isinstance(declaration, UnknownOperation):
+        if isinstance(declaration, UnknownOperation) or declaration[0].value_of_shape:
             continue
-        operation = declaration[0]
-        if position in needed:
-            if not operation.value_of_shape:
-                needed.update([source[0] for source in row if source is not None])
-            continue
-        if result_values and layers[position].is_result:
-            needed.update([source[0] for source in row if source is not None])
-        for index, operand in operation.valued:
-            for source in row[index:] if operand.variadic else row[index : index + 1]:
-                if source is not None:
-                    needed.add(source[0])
+        for source in sources[position]:
+            if source is not None and source[0] not in needed:
+                needed.add(source[0])
+                waiting.append(source[0])
     return needed

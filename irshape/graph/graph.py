@@ -15,7 +15,7 @@ from .folding import MAX_BYTES, folded
 from .inlining import MAX_ITERATIONS, inlined, outlined
 from .nodes import GraphLayer, Output
 from .op import Operations
-from .patterns import Match, Wanted, matches
+from .patterns import Match, Wanted, matches, why_not
 from .precision import Selection, compressed, to_f16, without_fake_quantize
 from .processing import postprocessed, preprocessed
 from .rewriting import Rewrite, rewritten
@@ -159,6 +159,10 @@ class Graph(Editing):
     def match(self, pattern: Wanted) -> list[Match]:
         """All places where a pattern is found, those in bodies too; see `Pattern`."""
         return list(matches(self, pattern))
+
+    def why_not(self, pattern: Wanted) -> str:
+        """Why a pattern is not found: the place where most of it fits, and what does not there."""
+        return why_not(self, pattern)
 
     def rewrite(
         self, rule: Rewrite, *, check: bool = False, seed: int = 0, rtol: float = 1e-4

@@ -52,6 +52,12 @@ class Output:
         return self.tensor.shape
 
     @property
+    def value(self) -> np.ndarray[Any, Any] | None:
+        """The array of a Const; None for outputs of other layers, and where there are no
+        weights."""
+        return self.layer.value
+
+    @property
     def users(self) -> tuple[Input, ...]:
         """The inputs that it feeds, in the order in which they were connected."""
         return tuple(self._users)

@@ -10,12 +10,17 @@ commutative operations match in either order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..ops import registry
+from ..spelling import counted
 from ..types import PartialShape, ShapeLike
+from .building import names_of, python_name, unknown_attribute
 from .nodes import GraphLayer, Output
 from .structure import Structure
+from .versions import version_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,19 +58,31 @@ class Wanted:
         where: Where | None,
         *,
         optional: bool = False,
+        first: Wanted | None = None,
         index: int = 0,
     ) -> None:
         self.types = types
+        """As the operations are declared; any of them."""
         self.inputs = inputs
         self.attributes = dict(attributes)
         self.name = name
         self.where = where
         self.optional = optional
+        self.first = first or self
+        """The first output of the same layer."""
         self.index = index
 
     def __getitem__(self, index: int) -> Wanted:
         """Another output of the same layer."""
-        return Wanted(self.types, self.inputs, self.attributes, self.name, self.where, index=index)
+        return Wanted(
+            self.types,
+            self.inputs,
+            self.attributes,
+            self.name,
+            self.where,
+            first=self.first,
+            index=index,
+        )
 
 
 class Pattern:
@@ -115,7 +132,7 @@ class Pattern:
                 return False
             return where is None or bool(where(array))
 
-        return Wanted(("Const", "Constant"), None, {}, name, fits)
+        return Wanted(("Const",), None, {}, name, fits)
 
     def add(
         self,
@@ -132,15 +149,46 @@ class Pattern:
         """A layer, as `Graph.add` would add it; its first output.
 
         type: of the operation, or several. inputs: of the layer; without any, all inputs match.
-        attributes: those that have to be so. The rest as for `any`.
+        attributes: those that have to be so: a value, or a function that says whether the actual
+        one fits. A negative `axis` counts from the end. The rest as for `any`.
+        Raises `GraphError` for a type or an attribute that does not exist.
         """
-        types = (type,) if isinstance(type, str) else type
         condition = _all(element_type, shape, rank, users, where)
-        return Wanted(types, inputs or None, attributes, name, condition)
+        return Wanted(_declared(type, attributes), inputs or None, attributes, name, condition)
 
-    def optional(self, type: str, input: Wanted, *more: Wanted, **attributes: Any) -> Wanted:
-        """A layer that may be missing: then `input` matches in its place."""
-        return Wanted((type,), (input, *more), attributes, None, None, optional=True)
+    def optional(
+        self,
+        type: str | tuple[str, ...],
+        input: Wanted,
+        *more: Wanted,
+        name: str | None = None,
+        element_type: str | None = None,
+        shape: ShapeLike | None = None,
+        rank: int | None = None,
+        users: int | None = None,
+        where: Where | None = None,
+        **attributes: Any,
+    ) -> Wanted:
+        """A layer that may be missing: then `input` matches in its place. The rest as for `add`."""
+        condition = _all(element_type, shape, rank, users, where)
+        return Wanted(
+            _declared(type, attributes), (input, *more), attributes, name, condition, optional=True
+        )
+
+
+def _declared(type: str | tuple[str, ...], attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    """The types of a pattern as they are declared.
+
+    Raises `GraphError` for a type that is not declared, and for an attribute that none of them has.
+    """
+    types = (type,) if isinstance(type, str) else tuple(type)
+    versions = [
+        version for each in types for version in registry.versions(each) or [version_of(each, 1)]
+    ]
+    for name in attributes:
+        if not any(name in names_of(version) for version in versions):
+            raise unknown_attribute(versions[-1], name)
+    return tuple(dict.fromkeys(version.type_name() for version in versions))
 
 
 def _all(
@@ -212,13 +260,22 @@ class _State:
 
     def __init__(self) -> None:
         self.bound: dict[Wanted, Output] = {}
+        self.homes: dict[Wanted, GraphLayer] = {}
+        """The layer of each output of a pattern, by the first output of that layer."""
         self.captured: dict[str, Output] = {}
         self.layers: dict[GraphLayer, None] = {}
+        self.misses: list[tuple[int, Output, Wanted]] | None = None
+        """What did not fit, each with how many layers did; None: nobody asks."""
+
+    def miss(self, output: Output, wanted: Wanted) -> None:
+        if self.misses is not None:
+            self.misses.append((len(self.layers), output, wanted))
 
     def copy(self) -> _State:
         twin = _State()
-        twin.bound = dict(self.bound)
+        twin.bound, twin.homes = dict(self.bound), dict(self.homes)
         twin.captured, twin.layers = dict(self.captured), dict(self.layers)
+        twin.misses = self.misses
         return twin
 
 
@@ -242,18 +299,68 @@ def match_at(output: Output, pattern: Wanted) -> Match | None:
     return None
 
 
+def why_not(graph: Structure, pattern: Wanted) -> str:
+    """See `Graph.why_not`."""
+    nearest: tuple[int, Output, Wanted, Output] | None = None
+    count = 0
+    for layer in graph.walk():
+        for output in layer.outputs:
+            state = _State()
+            state.misses = []
+            if next(_match(output, pattern, state), None) is not None:
+                count += 1
+                continue
+            for fitting, seen, wanted in state.misses:
+                if nearest is None or fitting > nearest[0]:
+                    nearest = fitting, seen, wanted, output
+    if count:
+        return f"the pattern is found {counted(count, 'time')}"
+    if nearest is None or not nearest[0]:
+        return "no layer is like the last one of the pattern"
+    fitting, seen, wanted, end = nearest
+    return (
+        f"nearest is {end.layer.label}, where {counted(fitting, 'layer')} of the pattern "
+        f"{'fits' if fitting == 1 else 'fit'}: {_misfit(seen, wanted)}"
+    )
+
+
+def _misfit(output: Output, wanted: Wanted) -> str:
+    """Why an output is not what a pattern wants."""
+    layer = output.layer
+    if wanted.types and type(layer.operation).type_name() not in wanted.types:
+        return f"{layer.label} is no {' or '.join(wanted.types)}"
+    if wanted.types and output.index != wanted.index:
+        return f"it takes output {output.index} of {layer.label}, not output {wanted.index}"
+    for name, value in wanted.attributes.items():
+        if not _attribute_fits(layer, name, value):
+            actual = layer.attributes.get(name)
+            other = "" if callable(value) else f", not {value!r}"
+            return f"{name} of {layer.label} is {actual!r}{other}"
+    if wanted.where is not None and not wanted.where(output):
+        return f"{output!r} does not meet the conditions"
+    if wanted.inputs is not None and len(wanted.inputs) != len(layer.inputs):
+        return f"{layer.label} has {counted(len(layer.inputs), 'input')}, not {len(wanted.inputs)}"
+    name = "" if wanted.name is None else f", which '{wanted.name}' is"
+    return f"{output!r} is another one than elsewhere in the pattern{name}"
+
+
 def _match(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
     if wanted in state.bound:
         if state.bound[wanted] is output:
             yield state
+        else:
+            state.miss(output, wanted)
         return
     if _fits(output, wanted, state):
         for result in _match_inputs(output, wanted, state):
             done = result.copy()
             done.bound[wanted] = output
+            done.homes[wanted.first] = output.layer
             if wanted.name is not None:
                 done.captured[wanted.name] = output
             yield done
+    elif not wanted.optional:
+        state.miss(output, wanted)
     if wanted.optional and wanted.inputs:
         yield from _match(output, wanted.inputs[0], state)
 
@@ -261,18 +368,39 @@ def _match(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
 def _fits(output: Output, wanted: Wanted, state: _State) -> bool:
     layer = output.layer
     if wanted.types and (
-        layer.type not in wanted.types and type(layer.operation).type_name() not in wanted.types
+        type(layer.operation).type_name() not in wanted.types
+        or output.index != wanted.index
+        or state.homes.get(wanted.first, layer) is not layer
     ):
         return False
-    if wanted.types and output.index != wanted.index:
+    captured = None if wanted.name is None else state.captured.get(wanted.name)
+    if captured is not None and captured is not output and wanted.first not in state.homes:
         return False
-    if wanted.name in state.captured and state.captured[wanted.name or ""] is not output:
+    return all(
+        _attribute_fits(layer, name, value) for name, value in wanted.attributes.items()
+    ) and (wanted.where is None or wanted.where(output))
+
+
+def _attribute_fits(layer: GraphLayer, name: str, wanted: Any) -> bool:
+    """Whether a layer has an attribute as a pattern has it."""
+    operation = type(layer.operation)
+    if name not in names_of(operation):
         return False
-    for name, value in wanted.attributes.items():
-        actual = getattr(layer.operation, name, None)
-        if actual != value and str(actual).lower() != str(value).lower():
-            return False
-    return wanted.where is None or wanted.where(output)
+    actual = getattr(layer.operation, python_name(operation, name))
+    if callable(wanted):
+        return bool(wanted(actual))
+    rank = layer.inputs[0].source.shape.rank if layer.inputs else None
+    if name == "axis" and isinstance(wanted, int) and wanted < 0 and rank:
+        return bool(actual % rank == wanted % rank)
+    if isinstance(actual, tuple) and isinstance(wanted, (list, tuple)):
+        return len(actual) == len(wanted) and all(map(_same, actual, wanted))
+    return _same(actual, wanted)
+
+
+def _same(actual: Any, wanted: Any) -> bool:
+    if isinstance(actual, float) and isinstance(wanted, (int, float)):
+        return math.isclose(actual, wanted, rel_tol=1e-6)  # an IR has the digits of an f32
+    return bool(actual == wanted) or str(actual).lower() == str(wanted).lower()
 
 
 def _match_inputs(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
@@ -288,6 +416,7 @@ def _match_inputs(output: Output, wanted: Wanted, state: _State) -> Iterator[_St
         return
     sources = [end.source for end in layer.inputs]
     if len(inputs) != len(sources):
+        state.miss(output, wanted)
         return
     orders = [sources]
     if len(sources) == 2 and type(layer.operation).type_name() in _COMMUTATIVE:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterator
 from copy import copy
 
 from ..model.weights import Constant
+from ..spelling import counted
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer
+
+Pair = tuple[GraphLayer, GraphLayer]
 
 
 def _constants(graph: Editing) -> list[GraphLayer]:
@@ -45,13 +49,9 @@ def stripped(graph: Editing, keep_bytes: int) -> int:
 
 def restored(graph: Editing, other: Editing) -> int:
     """See `Graph.restore_weights`."""
-    theirs = {(layer.raw.path, layer.name): layer for layer in _constants(other)}
     count = 0
     with graph.batch():
-        for layer in _constants(graph):
-            twin = theirs.get((layer.raw.path, layer.name))
-            if twin is None:
-                continue
+        for layer, twin in _twins(graph, other):
             ours = Constant.of(layer.raw.items, None)
             constant = Constant.of(twin.raw.items, None)
             if (ours.element_type, ours.shape) != (constant.element_type, constant.shape):
@@ -69,3 +69,54 @@ def restored(graph: Editing, other: Editing) -> int:
                 _moved_to(layer, offset)
                 count += 1
     return count
+
+
+def _twins(graph: Editing, other: Editing) -> Iterator[Pair]:
+    """The constants of both graphs that have the same name.
+
+    Those of one graph can share a name too: they are paired by type and shape, and then by their
+    order. Where the other graph has more or fewer of them, they are paired by id.
+    """
+    theirs = _by_name(other)
+    for name, ours in _by_name(graph).items():
+        named = theirs.get(name, [])
+        if len(named) < 2 and len(ours) < 2:
+            yield from zip(ours, named, strict=False)
+            continue
+        alike = _grouped(named, _signature)
+        for signature, layers in _grouped(ours, _signature).items():
+            twins = alike.get(signature, [])
+            if len(twins) == len(layers):
+                yield from zip(layers, twins, strict=True)
+            elif twins:
+                yield from _by_id(layers, twins)
+
+
+def _by_id(ours: list[GraphLayer], theirs: list[GraphLayer]) -> Iterator[Pair]:
+    by_id = {layer.id: layer for layer in theirs}
+    for layer in ours:
+        if layer.id not in by_id:
+            raise GraphError(
+                f"{counted(len(theirs), 'constant')} of the other graph could be {layer.label}: "
+                f"here {len(ours)} are called so",
+                operation=layer.type,
+                help="give constants different names before the weights are removed",
+            )
+        yield layer, by_id[layer.id]
+
+
+def _by_name(graph: Editing) -> dict[Hashable, list[GraphLayer]]:
+    return _grouped(_constants(graph), lambda layer: (layer.raw.path, layer.name))
+
+
+def _signature(layer: GraphLayer) -> Hashable:
+    return layer.output.element_type.name, str(layer.output.shape)
+
+
+def _grouped(
+    layers: list[GraphLayer], key: Callable[[GraphLayer], Hashable]
+) -> dict[Hashable, list[GraphLayer]]:
+    groups: dict[Hashable, list[GraphLayer]] = {}
+    for layer in layers:
+        groups.setdefault(key(layer), []).append(layer)
+    return groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -190,6 +191,34 @@ def test_stripped_weights_take_as_much_as_the_largest_of_them(tmp_path: Path) ->
     restored = Graph.load(tmp_path / "stripped.xml")
     assert restored.restore_weights(whole) == 3
     assert [restored[f"w{n}"].value[0, 0] for n in range(3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kept"),
+    [
+        ((512, 384, 300), (0, 1, 2)),  # paired by type and shape
+        ((512, 512, 512), (0, 1, 2)),  # by order
+        ((512, 512, 512), (0, 2)),  # by id
+    ],
+)
+def test_weights_are_restored_where_constants_share_a_name(
+    sizes: tuple[int, ...], kept: tuple[int, ...], tmp_path: Path
+) -> None:
+    graph = Graph(name="shared")
+    x = graph.parameter("f32", "[1]", name="x")
+    for number, size in enumerate(sizes):
+        weights = graph.constant(np.full(size, number, np.float32), name=f"w{number}")
+        graph.result(x * weights, f"y{number}")
+    path = tmp_path / "shared.xml"
+    graph.save(path)
+    path.write_text(re.sub(r'name="w\d"', 'name="w"', path.read_text()))
+    whole, bare = Graph.load(path), Graph.load(path)
+    assert bare.strip_weights() == 4 * sum(sizes)
+    for number in set(range(3)) - set(kept):
+        bare.drop_output(f"y{number}")
+    assert bare.restore_weights(whole) == len(kept)
+    for number in kept:
+        assert (bare.tensor(f"y{number}").layer.inputs[1].source.layer.value == number).all()
 
 
 def test_saving_over_the_file_that_was_loaded(tmp_path: Path) -> None:

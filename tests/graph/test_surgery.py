@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ import pytest
 
 import irshape
 from irshape import Graph, GraphError, Pattern, op, rewrite
+from irshape.graph.patterns import Wanted
 
 from . import random_surgery
 from .random_surgery import agrees, opened
@@ -339,3 +341,84 @@ def test_a_rewrite_is_proven() -> None:
     assert graph.rewrite(to_swish, check=True) == 1
     assert [layer.type for layer in graph] == ["Parameter", "Result", "Swish"]
     assert graph.outputs[0].names == ("y",)
+
+
+class Looked(NamedTuple):
+    """A pattern, and how often it is found in `matched_graph`."""
+
+    pattern: Callable[[Pattern], Wanted]
+    count: int
+
+
+def matched_graph() -> Graph:
+    graph = Graph(name="matched")
+    x = graph.parameter("f32", "[?,4,6,6]", name="x")
+    y = op.softmax(x, axis=3)
+    y = op.max_pool(y, strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0], kernel=[2, 2], opset=1)
+    y = op.mvn(y, [1], normalize_variance=True, eps=1e-5, eps_mode="inside_sqrt")
+    for _ in range(2):
+        parts = op.split(y, 1, num_splits=2)
+        graph.result(parts[0] * op.sigmoid(parts[1]))
+    graph.result(parts[0] * op.sigmoid(op.split(y, 1, num_splits=2)[1]))
+    return graph
+
+
+def gate(p: Pattern) -> Wanted:
+    parts = p.add("Split", name="parts")
+    return p.add("Multiply", parts[0], p.add("Sigmoid", parts[1]))
+
+
+LOOKED = {
+    "a type in the specification's letters": Looked(lambda p: p.add("Softmax"), 1),
+    "a negative axis": Looked(lambda p: p.add("SoftMax", axis=-1), 1),
+    "another negative axis": Looked(lambda p: p.add("SoftMax", axis=-2), 0),
+    "a function": Looked(lambda p: p.add("SoftMax", axis=lambda axis: axis > 1), 1),
+    "a list": Looked(lambda p: p.add("MaxPool", strides=[1, 1], kernel=(2, 2)), 1),
+    "another list": Looked(lambda p: p.add("MaxPool", strides=[1, 2]), 0),
+    "a number of f32": Looked(lambda p: p.add("MVN", eps=float(np.float32(1e-5))), 1),
+    "several types, one with the attribute": Looked(lambda p: p.add(("MVN", "Relu"), eps=1e-5), 1),
+    "optional, of several types": Looked(
+        lambda p: p.add("MaxPool", p.optional(("Relu", "SoftMax"), p.any(rank=4), name="s")), 1
+    ),
+    "two outputs of one layer": Looked(gate, 2),
+}
+
+
+@pytest.mark.parametrize("case", LOOKED.values(), ids=LOOKED)
+def test_what_a_pattern_finds(case: Looked) -> None:
+    matches = matched_graph().match(case.pattern(Pattern()))
+    assert len(matches) == case.count
+    assert not matches or "s" not in matches[0] or matches[0]["s"].layer.type == "SoftMax"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (lambda p: p.add("Sofmax"), "did you mean SoftMax"),
+        (lambda p: p.add(("Relu", "SoftMax"), axes=1), "no attribute 'axes'; did you mean 'axis'"),
+        (lambda p: p.optional("Relu", p.any(), axis=1), "ReLU of opset1 has no attribute 'axis'"),
+    ],
+)
+def test_a_pattern_of_what_does_not_exist(
+    pattern: Callable[[Pattern], Wanted], message: str
+) -> None:
+    with pytest.raises(GraphError, match=message):
+        pattern(Pattern())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "answer"),
+    [
+        (lambda p: p.add("Elu"), "no layer is like the last one of the pattern"),
+        (lambda p: p.add("SoftMax", axis=1), "no layer is like the last one of the pattern"),
+        (lambda p: p.add("MaxPool", p.add("SoftMax", axis=1)), "axis of SoftMax .* is 3, not 1"),
+        (lambda p: p.add("MVN", p.add("MaxPool")), "MVN .* has 2 inputs, not 1"),
+        (lambda p: p.add("MVN", p.add("Elu"), p.any()), "fits: MaxPool .* is no Elu"),
+        (lambda p: p.add("MaxPool", p.any(rank=2)), r"f32 \[\?,4,6,6\]> does not meet the cond"),
+        (lambda p: p.add("Sigmoid", p.add("Split")), "it takes output 1 of Split .*, not output 0"),
+        (lambda p: p.add("MVN", *[p.any("x")] * 2), "than elsewhere in the pattern, which 'x' is"),
+        (lambda p: p.add("SoftMax"), "the pattern is found 1 time"),
+    ],
+)
+def test_why_a_pattern_is_not_found(pattern: Callable[[Pattern], Wanted], answer: str) -> None:
+    assert re.search(answer, matched_graph().why_not(pattern(Pattern())))

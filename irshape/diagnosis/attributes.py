@@ -36,11 +36,11 @@ from ..rule_ids import (
 from ..types import PartialShape
 from .candidate import Candidate, Change
 from .scene import Scene
-from .writing import attribute_writer, with_data, without_attribute
+from .writing import attribute_writer, with_attribute, with_data, without_attribute
 
 BETWEEN_PORTS = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 """Rules that compare what the ports at both ends of an edge declare."""
-MAX_TEXTS = 14
+MAX_TEXTS = 18
 """How many values of one attribute are tried."""
 
 MAX_RANK = 12
@@ -48,6 +48,10 @@ MAX_RANK = 12
 
 MAX_SIBLINGS = 4
 """Of how many other layers the attributes are tried where a layer has none."""
+
+MAX_DIGITS = 6
+"""Of how many digits numbers are tried with one less."""
+_COUNTERPARTS = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
 
 _YES = ("yes", "y", "on", "1", "t")
 _NO = ("no", "n", "off", "0", "f", "none")
@@ -97,6 +101,8 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
     named = [a for a in attributes if a.name == at]
     for attribute in named or attributes:
         yield from _values(scene, finding, position, attribute, bool(named))
+    if not named:
+        yield from _data_of_another(scene, position)
     beside = bool(named) and finding.rule not in (ATTRIBUTE_VALUE, MISSING_ATTRIBUTE)
     for attribute in attributes if beside else ():
         if attribute not in named and isinstance(attribute.kind, ListOf):
@@ -134,6 +140,44 @@ def _missing_data(scene: Scene, finding: Finding, position: int) -> Iterator[Can
         )
 
 
+def _data_of_another(scene: Scene, position: int) -> Iterator[Candidate]:
+    """Several attributes are others: together those of another layer of the operation."""
+    layer, source = scene.layers[position], scene.source
+    names = layer.items[::2]
+    if layer.data_offset < 0 or len(names) < 2:
+        return
+    rows = Counter(
+        other.items[1::2]
+        for other in scene.siblings.get((layer.type, layer.version), ())
+        if other is not layer and other.items[::2] == names
+    )
+    own = layer.items[1::2]
+    index = 0
+    for row, _ in rows.most_common(MAX_SIBLINGS):
+        changes = [(n, a) for n, a, b in zip(names, row, own, strict=True) if a != b]
+        if len(changes) < 2:
+            continue
+        edits = [
+            e
+            for name, text in changes
+            for e in with_attribute(source, layer.data_offset, name, text)
+        ]
+        shown = " and ".join(f'{name}="{text}"' for name, text in changes)
+        yield Candidate(
+            tuple(edits),
+            shown,
+            f"{len(changes)} attributes do not fit what surrounds the layer; {shown} do",
+            source.attribute(layer.data_offset, changes[0][0]),
+            layer,
+            (position,),
+            cost=1.5 + 0.05 * index,
+            certain=False,
+            rule=CONTRADICTED_ATTRIBUTE,
+            bold=True,
+        )
+        index += 1
+
+
 def _values(
     scene: Scene, finding: Finding, position: int, attribute: Attribute, named: bool
 ) -> Iterator[Candidate]:
@@ -150,7 +194,7 @@ def _values(
         return
     name = attribute.name
     edits_to = attribute_writer(scene.source, element, name, _order(scene, layer, name))
-    kept = {*_respelt(text), *_of_another_length(attribute, text)} if text else set()
+    kept = _nearest_texts(attribute, text) if text else set()
     common = _common(attribute, usual)
     rule = _rule_of(attribute, text)
     offset = scene.source.attribute(element, name)
@@ -170,7 +214,9 @@ def _values(
             cost=1.0
             + 0.01 * index
             + _unlikely(attribute, text, other, common)
-            - (0.35 if other in kept else 0.0),
+            + _unlike_its_counterpart(layer, attribute, text, other)
+            - (0.35 if other in kept else 0.0)
+            - (1.2 if text is not None and _same_numbers(text, other) else 0.0),
             rule=rule,
             bold=rule == CONTRADICTED_ATTRIBUTE,
             becomes=Change("data", name, other),
@@ -209,6 +255,39 @@ def _unlikely(attribute: Attribute, text: str | None, other: str, common: set[An
     if isinstance(present, tuple) and isinstance(value, tuple) and present and value:
         cost += 0.2 * (len(set(value)) > 1) - 0.2 * (len(set(present)) > 1)
     return cost + (0.3 if other.startswith("-") and not (text or "").startswith("-") else 0.0)
+
+
+def _unlike_its_counterpart(
+    layer: Layer, attribute: Attribute, text: str | None, other: str
+) -> float:
+    """How unlikely another value is beside the paddings of a layer, which are often the same at
+    both ends, and only count where they are explicit."""
+    if attribute.name == "auto_pad":
+        return 0.4 if other != "explicit" and _is_padded(layer) else 0.0
+    name = _COUNTERPARTS.get(attribute.name)
+    counterpart = layer.attribute(name) if name is not None else None
+    if counterpart is None:
+        return 0.0
+    meant = _reads(attribute.kind, counterpart)
+    if _reads(attribute.kind, other) == meant:
+        return -0.5
+    return 0.3 if text is not None and _reads(attribute.kind, text) == meant else 0.0
+
+
+def _is_padded(layer: Layer) -> bool:
+    """Whether a layer has paddings, which only count where they are explicit."""
+    return any(set(layer.attribute(name) or "") & set("123456789") for name in _COUNTERPARTS)
+
+
+def is_strange(scene: Scene, layer: Layer, name: str, text: str) -> bool:
+    """Whether no other layer of the operation has a value, and it is no default."""
+    declaration = registry.declaration_of(layer)
+    attribute = declaration.attributes.get(name) if declaration is not None else None
+    if attribute is None:
+        return False
+    value = _reads(attribute.kind, text)
+    usual = _usual(scene, layer, name)
+    return value != attribute.default and all(_reads(attribute.kind, t) != value for t in usual)
 
 
 def _meant(text: str) -> bool | None:
@@ -267,7 +346,8 @@ def _texts(
     else:
         texts += _numbers(attribute, text, usual)
         if text:
-            texts = [*_respelt(text), *_of_another_length(attribute, text), *texts]
+            near = (*_respelt(text), *_of_another_length(attribute, text), *_other_digits(text))
+            texts = [*near, *_other_lists(layer, attribute, text), *texts]
     present = _reads(kind, text) if text is not None else None
     chosen: list[str] = []
     values: list[object] = []
@@ -282,15 +362,21 @@ def _texts(
     return chosen
 
 
+def _same_numbers(text: str, other: str) -> bool:
+    """Whether whole numbers are written as such and as fractions: 16 and 16.0."""
+    return "." in text and re.sub(r"\.0+(?!\d)", "", text) == other
+
+
 def _respelt(text: str) -> Iterator[str]:
     """The number or numbers in a text that is none: without a sign, brackets or a fraction."""
-    if "." in text and re.fullmatch(r"\s*-?\d+\.\d*\s*", text):
-        yield text.split(".", maxsplit=1)[0].strip()
+    if "." in text and re.fullmatch(r"\s*-?\d+\.\d*(\s*,\s*-?\d+\.\d*)*\s*", text):
+        yield re.sub(r"\.\d*", "", text).strip()
     yield text.strip().removeprefix("-")
     yield text.strip(" []{}()<>\"'")
     if re.search(r"\d\s*[;xX:|/ ]\s*\d", text):
         yield re.sub(r"\s*[;xX:|/ ]\s*", ", " if "; " in text else ",", text.strip())
-    yield re.sub(r"[^0-9,.\- ]", "", text)
+    if any(map(str.isdigit, text)):
+        yield re.sub(r"[^0-9,.\- ]", "", text)
 
 
 def _of_another_length(attribute: Attribute, text: str) -> Iterator[str]:
@@ -302,6 +388,32 @@ def _of_another_length(attribute: Attribute, text: str) -> Iterator[str]:
     for row in (parts[:-1], [*parts, parts[-1]], parts[1:], [parts[0], *parts]):
         if row:
             yield comma.join(row)
+
+
+def _other_digits(text: str) -> Iterator[str]:
+    """A number of two digits or more with one less, or with two exchanged."""
+    digits = text.strip()
+    if not is_number(digits) or not 1 < len(digits) <= MAX_DIGITS:
+        return
+    for at in range(len(digits) - 1, -1, -1):
+        less = digits[:at] + digits[at + 1 :]
+        if less == "0" or not less.startswith("0"):
+            yield less
+    for at in range(len(digits) - 2, -1, -1):
+        yield digits[:at] + digits[at + 1] + digits[at] + digits[at + 2 :]
+
+
+def _other_lists(layer: Layer, attribute: Attribute, text: str) -> Iterator[str]:
+    """What the counterpart of a list is: paddings are often the same at both ends."""
+    name = _COUNTERPARTS.get(attribute.name)
+    other = layer.attribute(name) if name is not None else None
+    if other and other.count(",") == text.count(","):
+        yield other
+
+
+def _nearest_texts(attribute: Attribute, text: str) -> set[str]:
+    """The texts from which a written one differs by a slip of the hand."""
+    return {*_respelt(text), *_of_another_length(attribute, text), *_other_digits(text)}
 
 
 def _variables(scene: Scene, layer: Layer) -> list[str]:
@@ -396,6 +508,9 @@ def _numbers(attribute: Attribute, text: str | None, usual: Counter[str]) -> lis
     elif isinstance(kind, ListOf) and isinstance(kind.item, Integer):
         comma = "," if text is not None and "," in text and ", " not in text else ", "
         if isinstance(value, tuple) and value:
+            if len(value) > 1:
+                for step in (-1, 1):
+                    texts.append(comma.join(str(number + step) for number in value))
             for at in range(len(value) - 1, -1, -1):
                 for step in steps[:4]:
                     changed = [*value]

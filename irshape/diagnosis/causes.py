@@ -9,7 +9,14 @@ from ..model.graph import Finding
 from ..rule_ids import HUGE_TENSOR, INPUT_SHAPES, UNKNOWN_ELEMENT
 from ..rules import Context
 from .candidate import Diagnosis
-from .groups import from_the_same, of_inputs, of_lost_inputs, of_wrong_inputs
+from .groups import (
+    from_the_same,
+    of_attributes,
+    of_copied_layers,
+    of_inputs,
+    of_lost_inputs,
+    of_wrong_inputs,
+)
 from .search import Search, of_values, without
 from .telling import cause_as_finding
 from .trial import of_layers
@@ -57,7 +64,12 @@ def diagnose(
     several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     left = [finding for finding in graver if id(finding) not in several]
     alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
-    groups = [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
+    few = len(graver) <= MAX_FINDINGS
+    groups = [*of_copied_layers(context, graver, diagnoses)] if few else []
+    told = {id(finding) for group in groups for finding in group.explained}
+    left = [finding for finding in left if id(finding) not in told]
+    groups += [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
+    groups += of_attributes(left)
     told = {id(finding) for group in groups for finding in group.explained}
     left = [finding for finding in graver if id(finding) not in told]
     groups += of_wrong_inputs(left, diagnoses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from math import prod
@@ -35,7 +35,7 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
     if scene.layers[position].is_constant:
         yield from _attributes(scene, position)
     elif finding.rule.code.startswith(("IR4", "IR20")):
-        yield from _as_taken(scene, position)
+        yield from _as_taken(scene, position, finding)
         if scene.layers[position].is_parameter:
             yield from _as_passed(scene, position)
         for source in scene.sources[position]:
@@ -68,8 +68,12 @@ def _behind(scene: Scene, position: int) -> list[int]:
     return constants
 
 
-def _as_taken(scene: Scene, position: int) -> Iterator[Candidate]:
-    """A Const or Parameter, its port too, declares another shape or type than its consumer."""
+def _as_taken(scene: Scene, position: int, finding: Finding) -> Iterator[Candidate]:
+    """A Const or Parameter, its port too, declares another shape or type than its consumer.
+
+    The shape of a Parameter of the net is its author's choice, unless its consumer refuses it.
+    """
+    refused = finding.rule.code.startswith("IR4") and finding.layer is scene.layers[position]
     for port, source in zip(scene.layers[position].inputs, scene.sources[position], strict=False):
         if source is None:
             continue
@@ -77,8 +81,7 @@ def _as_taken(scene: Scene, position: int) -> Iterator[Candidate]:
         if not port.dims and port.precision is None:
             continue  # it declares nothing
         output = layer.outputs[source[1]]
-        inside = layer.is_parameter and scene.body.path
-        # the shape of a Parameter of the net is its author's choice
+        inside = layer.is_parameter and (scene.body.path or refused)
         typed = layer.is_parameter and port.dims == output.dims
         if (layer.is_constant or inside or typed) and not alike(port, output):
             yield from _declaring(
@@ -128,8 +131,12 @@ def _declaring(
         edits += with_attribute(source, port.offset, "precision", element_type.precision, ("id",))
         changes.append(f'element_type="{element_type.name}"')
     needed = const.bytes_of(element_type or const.type, sizes)
-    if not edits or (layer.is_constant and needed != const.size):
+    resized = layer.is_constant and needed != const.size
+    if not edits or (resized and (needed < 0 or not _meant_to_take(const, needed))):
         return
+    if resized:
+        edits += with_attribute(source, layer.data_offset, "size", str(needed))
+        changes.append(f'size="{needed}"')
     name = changes[0].partition("=")[0]
     yield Candidate(
         tuple(edits),
@@ -139,9 +146,35 @@ def _declaring(
         layer,
         (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
         rule=CONTRADICTED_CONSTANT if layer.is_constant else CONTRADICTED_ATTRIBUTE,
-        cost=0.6 if sorted(sizes) == sorted(port.dims or ()) and sizes != port.dims else 1.2,
+        cost=0.6
+        if resized or (sorted(sizes) == sorted(port.dims or ()) and sizes != port.dims)
+        else 1.2,
         bold=True,
     )
+
+
+def _meant_to_take(const: Const, size: int) -> bool:
+    """Whether the .bin says that a constant has another size than the one that is written."""
+    if const.offset is None or const.size is None or fills(const, const.size):
+        return False
+    return fills(const, size)
+
+
+def fills(const: Const, size: int) -> bool:
+    """Whether so many bytes reach from where a constant begins to the next one, or are another's.
+
+    The next constant begins where this one ends if no byte is left between them.
+    """
+    weights, offset = const.scene.context.model.weights, const.offset
+    if weights is None or offset is None or size < 0 or not weights.holds(offset, size):
+        return False
+    spans = const.scene.context.shared(constant_spans)
+    at = bisect_right(spans, (offset,), key=lambda span: span[:1])
+    end = offset + size
+    if end == (spans[at][0] if at < len(spans) else weights.size):
+        return True
+    first = bisect_left(spans, (offset,), key=lambda span: span[:1])
+    return any(stop == end and other is not const.layer for _, stop, other in spans[first:at])
 
 
 def shape_text(scene: Scene, written: str | None, sizes: tuple[int, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, permutations
 
 from ..formats.ir.edits import Edit
 from ..model.graph import Edge, Finding, Layer, Port
@@ -48,8 +48,11 @@ def crossed_edge_causes(scene: Scene, finding: Finding, position: int) -> Iterat
     """Two inputs of a layer are fed by each other's producers."""
     if finding.rule.code.startswith(("IR20", "IR4", "IR118")) or finding.rule == CYCLE:
         layer = scene.layers[position]
-        for one, other in combinations(scene.edges_to.get(layer.id, [])[:6], 2):
+        incoming = scene.edges_to.get(layer.id, [])[:6]
+        for one, other in combinations(incoming, 2):
             yield from _crossed(scene, one, other, layer, position)
+        for edge in incoming:
+            yield from _crossed_with_the_next(scene, edge, position)
 
 
 def other_source_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -135,6 +138,19 @@ def _sources(
         yield cost + 0.01 * rank, at, output
 
 
+def is_as_chosen(scene: Scene, source: tuple[int, int]) -> bool:
+    """Whether an input of the model feeds several layers, all of which declare something else.
+
+    What it is fed is its author's choice then; not each of them is wrong by itself.
+    """
+    producer = scene.layers[source[0]]
+    if not producer.is_parameter or scene.body.path:
+        return False
+    dims = producer.outputs[source[1]].dims
+    fed = [scene.layers[at].inputs[index] for _, at, index in scene.consumers[source[0]]]
+    return len(fed) > 1 and all(port.dims != dims for port in fed)
+
+
 def likely_sources(scene: Scene, position: int, port: Port) -> Iterator[tuple[float, int, Port]]:
     """Outputs that declare what an input without an edge does, with their cost."""
     return _sources(scene, position, port, None)
@@ -211,6 +227,8 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
                 from_layer=scene.layers[other].id,
                 from_port=output.id,
             )
+    if target is None and source is None:
+        yield from _reordered_ends(scene, edge)
     if target is None:
         yield from _to_elsewhere(scene, edge, finding.message)
         if edge.to_layer not in scene.by_id and source is not None:
@@ -287,6 +305,30 @@ def _turned(scene: Scene, edge: Edge) -> Iterator[Candidate]:
             )
 
 
+def _reordered_ends(scene: Scene, edge: Edge) -> Iterator[Candidate]:
+    """The four numbers of an edge stand in another order."""
+    numbers = (edge.from_layer, edge.from_port, edge.to_layer, edge.to_port)
+    for row in dict.fromkeys(permutations(numbers)):
+        from_layer, from_port, to_layer, to_port = row
+        other = Edge(from_layer, from_port, to_layer, to_port, edge.offset)
+        target, source = _target(scene, other), _source(scene, other)
+        if target is None or source is None or target[0] == source[0]:
+            continue
+        if scene.sources[target[0]][scene.layers[target[0]].inputs.index(target[1])] is not None:
+            continue  # something else feeds it
+        ends = dict(zip(("from_layer", "from_port", "to_layer", "to_port"), row, strict=True))
+        for candidate in _redirected(
+            scene,
+            edge,
+            "the numbers of the edge stand in another order",
+            (target[0], source[0]),
+            0.5 if alike(target[1], source[1]) else 1.1,
+            (source[0],),
+            **ends,
+        ):
+            yield candidate._replace(offset=edge.offset)
+
+
 def _usual_id(layer: Layer, output: Port) -> str:
     """The id that writers give an output: they number the ports of a layer, inputs first."""
     return str(len(layer.inputs) + layer.outputs.index(output))
@@ -332,6 +374,8 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
     if target is None or source is None:
         return
     at, port = target
+    if is_as_chosen(scene, (source[0], scene.layers[source[0]].outputs.index(source[1]))):
+        return
     low, high = ids_around(scene, edge)
     disordered = not is_number(edge.from_layer) or not low <= int(edge.from_layer) <= high
     fits = alike(port, source[1]) or (not port.dims and port.precision is None)
@@ -447,6 +491,51 @@ def _crossed(
         cost=0.5,
         rule=MISDIRECTED_EDGE,
     )
+
+
+def _crossed_with_the_next(scene: Scene, edge: Edge, position: int) -> Iterator[Candidate]:
+    """An edge and one beside it in the file have each other's source: so both are out of order."""
+    edges = scene.body.edges
+    at = bisect_left(scene.edge_offsets, edge.offset)
+    for first in (at - 1, at):
+        near = edges[max(0, first - 1) : first + 3]
+        numbers = [each.from_layer for each in near]
+        if first < 0 or first + 1 >= len(edges) or not all(map(is_number, numbers)):
+            continue
+        one, other = edges[first], edges[first + 1]
+        start = near.index(one)
+        if int(one.from_layer) <= int(other.from_layer):
+            continue
+        numbers[start : start + 2] = other.from_layer, one.from_layer
+        if numbers != sorted(numbers, key=int):
+            continue
+        changes = [
+            _ends(one, from_layer=other.from_layer, from_port=other.from_port),
+            _ends(other, from_layer=one.from_layer, from_port=one.from_port),
+        ]
+        if not (_is_alike(scene, one) and _is_alike(scene, other)):
+            continue  # `exchanges` knows of those
+        ends = [scene.by_id.get(each.to_layer, ()) for each in (one, other)]
+        sources = [scene.by_id.get(each.from_layer, ()) for each in (one, other)]
+        yield Candidate(
+            with_edge(scene, one, changes[0]) + with_edge(scene, other, changes[1]),
+            f"the sources of the edges into layers {one.to_layer} and {other.to_layer} are "
+            "exchanged",
+            f"two edges have each other's source: they stand in the order of sources, but "
+            f"{one.from_layer} stands before {other.from_layer}",
+            scene.source.attribute(one.offset, "from-layer"),
+            scene.layers[position],
+            tuple(dict.fromkeys((position, *ends[0], *ends[1]))),
+            (*sources[0], *sources[1]),
+            cost=0.3,
+            rule=MISDIRECTED_EDGE,
+        )
+
+
+def _is_alike(scene: Scene, edge: Edge) -> bool:
+    """Whether both ends of an edge declare the same."""
+    target, source = _target(scene, edge), _source(scene, edge)
+    return target is not None and source is not None and alike(target[1], source[1])
 
 
 def _in_order(scene: Scene, edge: Edge) -> bool:

@@ -25,7 +25,7 @@ from ..rules.links import alike
 from .attributes import BETWEEN_PORTS
 from .candidate import Candidate
 from .scene import Scene
-from .writing import with_attribute, with_edge, with_exchanged
+from .writing import element_end, with_attribute, with_edge, with_exchanged
 
 _OF_OTHERS = (
     *(DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE),
@@ -68,8 +68,13 @@ def exchange_causes(
 
 
 def exchanged_port_ids(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """Two ports of a layer have each other's ids: they do not stand in the order of those."""
+    """Two ports of a layer have each other's ids, or the ports stand in another order than those.
+
+    An input is the first, the second and so on by where it stands, whatever its id.
+    """
     layer = scene.layers[position]
+    if finding.layer is layer:
+        yield from _disordered_ports(scene, position)
     for one, other in combinations(layer.inputs[:8], 2):
         numbers = [port.id for port in layer.inputs]
         if not all(is_number(text) for text in numbers) or int(one.id) <= int(other.id):
@@ -90,6 +95,35 @@ def exchanged_port_ids(scene: Scene, finding: Finding, position: int) -> Iterato
             cost=0.2,
             rule=MISDIRECTED_EDGE,
         )
+
+
+def _disordered_ports(scene: Scene, position: int) -> Iterator[Candidate]:
+    """The input ports stand in another order than that of their ids."""
+    layer, source = scene.layers[position], scene.source
+    ports = layer.inputs
+    if len(ports) < 2 or not all(is_number(port.id) for port in ports):
+        return
+    ordered = sorted(ports, key=lambda port: int(port.id))
+    if ordered == ports:
+        return
+    spans = {port.offset: (port.offset, element_end(source, port.offset)) for port in ports}
+    edits = tuple(
+        Edit(*spans[port.offset], source.data[slice(*spans[other.offset])])
+        for port, other in zip(ports, ordered, strict=True)
+        if port is not other
+    )
+    numbers = ", ".join(port.id for port in ports)
+    yield Candidate(
+        edits,
+        "the input ports are put in the order of their ids",
+        f"the input ports stand in the order {numbers}, so that each is taken for another input",
+        ports[0].offset,
+        layer,
+        (position,),
+        port=("input", ports[0].id),
+        cost=0.2,
+        rule=MISDIRECTED_EDGE,
+    )
 
 
 def _both(scene: Scene, one: int, other: int) -> str:

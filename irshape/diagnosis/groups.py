@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..model.graph import Finding, Layer
+from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..rule_ids import (
     DANGLING_EDGE,
     INPUT_MISMATCH,
     INPUT_TYPE_MISMATCH,
+    MISSING_ATTRIBUTE,
     OUTPUT_SHAPE_MISMATCH,
     OUTPUT_TYPE_MISMATCH,
     UNPROVEN_DIMENSION,
@@ -22,6 +23,9 @@ from .telling import element_start
 _OF_FED = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 _OF_PRODUCED = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION)
 _ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
+SEVERAL = 3
+"""So many attributes are seldom lost one by one."""
+_BLANK = re.compile(rb">\s+<")
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
 
 
@@ -78,6 +82,99 @@ def _only_at(layer: Layer, cause: Diagnosis | None) -> bool:
 def _follows(finding: Finding) -> bool:
     """Whether a finding may follow from what its layer is fed."""
     return finding.rule in _OF_PRODUCED or finding.rule.code.startswith("IR4")
+
+
+def of_copied_layers(
+    context: Context, findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]
+) -> Iterator[Diagnosis]:
+    """What a layer says that is, but for id and name, the one before or behind it, told once.
+
+    Nothing says what it was: it declares neither what it is fed nor what those take that it feeds.
+    """
+    several = {
+        id(finding)
+        for each in diagnoses
+        if len({finding.layer for finding in each.explained}) > 1
+        for finding in each.explained
+    }
+    by_layer: dict[Layer, list[Finding]] = {}
+    for finding in findings:
+        if finding.layer is not None:
+            by_layer.setdefault(finding.layer, []).append(finding)
+    told: set[Layer] = set()
+    for layer in sorted(by_layer, key=lambda each: -len(by_layer[each])):
+        own = by_layer[layer]
+        misfed = {f.port for f in own if f.rule in _OF_FED}
+        if not misfed or any(id(f) in several for f in own):
+            continue
+        body = next((body for body in context.results if layer in body.layers), None)
+        if body is None:
+            continue
+        twin = _twin(context.model.source, body.layers, body.layers.index(layer))
+        if twin is None or twin in told:
+            continue
+        behind = list(_behind(context, body, layer, by_layer))
+        if behind or len(misfed) == len(layer.inputs) > 1:
+            told.add(layer)
+            also = (*own, *(f for f in behind if id(f) not in several))
+            fault = own[0].fault._replace(
+                message=f"but for id and name, the layer is a copy of {twin.label}: it does not "
+                "declare what it is fed",
+                help="write what the layer was before",
+            )
+            yield Diagnosis(Finding(fault, layer.offset, layer, None, also), also, (), False)
+
+
+def _behind(
+    context: Context, body: Body, layer: Layer, by_layer: Mapping[Layer, Sequence[Finding]]
+) -> Iterator[Finding]:
+    """What is found at the inputs that a layer feeds, and what may follow there."""
+    at = body.layers.index(layer)
+    for consumer, row in enumerate(context.results[body].wiring.sources):
+        other = body.layers[consumer]
+        numbers = [
+            port.id
+            for port, source in zip(other.inputs, row, strict=False)
+            if source is not None and source[0] == at
+        ]
+        for finding in by_layer.get(other, ()) if numbers and other is not layer else ():
+            if finding.rule in _OF_FED:
+                if finding.port is not None and finding.port[1] in numbers:
+                    yield finding
+            elif _follows(finding):
+                yield finding
+
+
+def _twin(source: Source, layers: Sequence[Layer], position: int) -> Layer | None:
+    """The layer before or behind one that has the same content under another id and name."""
+    own = layers[position]
+    for at in (position - 1, position + 1):
+        if 0 <= at < len(layers) and layers[at].type == own.type and own.inputs:
+            ends = [_content(source, layers, each) for each in (position, at)]
+            if ends[0] == ends[1]:
+                return layers[at]
+    return None
+
+
+def _content(source: Source, layers: Sequence[Layer], position: int) -> bytes:
+    """What a layer has inside, without white space between elements."""
+    start = source.data.find(b">", layers[position].offset)
+    end = source.data.find(b"</layer", start)
+    return _BLANK.sub(b"><", source.data[start:end])
+
+
+def of_attributes(findings: Sequence[Finding]) -> Iterator[Diagnosis]:
+    """Several attributes that one layer lacks are told once."""
+    groups: dict[Layer, list[Finding]] = {}
+    for finding in findings:
+        if finding.rule == MISSING_ATTRIBUTE and finding.layer is not None:
+            groups.setdefault(finding.layer, []).append(finding)
+    for group in groups.values():
+        if len(group) >= SEVERAL:
+            names = ", ".join(f"`{finding.fault.at}`" for finding in group)
+            fault = group[0].fault._replace(message=f"the attributes {names} are missing")
+            told = group[0]._replace(fault=fault, related=tuple(group[1:]))
+            yield Diagnosis(told, tuple(group), (), False)
 
 
 def of_inputs(

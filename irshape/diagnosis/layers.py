@@ -38,6 +38,11 @@ MAX_TYPES = 6
 """How many other operations a layer is tried as."""
 
 _ORDER = ("id", "name", "type", "version")
+MAX_KIN = 2
+"""Of how many words of a name, from the last on, types that are spelt alike are tried."""
+SHORT = 3
+"""Fewer letters say nothing of a type."""
+_DIGITS = re.compile(r"_?\d+d?$")
 _WORDS = re.compile(r"[A-Za-z]+[0-9]*[A-Za-z]*")
 
 
@@ -48,15 +53,17 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         return
     unknown = finding.rule in (UNKNOWN_TYPE, UNKNOWN_VERSION, CUSTOM_OPERATION)
     lacks = finding.expected if finding.rule == MISSING_LAYER_ATTRIBUTE else None
-    if lacks == "type" or (unknown and not registry.versions(layer.type)):
-        for index, name in enumerate(_type_names(scene, layer)):
-            yield from _changed(scene, finding, position, "type", name, 1.0 + 0.1 * index)
+    if lacks == "type" or (unknown and finding.rule == UNKNOWN_TYPE):
+        for name, cost in _type_names(scene, layer):
+            yield from _changed(scene, finding, position, "type", name, cost)
     elif lacks == "version" or unknown:
         versions = _versions(scene, layer)
         for index, version in enumerate(versions):
             yield from _changed(scene, finding, position, "version", version, 1.0 + 0.1 * index)
     elif finding.rule == UNKNOWN_ATTRIBUTE:
         yield from _versions_with(scene, finding, position)
+        if sum(other.layer is layer for other in scene.findings) > 1:
+            yield from _operations(scene, finding, position)
     elif finding.rule.code.startswith(("IR3", "IR4", "IR116", "IR20")):
         for index, version in enumerate(_versions(scene, layer)):
             if version != layer.version:
@@ -68,14 +75,63 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
                         offset=scene.source.attribute(layer.offset, "version"),
                         rule=CONTRADICTED_OPERATION,
                     )
-        types = _other_types(scene, layer) if finding.rule != ATTRIBUTE_VALUE else ()
-        for name, cost in types:
-            for candidate in _changed(scene, finding, position, "type", name, cost):
-                yield candidate._replace(
-                    cause=f"the attributes and ports are those of {name}, not of {layer.type}",
-                    offset=scene.source.attribute(layer.offset, "type"),
-                    rule=CONTRADICTED_OPERATION,
-                )
+        if finding.rule != ATTRIBUTE_VALUE:
+            yield from _operations(scene, finding, position)
+
+
+def _operations(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """Other operations whose attributes and ports a layer has."""
+    layer = scene.layers[position]
+    for name, cost in _other_types(scene, layer):
+        for candidate in _of_type(scene, finding, position, name, cost):
+            yield candidate._replace(
+                cause=f"the attributes and ports are those of {name}, not of {layer.type}",
+                offset=scene.source.attribute(layer.offset, "type"),
+                rule=CONTRADICTED_OPERATION,
+            )
+
+
+def _of_type(
+    scene: Scene, finding: Finding, position: int, name: str, cost: float
+) -> Iterator[Candidate]:
+    """A layer of another type, and of the version that it has in the model or at all."""
+    layer, source = scene.layers[position], scene.source
+    version = _version_of(scene, layer, name)
+    if version == layer.version:
+        yield from _changed(scene, finding, position, "type", name, cost)
+        return
+    edits = (
+        *with_attribute(source, layer.offset, "type", name, _ORDER[:2]),
+        *with_attribute(source, layer.offset, "version", version, _ORDER[:3]),
+    )
+    change = f'type="{name}" and version="{version}"'
+    yield Candidate(
+        edits,
+        change,
+        finding.message,
+        finding.offset,
+        layer,
+        (position,),
+        cost=cost,
+    )
+
+
+def _version_of(scene: Scene, layer: Layer, name: str) -> str:
+    """The version that layers of a type have in the model; else one with the attributes."""
+    used = Counter({v: len(row) for (n, v), row in scene.siblings.items() if n == name})
+    if layer.version in used:
+        return layer.version
+    if used:
+        return used.most_common(1)[0][0]
+    given = set(layer.items[::2])
+    fitting = [
+        operation.version_name()
+        for operation in registry.versions(name)
+        if given <= operation.attributes.keys()
+    ]
+    newest = scene.context.shared(_newest_opset)
+    fitting.sort(key=lambda v: (v != layer.version, _number(v) > newest, -_number(v)))
+    return fitting[0] if fitting else layer.version
 
 
 def _versions_with(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -118,20 +174,57 @@ def _changed(
         )
 
 
-def _type_names(scene: Scene, layer: Layer) -> list[str]:
-    """Types that the layer may have been meant to be, the likeliest first."""
+def _type_names(scene: Scene, layer: Layer) -> Iterator[tuple[str, float]]:
+    """Types that a layer may have been meant to be, each with its cost.
+
+    Those that are spelt much like the one that is written, else what name, attributes and ports
+    tell of.
+    """
+    near = _near_types(scene, layer) if layer.type else []
+    for index, name in enumerate(near):
+        yield name, 1.0 + 0.1 * index
+    others = [*_kin(layer.type.lower()), *_types_by_form(scene, layer)]
+    left = [name for name in dict.fromkeys(others) if name not in near]
+    for index, name in enumerate(left[:MAX_TYPES]):
+        yield name, (1.3 if near else 1.0) + 0.1 * index
+
+
+def _near_types(scene: Scene, layer: Layer) -> list[str]:
+    """The types that are spelt much like that of a layer."""
     used = Counter(other.type for other in scene.context.every_layer if other is not layer)
-    names: list[str] = []
-    if layer.type:
-        close = get_close_matches(layer.type.lower(), _with_such_pairs(layer.type.lower()), 6, 0.6)
-        names += [name for folded in close for name in _spelt(folded)]
-        names.sort(
-            key=lambda name: (
-                -round(SequenceMatcher(None, layer.type.lower(), name.lower()).ratio(), 2),
-                -used[name],
-            )
+    close = get_close_matches(layer.type.lower(), _with_such_pairs(layer.type.lower()), 6, 0.6)
+    names = [name for folded in close for name in _spelt(folded)]
+    names.sort(
+        key=lambda name: (
+            -round(SequenceMatcher(None, layer.type.lower(), name.lower()).ratio(), 2),
+            -used[name],
         )
-        return names
+    )
+    return names
+
+
+def _kin(word: str) -> list[str]:
+    """The types whose name a word begins or ends, or with which it begins: as `Conv`."""
+    word = _DIGITS.sub("", word)
+    if len(word) < SHORT:
+        return []
+    kin = [
+        known
+        for known in registry.known_types()
+        if known != word
+        and (known.startswith(word) or known.endswith(word) or _starts_with(word, known))
+    ]
+    kin.sort(key=lambda known: abs(len(known) - len(word)))
+    return [name for known in kin[:MAX_TYPES] for name in _spelt(known)]
+
+
+def _starts_with(word: str, known: str) -> bool:
+    return len(known) >= SHORT and word.startswith(known)
+
+
+def _types_by_form(scene: Scene, layer: Layer) -> list[str]:
+    """The types that name, attributes and ports of a layer tell of, the likeliest first."""
+    names: list[str] = []
     words = [word.lower() for word in _WORDS.findall(layer.name)]
     known = set(registry.known_types())
     for word in reversed(words):
@@ -205,8 +298,17 @@ def _other_types(scene: Scene, layer: Layer) -> list[tuple[str, float]]:
             for name in here or _spelt(word, layer.version):
                 if name.lower() != own:
                     names.setdefault(name, 0.7)
+    if not layer.inputs:
+        names.setdefault("Const" if layer.attribute("offset") is not None else "Parameter", 0.6)
+    elif not layer.outputs:
+        names.setdefault("Result", 0.6)
     for index, (name, _) in enumerate(used.most_common(MAX_TYPES)):
         names.setdefault(name, 1.1 + 0.05 * index + (0.0 if given else 0.3))
+    for word in _WORDS.findall(layer.name)[-MAX_KIN:] if given and not used else ():
+        for name in _kin(word.lower()):
+            if any(given <= operation.attributes.keys() for operation in registry.versions(name)):
+                names.setdefault(name, 1.2)
+    names.pop(layer.type, None)
     return list(names.items())[:MAX_TYPES]
 
 

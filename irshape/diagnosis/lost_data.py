@@ -9,7 +9,17 @@ from ..formats.ir.edits import Edit
 from ..model.graph import Finding
 from ..rule_ids import CONTRADICTED_CONSTANT, MISSING_ATTRIBUTE
 from .candidate import Candidate
-from .constants import MAX_TWINS, Const, end_before, free_spans, gaps, overlaps, shape_text, starts
+from .constants import (
+    MAX_TWINS,
+    Const,
+    end_before,
+    fills,
+    free_spans,
+    gaps,
+    overlaps,
+    shape_text,
+    starts,
+)
 from .scene import Scene
 from .writing import with_attribute, with_data
 
@@ -80,6 +90,8 @@ def _offsets(const: Const, size: int) -> Iterator[tuple[float, int]]:
     own, element_type = const.offset, const.port.element_type if const.port else None
     if own is not None and const.size == size and weights.holds(own, size) and not overlaps(const):
         yield 0.7, own
+    elif own is not None and fills(const, size):
+        yield 0.4, own
     for index, (cost, start) in enumerate(gaps(free_spans(const), size, end_before(const))):
         if start != own:
             yield cost + 0.3 * index, start

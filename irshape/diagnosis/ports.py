@@ -17,6 +17,7 @@ from ..rule_ids import (
     MISSING_EDGE,
     OUTPUT_COUNT,
     OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
     PORT_MAP,
 )
 from ..types import PartialShape
@@ -44,12 +45,35 @@ def port_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candi
             if port.id == number:
                 if not _repeated_elsewhere(scene, position, port, tensor):
                     yield from _declaration(scene, position, port, "output", tensor)
-                yield from _edge_declaration(scene, position, port, tensor)
+                if not _followed(scene, position, port):
+                    yield from _edge_declaration(scene, position, port, tensor, 1.4)
         return
     for port, source in zip(layer.inputs, scene.sources[position], strict=False):
         if port.id == number and source is not None:
             feeding = scene.layers[source[0]].outputs[source[1]]
             yield from _as_fed(scene, position, port, feeding)
+
+
+def edge_declaration_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An output and what it feeds declare what is not so, and what is fed is inferred from that."""
+    if finding.rule not in (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH) or finding.port is None:
+        return
+    for port, tensor in zip(scene.layers[position].outputs, scene.outputs(position), strict=False):
+        if port.id == finding.port[1] and _followed(scene, position, port):
+            for candidate in _edge_declaration(scene, position, port, tensor, 0.5):
+                yield candidate._replace(bold=False, rule=finding.rule)
+
+
+def _followed(scene: Scene, position: int, port: Port) -> bool:
+    """Whether something is wrong with a layer that an output feeds.
+
+    That is inferred from what the output declares, so that it is wrong if the declaration is.
+    """
+    index = scene.layers[position].outputs.index(port)
+    return any(
+        output == index and scene.layers[at] in scene.flagged
+        for output, at, _ in scene.consumers[position]
+    )
 
 
 def _declaration(
@@ -105,7 +129,7 @@ def _to_inferred(scene: Scene, port: Port, tensor: Tensor, precision: bool) -> l
 
 
 def _edge_declaration(
-    scene: Scene, position: int, port: Port, tensor: Tensor
+    scene: Scene, position: int, port: Port, tensor: Tensor, cost: float
 ) -> Iterator[Candidate]:
     """An output and the inputs that it feeds declare the same, which is not so."""
     index = scene.layers[position].outputs.index(port)
@@ -123,7 +147,7 @@ def _edge_declaration(
             edits=tuple(edits),
             change=f"{candidate.change}, and so do the inputs that it feeds",
             touched=(position, *dict.fromkeys(at for at, _ in wrong)),
-            cost=1.4,
+            cost=cost,
             bold=True,
         )
 

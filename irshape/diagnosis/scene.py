@@ -76,6 +76,11 @@ class Scene:
         }
 
     @cached_property
+    def flagged(self) -> set[Layer]:
+        """The layers at which something is found."""
+        return {finding.layer for finding in self.findings if finding.layer is not None}
+
+    @cached_property
     def in_order(self) -> bool:
         """Whether every layer stands behind those that feed it."""
         return all(

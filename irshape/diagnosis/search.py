@@ -68,6 +68,8 @@ OTHERS = 4
 LISTED = 5
 """How many candidates a diagnosis lists."""
 
+_OF_AN_EDGE = (DANGLING_EDGE, MISSING_EDGE)
+"""Rules of which a finding may stand at an edge with wrong ends."""
 _RESULT = ("a Result", 'type="Result"')
 """The changes after which a body has a Result."""
 _WIRING = ("IR10", "IR11", "IR402", "IR60")
@@ -365,6 +367,7 @@ class Search:
             other for other in self.unexplained if take(gone, (other.rule.code, other.layer))
         ]
         explained += self.beside(scene, candidate, finding)
+        explained += self.of_the_edge(scene, candidate, base, explained)
         return tuple(explained) if any(other is finding for other in explained) else ()
 
     def beside(self, scene: Scene, candidate: Candidate, finding: Finding) -> Iterator[Finding]:
@@ -382,6 +385,25 @@ class Search:
                 or (other.rule == MISSPELT_ELEMENT and _replaces(candidate, other))
             ):
                 yield other
+
+    def of_the_edge(
+        self, scene: Scene, candidate: Candidate, base: Counter[Key], explained: list[Finding]
+    ) -> list[Finding]:
+        """What is found at the edges that a change gives other ends, at layers that no part shows.
+
+        Of the new ends nothing is found: that would be new.
+        """
+        starts = {edge.offset for e in candidate.edits if (edge := scene.edge_at(e.start))}
+        told = set(map(id, explained))
+        return [
+            other
+            for other in (self.waiting if starts else ())
+            if other.rule in _OF_AN_EDGE
+            and id(other) not in told
+            and not base[other.rule.code, other.layer]
+            and (edge := scene.edge_at(other.offset)) is not None
+            and edge.offset in starts
+        ]
 
     def as_written(self, scene: Scene, positions: Iterable[int]) -> bool:
         """Whether some layers are what their text says."""

@@ -23,7 +23,12 @@ from .exchanges import exchanged_port_ids
 from .layers import element_causes, id_causes, operation_causes
 from .lost_data import constant_data_causes
 from .ordering import CandidateSource
-from .ports import lost_input_causes, port_causes, port_id_causes
+from .ports import (
+    edge_declaration_causes,
+    lost_input_causes,
+    port_causes,
+    port_id_causes,
+)
 from .scene import Scene
 from .unused import misspelt_edge_causes, unused_layer_causes
 from .variables import variable_causes
@@ -52,6 +57,7 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.6, constant_causes),
     (0.7, constant_data_causes),
     (0.9, port_causes),
+    (0.5, edge_declaration_causes),
     (0.5, port_id_causes),
     (0.9, lost_input_causes),
     (0.7, operation_causes),
@@ -64,7 +70,7 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.6, shifted_id_causes),
     (0.4, exchanged_value_causes),
     (1.3, replaced_output_causes),
-    (1.3, layer_ports_causes),
+    (0.6, layer_ports_causes),
 )
 """The same for findings with a layer."""
 

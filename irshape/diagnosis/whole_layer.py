@@ -29,7 +29,10 @@ from ..rule_ids import (
     UNKNOWN_LAYER_ATTRIBUTE,
     UNPROVEN_DIMENSION,
 )
+from ..types import ElementType, PartialShape
+from .attributes import is_strange
 from .candidate import Candidate
+from .edges import is_as_chosen
 from .ports import declared_as_fed, shown
 from .scene import Scene
 from .writing import element_end, with_attribute, with_edge, without_attribute, without_element
@@ -69,7 +72,7 @@ def layer_ports_causes(scene: Scene, finding: Finding, position: int) -> Iterato
             continue
         feeding = scene.layers[source[0]].outputs[source[1]]
         change = declared_as_fed(scene, port, feeding)
-        if change and not _as_chosen(scene, source):
+        if change and not is_as_chosen(scene, source):
             edits += change
             changed.append(("input", port, shown(feeding)))
     for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
@@ -78,7 +81,8 @@ def layer_ports_causes(scene: Scene, finding: Finding, position: int) -> Iterato
             edits += change
             text = f"{tensor.element_type.precision} {tensor.shape}"
             changed.append(("output", port, text))
-    if len(changed) < 2 or not any(direction == "input" for direction, _, _ in changed):
+    exchanged = _exchanged_outputs(scene, position)
+    if len(changed) < 2 or not (exchanged or any(way == "input" for way, _, _ in changed)):
         return
     direction, first, text = changed[0]
     yield Candidate(
@@ -91,9 +95,30 @@ def layer_ports_causes(scene: Scene, finding: Finding, position: int) -> Iterato
         layer,
         (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
         port=(direction, first.id),
-        cost=1.6 if len(changed) < MANY else 1.3,
+        cost=0.6 if exchanged else 1.6 if len(changed) < MANY else 1.3,
         rule=finding.rule,
     )
+
+
+def _exchanged_outputs(scene: Scene, position: int) -> bool:
+    """Whether outputs of a layer declare what is inferred for each other, and not for them."""
+    rows = [
+        (port.element_type, PartialShape(port.dims), tensor)
+        for port, tensor in zip(
+            scene.layers[position].outputs, scene.outputs(position), strict=False
+        )
+        if port.dims is not None
+    ]
+    wrong = [row for row in rows if not _may_be(*row)]
+    return len(wrong) > 1 and all(
+        any(_may_be(*one[:2], other[2]) and _may_be(*other[:2], one[2]) for other in wrong)
+        for one in wrong
+    )
+
+
+def _may_be(declared: ElementType | None, shape: PartialShape, tensor: Tensor) -> bool:
+    """Whether what is inferred may have a declared type and shape."""
+    return declared is tensor.element_type and shape.compatible(tensor.shape)
 
 
 def _as_inferred(scene: Scene, port: Port, tensor: Tensor) -> list[Edit]:
@@ -110,19 +135,6 @@ def _as_inferred(scene: Scene, port: Port, tensor: Tensor) -> list[Edit]:
     if declared is not None and not produced.is_dynamic and declared is not produced:
         edits += with_attribute(scene.source, port.offset, "precision", produced.precision)
     return edits
-
-
-def _as_chosen(scene: Scene, source: tuple[int, int]) -> bool:
-    """Whether an input of the model feeds several layers, all of which declare something else.
-
-    What it is fed is its author's choice then; not each of them is wrong by itself.
-    """
-    producer = scene.layers[source[0]]
-    if not producer.is_parameter or scene.body.path:
-        return False
-    dims = producer.outputs[source[1]].dims
-    fed = [scene.layers[at].inputs[index] for _, at, index in scene.consumers[source[0]]]
-    return len(fed) > 1 and all(port.dims != dims for port in fed)
 
 
 # ids
@@ -257,6 +269,8 @@ def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Ite
             continue
         odd = not (_reads_as(layer, one, text) and _reads_as(layer, other, value))
         odd = odd or (layer.is_constant and {one, other} == {"offset", "size"})
+        now = is_strange(scene, layer, one, text) + is_strange(scene, layer, other, value)
+        then = is_strange(scene, layer, one, value) + is_strange(scene, layer, other, text)
         edits = (
             *with_attribute(source, layer.data_offset, one, value),
             *with_attribute(source, layer.data_offset, other, text),
@@ -268,7 +282,7 @@ def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Ite
             source.attribute(layer.data_offset, one),
             layer,
             (position,),
-            cost=0.4 if odd else 1.4,
+            cost=0.4 if odd else 1.4 - 0.5 * (then < now),
             rule=CONTRADICTED_ATTRIBUTE,
             bold=not odd,
         )

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from edit_faults import EDIT_FAULTS
 from faults import FAULTS, Tree, Where, where
 from hand_faults import HAND_FAULTS, HAND_SLIPS
 from lxml import etree
@@ -24,7 +25,7 @@ from text_faults import TEXT_FAULTS, VALUE_FAULTS
 from text_lines import TextLines, common_ends
 
 TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS
-KINDS = TABLE | TREE_SLIPS
+KINDS = TABLE | TREE_SLIPS | EDIT_FAULTS
 """Kinds that change the tree of an IR."""
 SLIPS = TEXT_FAULTS | HAND_SLIPS | CHARACTER_SLIPS
 """Kinds that change its text."""
@@ -32,7 +33,7 @@ VALUES = VALUE_FAULTS | NUMBER_SLIPS
 """Kinds that change the .bin."""
 FORESEEN = (*TABLE, *TEXT_FAULTS, *HAND_SLIPS, *VALUE_FAULTS)
 """Kinds that the search was written for."""
-UNFORESEEN = (*TREE_SLIPS, *CHARACTER_SLIPS, *NUMBER_SLIPS)
+UNFORESEEN = (*TREE_SLIPS, *CHARACTER_SLIPS, *NUMBER_SLIPS, *EDIT_FAULTS)
 """Kinds that were thought of afterwards."""
 SMALL = 64
 """Of constants of at most so many bytes, the values count for what is the same."""

@@ -1,0 +1,60 @@
+"""Faults as scripts and tools make them are told once, at their element, and given back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+if not __package__:
+    sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
+
+from judging import Judge  # noqa: E402
+from planting import Original  # noqa: E402
+
+EXAMPLES = HERE.parent.parent / "examples"
+PLACES = {
+    "number-times-ten": 6,
+    "number-as-float": 2,
+    "strides-and-dilations-exchanged": 0,
+    "pads-exchanged": 1,
+    "constant-converted-with-its-port": 6,
+    "constant-converted-without-its-port": 4,
+    "shape-and-size-doubled": 0,
+    "size-in-elements": 13,
+    "precision-of-an-edge": 21,
+    "edge-in-another-layout": 7,
+    "outputs-exchanged": 0,
+    "input-ports-reversed": 7,
+    "extra-output-port": 24,
+    "extra-input-port": 5,
+    "extra-input-with-an-edge": 10,
+    "edges-crossed": 10,
+    "edge-values-rotated": 25,
+    "edge-from-itself": 52,
+    "type-of-another-framework": 43,
+    "type-of-the-next-layer": 11,
+}
+"""Kinds, each with a place in the model."""
+COPIED = {"contents-of-the-next-layer": 1}
+"""Kinds after which nothing says what was there."""
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Judge(Original(EXAMPLES / "int8.xml")) as judge:
+        assert judge.sound()
+        yield judge
+
+
+@pytest.mark.parametrize(("kind", "index"), [*PLACES.items(), *COPIED.items()])
+def test_edit(judge: Judge, kind: str, index: int) -> None:
+    places = judge.original.places(kind, chosen={index})
+    (place,) = (each for each in places if each is not None and each.index == index)
+    answer = judge.judge(place)
+    wanted = {"silent": 0, "one": 1, "at": 1, "worse": 0}
+    wanted |= {} if kind in COPIED else {"safe": 1, "unsafe": 1, "three": 1}
+    assert {name: answer[name] for name in wanted} == wanted, answer.get("told")

@@ -146,6 +146,8 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, uns
     if cause is None or not cause.candidates:
         return fixes
     fixes.candidates = [_choice(cause, source)]
+    if not (cause.certain or unsafe):
+        return fixes
     edits = sorted(cause.candidates[0].edits)
     text = Source(source.path, _with_edits(source.data, edits), source.encoding)
     try:

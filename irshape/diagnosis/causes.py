@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from ..model.graph import Finding
-from ..rule_ids import HUGE_TENSOR, INPUT_SHAPES, UNKNOWN_ELEMENT
+from ..rule_ids import (
+    HUGE_TENSOR,
+    INPUT_SHAPES,
+    MISSPELT_ELEMENT,
+    REPEATED_ELEMENT,
+    STRAY_TEXT,
+    UNKNOWN_ELEMENT,
+)
 from ..rules import Context
 from .candidate import Diagnosis
 from .groups import (
@@ -24,8 +31,9 @@ from .work import Work
 
 MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
+_OF_ELEMENTS = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
 _DIAGNOSED = (
-    *("IR006", "IR009", "IR010", "IR10", "IR11", "IR120", "IR121", "IR122"),
+    *("IR006", "IR009", "IR010", "IR016", "IR10", "IR11", "IR120", "IR121", "IR122"),
     *("IR2", "IR3", "IR4", "IR50"),
     *("IR602", "IR603", "IR604"),
 )
@@ -87,13 +95,13 @@ def _causes(
     in the whole file explains nor are true by themselves."""
     diagnoses: list[Diagnosis] = []
     work = Work(context)
-    if any(finding.rule == UNKNOWN_ELEMENT for finding in graver):
-        from .exchanged_lines import exchanged_lines_cause
+    if b"<!--" in context.model.source.data or any(f.rule in _OF_ELEMENTS for f in graver):
+        from .misplaced_elements import misplaced_cause
 
-        exchanged = exchanged_lines_cause(context, graver)
-        if exchanged is not None:
-            diagnoses.append(exchanged)
-            graver = without(graver, [exchanged])
+        misplaced = misplaced_cause(context, graver, work)
+        if misplaced is not None:
+            diagnoses.append(misplaced)
+            graver = without(graver, [misplaced])
     if len(graver) > 1:
         from .whole_file import whole_file_cause
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -12,6 +12,13 @@ from ..formats.ir.edits import Edit
 _BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 _CURLY = rb"\xe2\x80[\x98-\x9f]"
 _CURLY_QUOTES = re.compile(rb"=\s*(%s)[^\"'<>=]*?(%s)" % (_CURLY, _CURLY))
+_ODD_BLANK = re.compile(
+    rb"\xc2\xa0|\xe1\x9a\x80|\xe2\x80[\x80-\x8b\xaf]|\xe2\x81\x9f|\xe3\x80\x80|\xef\xbb\xbf"
+)
+_IN_TAG = re.compile(rb"""<[A-Za-z][^<>"']*(?:(?:"[^"<>]*"|'[^'<>]*')[^<>"']*)*>""")
+_QUOTED = re.compile(rb"""("[^"<>]*"|'[^'<>]*')""")
+_ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w*);")
+_BLANKS = ("nbsp", "ensp", "emsp", "thinsp", "zwnj", "zwj", "shy")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _CONFLICT_MARK = re.compile(rb"^(<{7}|={7}|>{7})( [^\n]*)?\r?\n", re.MULTILINE)
 NEAR = 2
@@ -32,6 +39,13 @@ class Slip(NamedTuple):
     """Whether it counts only if each element is then where it belongs."""
 
 
+def edited(text: bytes, edits: Iterable[Edit]) -> bytes:
+    """A text with edits that do not overlap."""
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
 def in_characters(text: bytes) -> Iterator[Slip]:
     """Characters that XML does not take as they are, and a line that a merge left.
 
@@ -40,6 +54,13 @@ def in_characters(text: bytes) -> Iterator[Slip]:
     bare = [Edit(match.start(), match.end(), b"&amp;") for match in _BARE_AMPERSAND.finditer(text)]
     if bare:
         yield Slip(tuple(bare), "& becomes &amp;", "a text has a bare &", _element(text, bare[0]))
+    entities = list(_ENTITY.finditer(text))
+    if entities:
+        yield _without_entities(text, entities)
+    blanks = list(_odd_blanks(text)) if _ODD_BLANK.search(text) else []
+    if blanks:
+        cause = "a blank between attributes is no blank of XML"
+        yield Slip(tuple(blanks), "it becomes a blank", cause, _element(text, blanks[0]))
     curly = [
         Edit(*match.span(group), b'"') for match in _CURLY_QUOTES.finditer(text) for group in (1, 2)
     ]
@@ -60,6 +81,34 @@ def in_characters(text: bytes) -> Iterator[Slip]:
         edit = Edit(*marks[0].span(), b"")
         cause = "a mark of a merge was left in the file"
         yield Slip((edit,), "the line is removed", cause, edit.start)
+
+
+def _without_entities(text: bytes, entities: list[re.Match[bytes]]) -> Slip:
+    """Entities of HTML, which XML does not know, as what they stand for; blanks are removed."""
+    from html.entities import html5
+
+    edits = []
+    for match in entities:
+        name = match[1].decode("ascii", "replace")
+        letter = "" if name in _BLANKS else html5.get(f"{name};", f"&amp;{name};")
+        edits.append(Edit(match.start(), match.end(), letter.encode()))
+    shown = entities[0][0].decode("ascii", "replace")
+    becomes = "is removed" if not edits[0].text else f"becomes {edits[0].text.decode()}"
+    cause = f"XML knows no entity {shown}"
+    return Slip(tuple(edits), f"{shown} {becomes}", cause, edits[0].start)
+
+
+def _odd_blanks(text: bytes) -> Iterator[Edit]:
+    """Blanks of other kinds between the attributes of a tag."""
+    for tag in _IN_TAG.finditer(text):
+        if _ODD_BLANK.search(tag[0]) is None:
+            continue
+        at = tag.start()
+        for index, piece in enumerate(_QUOTED.split(tag[0])):
+            if index % 2 == 0:
+                for blank in _ODD_BLANK.finditer(piece):
+                    yield Edit(at + blank.start(), at + blank.end(), b" ")
+            at += len(piece)
 
 
 def _element(text: bytes, edit: Edit) -> int:
@@ -87,7 +136,7 @@ def in_lines(text: bytes, stopped: int) -> Iterator[Slip]:
     """Two lines near the place where a parser stops stand in each other's place."""
     starts = [0, *(match.end() for match in re.finditer(rb"\n", text))]
     near: dict[int, None] = {}
-    for place in (_where_parsing_stops(text), stopped):
+    for place in (where_parsing_stops(text), stopped):
         middle = text.count(b"\n", 0, place)
         near |= dict.fromkeys(range(max(0, middle - NEAR - 1), middle + NEAR))
     for at in near:
@@ -105,7 +154,8 @@ def in_lines(text: bytes, stopped: int) -> Iterator[Slip]:
             )
 
 
-def _where_parsing_stops(text: bytes) -> int:
+def where_parsing_stops(text: bytes) -> int:
+    """The offset at which a text is no longer well-formed; 0 where it is."""
     parser = expat.ParserCreate()
     try:
         parser.Parse(text, True)

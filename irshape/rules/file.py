@@ -13,6 +13,7 @@ from ..rule_ids import (
     REPAIRED_XML,
     REPEATED_ELEMENT,
     SIZE_LIMIT,
+    STRAY_TEXT,
     UNKNOWN_ELEMENT,
 )
 from .base import Rule
@@ -195,6 +196,41 @@ class UnknownElement(Rule):
     """
 
     id = UNKNOWN_ELEMENT
+
+
+class StrayText(Rule):
+    """Text stands between elements.
+
+    ## What it does
+    Reports text where an IR has elements only: the mark of a merge, a line number or a `+` that was
+    copied with the lines, a word typed by accident, or a tag that lost its `<`. Comments, white
+    space, and the contents of `<rt_info>` are left alone.
+
+    ## Why it matters
+    No writer of IRs puts text there, so the file was edited by accident, and more may have been
+    lost with it.
+
+    ## What OpenVINO does
+    Ignores it silently.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+    =======
+        <data keep_dims="true"/>
+    ```
+
+    ## How to fix it
+    Remove the text, or give the tag its `<` back.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+    ```
+    """
+
+    id = STRAY_TEXT
 
 
 class RepairedXml(Rule):

@@ -18,6 +18,7 @@ from edit_faults import EDIT_FAULTS
 from faults import FAULTS, Tree, Where, where
 from hand_faults import HAND_FAULTS, HAND_SLIPS
 from lxml import etree
+from misplacement_faults import MISPLACEMENTS
 from single_faults import SINGLE_FAULTS, bodies, declares, members
 from slip_faults import CHARACTER_SLIPS, NUMBER_SLIPS, TREE_SLIPS
 from structure_faults import STRUCTURE_FAULTS
@@ -27,11 +28,11 @@ from text_lines import TextLines, common_ends
 TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS
 KINDS = TABLE | TREE_SLIPS | EDIT_FAULTS
 """Kinds that change the tree of an IR."""
-SLIPS = TEXT_FAULTS | HAND_SLIPS | CHARACTER_SLIPS
+SLIPS = TEXT_FAULTS | HAND_SLIPS | CHARACTER_SLIPS | MISPLACEMENTS
 """Kinds that change its text."""
 VALUES = VALUE_FAULTS | NUMBER_SLIPS
 """Kinds that change the .bin."""
-FORESEEN = (*TABLE, *TEXT_FAULTS, *HAND_SLIPS, *VALUE_FAULTS)
+FORESEEN = (*TABLE, *TEXT_FAULTS, *HAND_SLIPS, *VALUE_FAULTS, *MISPLACEMENTS)
 """Kinds that the search was written for."""
 UNFORESEEN = (*TREE_SLIPS, *CHARACTER_SLIPS, *NUMBER_SLIPS, *EDIT_FAULTS)
 """Kinds that were thought of afterwards."""

@@ -81,6 +81,16 @@ FAULTS = {
         expected="one <data>",
         actual="data",
     ),
+    "text between elements": Fault(
+        code="IR016",
+        old='<data keep_dims="true"/>',
+        new='<data keep_dims="true"/>\n=======',
+        at="=======",
+        layer=None,
+        expected="elements only",
+        actual="=======",
+        severity="warning",
+    ),
     # ids and ports
     "two layers with one id": Fault(
         code="IR101",
@@ -710,6 +720,7 @@ TAKEN = {
     "unknown element",
     "misspelt element",
     "repeated element",
+    "text between elements",
     "a dim of 1s",
     "attribute of a layer",
     "attribute of a port",

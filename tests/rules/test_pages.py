@@ -283,6 +283,7 @@ EXAMPLES: dict[str, Host] = {
     "IR008": alone_ports,
     "IR009": a_layer,
     "IR010": a_layer,
+    "IR016": a_layer,
     "IR101": a_layer,
     "IR102": a_layer,
     "IR103": a_layer,

@@ -25,9 +25,10 @@ from ...model.graph import (
 )
 from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
-from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
+from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR, STRAY_TEXT
 from .elements import OPAQUE, Elements
 from .regular import Window, read_around_body, read_edges, read_layers, start_around_body
+from .text_between import may_have_text_between, texts_between
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 256
 """The depth of nested elements. A body takes four levels, so 60 bodies may nest."""
 
+MOST_TEXTS = 3
+"""With more texts between elements than this, the first is reported for all."""
 BODY_TAGS = tuple(PORT_MAPS)
 PORT_MAP_TAGS = tuple(PORT_MAPS.values())
 _ASCII_IN_ONE_BYTE = ("utf-8", "utf-8-sig")
@@ -178,9 +181,12 @@ class _Reader(Elements):
     def parse(self, data: bytes) -> None:
         """Gives the parser a file, but for regular layers and edges, which it has no need of."""
         window, at = Window(data), 0
+        between = False
+        """Whether some text may stand between elements."""
         while turn := _TURNS.search(data, at):
-            piece, at = data[at : turn.end()], turn.end()
+            piece, first, at = data[at : turn.end()], not at, turn.end()
             self.parser.Parse(piece, False)
+            between = between or may_have_text_between(piece, first=first)
             if _ends_inside(piece) or self.source.encoding.lower() not in _ASCII_IN_ONE_BYTE:
                 break
             if self.state not in (_LAYERS, _EDGES) or self.passed_over:
@@ -196,7 +202,26 @@ class _Reader(Elements):
                 assert self.current is not None
                 at = read_around_body(window, begun, self.current, self.early)
                 self.shift -= at - begun
-        self.parser.Parse(data[at:], True)
+        piece = data[at:]
+        self.parser.Parse(piece, True)
+        if between or may_have_text_between(piece, first=not at):
+            self.report_texts(texts_between(data, OPAQUE))
+
+    def report_texts(self, spans: list[tuple[int, int]]) -> None:
+        """Reports texts between elements; many at once have one cause."""
+        for start, end in spans[:1] if len(spans) > MOST_TEXTS else spans:
+            line = self.source.data[start:end].decode("utf-8", "replace").split("\n")[0].strip()
+            message = f"the text `{line[:40]}` stands between elements; OpenVINO ignores it"
+            if len(spans) > MOST_TEXTS:
+                message += f"; {len(spans) - 1} more such texts follow"
+            self.report(
+                STRAY_TEXT,
+                message,
+                start,
+                expected="elements only",
+                actual=line[:40],
+                help="remove it",
+            )
 
     def release(self) -> None:
         """Drops the parser and the handlers, which refer to this reader."""

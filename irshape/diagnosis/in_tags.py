@@ -1,0 +1,88 @@
+"""Slips within one tag: a quote, an equals sign or a bracket is missing, or an attribute is there
+twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..formats.ir.edits import Edit
+from .format_tables import CHILDREN, NAME
+from .stray_text import Slip
+
+_OPEN_COMMENT = re.compile(rb"<!--\s*(?=<)")
+_BROKEN = re.compile(rb"<[^<>\n]*>?")
+_ATTRIBUTE = re.compile(rb"""\s+([\w.:-]+)\s*=\s*("[^"<>]*"|'[^'<>]*')""")
+_OPEN_VALUE = re.compile(rb"""=\s*"([^"=<>]*?)(?=\s+[\w.:-]+\s*=\s*"|\s*/?>|\s*\?>|$)(?!")""")
+_BARE_VALUE = re.compile(rb"""=\s*([^"'\s=<>/][^"'\s<>]*)(["'])""")
+_NO_BLANK = re.compile(rb"""=\s*(?:"[^"<>]*"|'[^'<>]*')(?=[A-Za-z_])""")
+_FREE = b" \t\r\n/"
+_LOST_EQUALS = re.compile(rb"""\s([A-Za-z_][\w:-]*)(?=["'])""")
+_OTHER_QUOTE = re.compile(rb"""=\s*(?:"[^"'<>=]*(')|(')[^"'<>=]*")(?=\s|/?>)""")
+_DIM_WITHOUT_BRACKET = re.compile(rb"<dim()\s*[-+]?\d+\s*</dim>")
+
+
+def is_faulty(attributes: bytes) -> bool:
+    """Whether an attribute is there twice, or anything is there but attributes and blanks."""
+    names = [match[1] for match in _ATTRIBUTE.finditer(attributes)]
+    return len(set(names)) < len(names) or bool(_ATTRIBUTE.sub(b"", attributes).strip(_FREE))
+
+
+def in_tag(text: bytes, start: int) -> Iterator[Slip]:
+    """A tag that is none: a quote is missing, or an attribute is there twice."""
+    comment = _OPEN_COMMENT.match(text, start)
+    if comment is not None:
+        edit = Edit(start, comment.end(), b"")
+        yield Slip((edit,), "<!-- is removed", "a comment is not closed", start)
+        return
+    size = _DIM_WITHOUT_BRACKET.match(text, start)
+    if size is not None:
+        edit = Edit(size.start(1), size.end(1), b">")
+        yield Slip((edit,), "<dim is closed", "the tag <dim is not closed", start)
+    line = _BROKEN.match(text, start)
+    if line is None:
+        return
+    name = re.sub(rb"[\s/<>].*", b"", line[0][1:], flags=re.DOTALL).decode("ascii", "replace")
+    seen: dict[bytes, bytes] = {}
+    for match in _ATTRIBUTE.finditer(text, start, line.end()):
+        attribute = match[1].decode("ascii", "replace")
+        if seen.get(match[1]) == match[2]:
+            edit = Edit(match.start(), match.end(), b"")
+            cause = f"<{name}> has the attribute {attribute} twice"
+            yield Slip((edit,), f"the second {attribute} is removed", cause, start)
+        seen.setdefault(match[1], match[2])
+    for match in _NO_BLANK.finditer(text, start, line.end()):
+        cause = f"no blank stands between two attributes of <{name}>"
+        yield Slip((Edit(match.end(), match.end(), b" "),), "a blank is added", cause, start)
+    change, cause = f"a quote is added in <{name}>", f"a value in <{name}> lacks a quote"
+    for match in _OTHER_QUOTE.finditer(text, start, line.end()):
+        at = match.start(match.lastindex or 0)
+        straight = f"a value in <{name}> begins and ends with different quotes"
+        yield Slip((Edit(at, at + 1, b'"'),), 'both become "', straight, start)
+    for match in _LOST_EQUALS.finditer(text, start, line.end()):
+        attribute = match[1].decode("ascii", "replace")
+        lacking = f"the attribute {attribute} of <{name}> lacks its ="
+        yield Slip((Edit(match.end(), match.end(), b"="),), "it is added", lacking, start)
+    for match in _OPEN_VALUE.finditer(text, start, line.end()):
+        yield Slip((Edit(match.end(1), match.end(1), b'"'),), change, cause, start)
+    for match in _BARE_VALUE.finditer(text, start, line.end()):
+        yield Slip((Edit(match.start(1), match.start(1), match[2]),), change, cause, start)
+    if not line[0].endswith(b">"):
+        edit = Edit(line.end(), line.end(), b">")
+        yield Slip((edit,), f"<{name} is closed", f"the tag <{name} is not closed", start)
+        if text[line.end() :].strip():  # otherwise the file ends here
+            yield from _half(text, start, line.end(), name)
+
+
+def _half(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
+    """Of a tag the rest is lost: what is left of an attribute goes, and the tag is closed."""
+    kept = max((match.end() for match in _ATTRIBUTE.finditer(text, start, end)), default=end)
+    inner = NAME.match(text, end + len(text[end:]) - len(text[end:].lstrip()))
+    inside = inner is not None and (
+        inner[2].decode("ascii", "replace") in CHILDREN.get(name, ())
+        if not inner[1]
+        else inner[2].decode("ascii", "replace") == name
+    )
+    close = b">" if inside else b"/>"
+    change = f"<{name} is closed behind its last whole attribute"
+    yield Slip((Edit(kept, end, close),), change, f"the tag <{name} is cut off", start)

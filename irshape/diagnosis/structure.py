@@ -1,0 +1,208 @@
+"""Where the tags of a text first go wrong, and the single slips that may be meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+
+from ..formats.ir.edits import Edit
+from .between_elements import lost_brackets, text_between
+from .format_tables import CHILDREN, FREE, KNOWN, NAME, PASSED, REGULAR, TAG, WITHOUT_TEXT
+from .in_tags import in_tag, is_faulty
+from .out_of_place import closed_at_once, misplaced, out_of_place
+from .stray_text import Slip
+
+_PORT_ID = re.compile(rb"""<port\b[^<>]*?\bid\s*=\s*["'](\d{1,9})["']""")
+_PRECISION = re.compile(rb"""\s+precision\s*=\s*["'][^"'<>]*["']""")
+ALIKE = 0.6
+"""How alike two names must be for one to be a misspelling of the other."""
+AROUND = 4
+"""So many lines around the place where a parser stops may stand there twice."""
+
+
+def slips_in_structure(text: bytes) -> Iterator[Slip]:
+    """What may be meant where the tags first go wrong."""
+    opened: list[tuple[str, int, int]] = []
+    at = 0
+    while (start := text.find(b"<", at)) >= 0:
+        regular = _regular(text, at, opened[-1][0]) if opened else 0
+        if regular:
+            at = regular
+            continue
+        passed = PASSED.match(text, start)
+        if passed is None and not (opened and misplaced("rt_info", opened[-1][0])):
+            passed = FREE.match(text, start)
+        if passed is not None:
+            at = passed.end()
+            continue
+        if opened and text[at:start].strip():
+            yield from _in_text(text, at, start, opened[-1][0])
+        tag = TAG.match(text, start)
+        if tag is None or is_faulty(tag[3]):
+            yield from in_tag(text, start)
+            return
+        name = tag[2].decode()
+        if tag[1]:
+            if not opened or opened[-1][0] != name:
+                yield from _at_end_tag(text, tag, opened)
+                return
+            opened.pop()
+        else:
+            if opened and misplaced(name, opened[-1][0]):
+                yield from _at_start_tag(text, tag, opened)
+                return
+            if not tag[4]:
+                opened.append((name, start, tag.end()))
+        at = tag.end()
+
+
+def _in_text(text: bytes, start: int, end: int, parent: str) -> Iterator[Slip]:
+    """What may be meant by text between two tags."""
+    yield from lost_brackets(text, start, end, parent)
+    yield from text_between(text, start, end, parent)
+
+
+def _regular(text: bytes, start: int, parent: str) -> int:
+    """Where the regular children of an element end that begin at an offset; 0 for none."""
+    pattern = REGULAR.get(parent)
+    children = pattern.match(text, start) if pattern is not None else None
+    if children is None or (parent == "layers" and is_faulty(children["data"] or b"")):
+        return 0
+    return children.end()
+
+
+def _unclosed(text: bytes, element: tuple[str, int, int], before: int) -> Iterator[Slip]:
+    """An element has no end tag, or its start tag lacks the slash."""
+    name, start, end = element
+    if name in WITHOUT_TEXT:
+        yield Slip(
+            (Edit(end - 1, end - 1, b"/"),),
+            f"<{name} …> becomes <{name} …/>",
+            f"<{name}> is not closed",
+            start,
+        )
+        return
+    lead = before
+    if name not in CHILDREN:  # whatever is known stands behind it
+        tags = NAME.finditer(text, end, before)
+        lead = next((t.start() for t in tags if t[2].decode("ascii", "replace") in KNOWN), before)
+    while text[lead - 1 : lead].isspace():
+        lead -= 1
+    if name in ("dim", "port") and not text[end:lead].strip():
+        lead = end
+    line = text.rfind(b"\n", 0, start)
+    indent = text[line:start] if line >= 0 and not text[line:start].strip() else b""
+    indent = b"" if name == "dim" or lead == end else indent
+    edit = Edit(lead, lead, indent + f"</{name}>".encode())
+    yield Slip((edit,), f"</{name}> is added", f"<{name}> is not closed", start)
+
+
+def _at_end_tag(
+    text: bytes, tag: re.Match[bytes], opened: list[tuple[str, int, int]]
+) -> Iterator[Slip]:
+    name = tag[2].decode()
+    if len(opened) > 1 and opened[-2][0] == name:
+        yield from _unclosed(text, opened[-1], tag.start())
+    if opened and SequenceMatcher(None, name, opened[-1][0]).ratio() >= ALIKE:
+        wrong, start, _ = opened[-1]
+        if name in KNOWN and wrong not in KNOWN:
+            edit = Edit(start + 1, start + 1 + len(wrong), name.encode())
+            cause = f"<{wrong}> is closed by </{name}>"
+            yield Slip((edit,), f"<{wrong}> becomes <{name}>", cause, start)
+        edit = Edit(tag.start(2), tag.end(2), opened[-1][0].encode())
+        change = f"</{name}> becomes </{opened[-1][0]}>"
+        cause = f"</{name}> closes no element, and <{opened[-1][0]}> is not closed"
+        yield Slip((edit,), change, cause, tag.start())
+    if opened and name in CHILDREN.get(opened[-1][0], ()):
+        first = _first_unknown(text, opened[-1][2], tag.start()) if name not in CHILDREN else None
+        if first is not None:
+            yield _opened_before(text, first.start(), name, first[2].decode("ascii", "replace"))
+        edit = Edit(tag.start(), tag.end(), b"")
+        yield Slip((edit,), f"</{name}> is removed", f"</{name}> closes no element", tag.start())
+
+
+def _first_unknown(text: bytes, start: int, end: int) -> re.Match[bytes] | None:
+    """The first tag behind the last element that is known, as `<rt_info>` has them."""
+    first = None
+    for match in NAME.finditer(text, start, end):
+        if match[2].decode("ascii", "replace") in KNOWN:
+            first = None
+        elif first is None and not match[1]:
+            first = match
+    return first
+
+
+def _opened_before(text: bytes, place: int, name: str, child: str) -> Slip:
+    """A start tag is missing before an element."""
+    lead = place
+    while text[lead - 1 : lead] in (b" ", b"\t"):
+        lead -= 1
+    opening = f"<{name}>".encode() if name != "port" else _port_before(text, place)
+    edit = Edit(lead, lead, text[lead:place] + opening + b"\n")
+    return Slip((edit,), f"<{name}> is added", f"<{name}> is missing before <{child}>", place)
+
+
+def _port_before(text: bytes, place: int) -> bytes:
+    """The start tag of a port that is lost: numbered on, with the precision of one near by."""
+    layer = text.rfind(b"<layer ", 0, place)
+    ids = [int(match[1]) for match in _PORT_ID.finditer(text, layer, place)]
+    before = text.rfind(b"<port ", layer, place)
+    after = text.find(b"<port ", place, text.find(b"</layer", place))
+    near = before if before >= 0 else after
+    tag = text[near : text.find(b">", near)] if near >= 0 else b""
+    precision = _PRECISION.search(tag)
+    number = max(ids, default=-1) + 1
+    return b'<port id="%d"' % number + (precision[0] if precision is not None else b"") + b">"
+
+
+def _at_start_tag(
+    text: bytes, tag: re.Match[bytes], opened: list[tuple[str, int, int]]
+) -> Iterator[Slip]:
+    name = tag[2].decode()
+    parent, start, end = opened[-1]
+    if text[start:end] == tag[0] and not text[end : tag.start()].strip():
+        edit = Edit(end, tag.end(), b"")
+        cause = f"<{name}> is there twice"
+        yield Slip((edit,), f"the second <{name}> is removed", cause, tag.start())
+    yield from closed_at_once(text, tag)
+    for between in CHILDREN[parent]:
+        close = text.find(f"</{between}".encode(), tag.start())
+        near = text.find(f"</{parent}".encode(), tag.start())
+        if name in CHILDREN.get(between, ()) and 0 <= close < near:
+            yield _opened_before(text, tag.start(), between, name)
+            break
+    for depth in range(2, min(4, len(opened) + 1)):
+        if not misplaced(name, opened[-depth][0]):
+            yield from _unclosed(text, opened[-1], tag.start())
+            break
+    yield from out_of_place(text, tag, opened)
+
+
+def in_doubled_lines(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
+    """A line near certain places stands twice: once for itself, and once in place of another."""
+    starts = [0, *(match.end() for match in re.finditer(rb"\n", text))]
+    near: dict[int, None] = {}
+    for place in places:
+        middle = text.count(b"\n", 0, place)
+        near |= dict.fromkeys(range(max(1, middle - AROUND), middle + AROUND))
+    for at in near:
+        if at + 1 >= len(starts):
+            continue
+        before, start, end = starts[at - 1 : at + 2]
+        line = text[start:end].strip()
+        if line != text[before:start].strip() or not line or line.startswith(b"<dim>"):
+            continue
+        gone, rest = Edit(start, end, b""), text[:start] + text[end:]
+        for slip in slips_in_structure(rest):
+            edits = (gone, *(_moved_on(edit, start, end - start) for edit in slip.edits))
+            change = f"it is removed, and {slip.change}"
+            cause = f"line {at + 1} stands there twice, and {slip.cause}"
+            yield Slip(tuple(sorted(edits)), change, cause, start, doubtful=True)
+
+
+def _moved_on(edit: Edit, place: int, by: int) -> Edit:
+    """An edit of a text that lacks some bytes at a place, as one of the text that has them."""
+    start = edit.start + by * (edit.start > place)
+    end = edit.end + by * (edit.end > place)
+    return Edit(start, end, edit.text)

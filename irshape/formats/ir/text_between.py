@@ -1,0 +1,70 @@
+"""Text where only elements belong, which no reader of an IR looks at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from xml.parsers import expat
+
+_BETWEEN = re.compile(rb">\s*+[^<\s][^<]*+<(?!/dim\b)")
+_FIRST = re.compile(rb"\s*+[^<\s][^<]*+<(?!/dim\b)")
+_WITHOUT = {
+    *("net", "layers", "layer", "edges", "edge", "back_edges", "data", "input", "output", "port"),
+    *("body", "then_body", "else_body", "port_map", "then_port_map", "else_port_map"),
+}
+"""Elements that hold no text."""
+
+
+def may_have_text_between(piece: bytes, *, first: bool) -> bool:
+    """Whether a piece of a file may have text between elements. It has none where this is false.
+
+    first: whether the file begins with the piece.
+    """
+    return _BETWEEN.search(piece) is not None or (not first and _FIRST.match(piece) is not None)
+
+
+def texts_between(data: bytes, passed: Container[str]) -> list[tuple[int, int]]:
+    """Where texts between the elements of a well-formed document begin and end.
+
+    passed: elements in which anything may stand.
+    """
+    parser = expat.ParserCreate()
+    spans: list[tuple[int, int]] = []
+    opened: list[str] = []
+    outside = [0]
+    """How many elements around hold text."""
+    begun = [-1]
+
+    def ends() -> None:
+        if begun[0] >= 0:
+            start, end = begun[0], parser.CurrentByteIndex
+            text = data[start:end].rstrip()
+            if not text.startswith(b"<![CDATA["):
+                spans.append((start, start + len(text)))
+            begun[0] = -1
+
+    def start(name: str, _: dict[str, str]) -> None:
+        ends()
+        opened.append(name)
+        outside[0] += name not in _WITHOUT or name in passed
+
+    def end(_: str) -> None:
+        ends()
+        name = opened.pop()
+        outside[0] -= name not in _WITHOUT or name in passed
+
+    def characters(text: str) -> None:
+        if begun[0] < 0 and not outside[0] and not text.isspace():
+            lead = len(text) - len(text.lstrip())
+            begun[0] = parser.CurrentByteIndex + lead  # white space is one byte each
+
+    def comment(_: str) -> None:
+        ends()
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.CommentHandler = characters, comment
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, ValueError, LookupError):
+        return []
+    return spans

@@ -9,7 +9,10 @@ from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor, Value
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
+    CONSTANT_SIZE,
     CUSTOM_OPERATION,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
     INTERNAL_ERROR,
     MISSING_ATTRIBUTE,
     OUTPUT_COUNT,
@@ -47,22 +50,20 @@ def refuted(scene: Scene, finding: Finding, candidate: Candidate, weights: Weigh
     position = None if finding.layer is None else scene.position.get(finding.layer)
     if position is None:
         return False
-    if candidate.feeds and finding.rule in BETWEEN_PORTS:
-        return not all(_declare_alike(scene, position, feed) for feed in candidate.feeds)
-    if scene.layers[position].is_parameter and scene.body.path:
-        return _unlike_what_is_passed(scene, finding, candidate, position)
-    if finding.rule in _NOT_READ:
-        return _still_wrong(scene, finding, candidate, position)
+    changes = candidate.values if candidate.becomes is None else (candidate.becomes,)
+    told = _told_as_written(scene, finding, candidate, changes, position)
+    if told is not None:
+        return told
     if not _inferred_alone(scene, finding, position):
         return False
     layer, changed = scene.layers[position], None
-    if candidate.becomes is not None:
+    if changes:
         if len(candidate.touched) != 1:
             return False
         if candidate.touched[0] == position:
-            layer = _changed(layer, candidate.becomes)
+            layer = _changed(layer, *changes)
         else:
-            changed = candidate.touched[0], candidate.becomes
+            changed = candidate.touched[0], changes
     elif weights is None and not candidate.feeds:
         return False
     declaration = scene.engine.declarations.of(layer)
@@ -77,6 +78,28 @@ def refuted(scene: Scene, finding: Finding, candidate: Candidate, weights: Weigh
     if len(result.outputs) != len(layer.outputs):
         return finding.rule == OUTPUT_COUNT
     return _as_wrong(layer, finding, scene.outputs(position), result.outputs)
+
+
+def _told_as_written(
+    scene: Scene,
+    finding: Finding,
+    candidate: Candidate,
+    changes: tuple[Change, ...],
+    position: int,
+) -> bool | None:
+    """The same where the ports and attributes as they are written tell; None where they do not."""
+    alone = candidate.touched == (position,)
+    if changes and finding.rule in (INPUT_MISMATCH, INPUT_TYPE_MISMATCH):
+        return True  # it is about what two ports declare
+    if changes and finding.rule == CONSTANT_SIZE:
+        return alone and _of_other_size(scene, position, changes)
+    if candidate.feeds and finding.rule in BETWEEN_PORTS:
+        return not all(_declare_alike(scene, position, feed) for feed in candidate.feeds)
+    if scene.layers[position].is_parameter and scene.body.path:
+        return _unlike_what_is_passed(scene, finding, candidate, position)
+    if finding.rule in _NOT_READ:
+        return alone and bool(changes) and _still_wrong(scene, finding, changes, position)
+    return None
 
 
 def _unlike_what_is_passed(
@@ -121,16 +144,32 @@ def _misfits_bodies(scene: Scene, finding: Finding, position: int, holder: Layer
     return shapes > shapes_before or types > types_before
 
 
-def _still_wrong(scene: Scene, finding: Finding, candidate: Candidate, position: int) -> bool:
-    """Whether a layer with a wrong type or attribute has other faults after a change."""
-    change, layer = candidate.becomes, scene.layers[position]
-    if change is None or candidate.touched != (position,) or layer.bodies:
+def _of_other_size(scene: Scene, position: int, changes: tuple[Change, ...]) -> bool:
+    """Whether the size of a constant does not fit its shape and type after some changes."""
+    layer = _changed(scene.layers[position], *changes)
+    try:
+        constant = Constant.of(layer.items, scene.context.model.weights)
+    except ValueError:
+        return False
+    if constant.element_type.kind in ("string", "dynamic") or min(constant.shape, default=0) < 0:
+        return False
+    return constant.size != constant.element_type.byte_size(constant.elements) and not (
+        constant.size == 1 and not constant.elements
+    )
+
+
+def _still_wrong(
+    scene: Scene, finding: Finding, changes: tuple[Change, ...], position: int
+) -> bool:
+    """Whether a layer with a wrong type or attribute has other faults after some changes of it."""
+    layer = scene.layers[position]
+    if layer.bodies:
         return False
     if scene.context.read_under.get(layer, set()) - _HARMLESS:
         return False
     tensors = _fed(scene, position)
     before = scene.engine.declarations.of(layer)
-    changed = _changed(layer, change)
+    changed = _changed(layer, *changes)
     declaration = scene.engine.declarations.of(changed)
     if tensors is None or isinstance(declaration, UnknownOperation) or declaration[0].has_bodies:
         return False
@@ -205,14 +244,15 @@ def _as_wrong(
     return types >= types_before > 0 or shapes > shapes_before
 
 
-def _changed(layer: Layer, change: Change) -> Layer:
+def _changed(layer: Layer, *changes: Change) -> Layer:
     """The layer with another type, version or attribute."""
     names = {"type": layer.type, "version": layer.version}
     items = layer.items
-    if change.element == "layer":
-        names[change.name] = change.text
-    else:
-        items = _with_item(items, change.name, change.text)
+    for change in changes:
+        if change.element == "layer":
+            names[change.name] = change.text
+        else:
+            items = _with_item(items, change.name, change.text)
     other = Layer(layer.id, layer.name, names["type"], names["version"], layer.offset, layer.path)
     other.items = items
     other.inputs, other.outputs = layer.inputs, layer.outputs
@@ -232,12 +272,12 @@ def _inputs(
     position: int,
     weights: Weights | None,
     feeds: tuple[tuple[int, int, int], ...],
-    changed: tuple[int, Change] | None,
+    changed: tuple[int, tuple[Change, ...]] | None,
 ) -> tuple[Tensor, ...] | None:
     """The inputs of a layer after a change; None where they are not known.
 
     They have the values of constants that may come to matter: those in another .bin, if there is
-    one. changed: the constant that gets another attribute.
+    one. changed: the constant that gets other attributes.
     """
     tensors = [tensor for tensor in scene.result.inputs[position] if tensor is not None]
     sources = [*scene.sources[position]]
@@ -256,7 +296,7 @@ def _inputs(
         if source[1] >= len(outputs) or tensor != outputs[source[1]]:
             continue
         if changed is not None and changed[0] == source[0]:
-            output = _constant(scene, _changed(producer, changed[1]))
+            output = _constant(scene, _changed(producer, *changed[1]))
             if output is None:
                 return None
             tensors[index] = output

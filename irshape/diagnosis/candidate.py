@@ -55,6 +55,8 @@ class Candidate(NamedTuple):
     """Whether it changes what could be meant. Where much is wrong, that is no likely cause."""
     becomes: Change | None = None
     """What the edits come to, if that is one attribute of `layer`."""
+    values: tuple[Change, ...] = ()
+    """What they come to, if those are several attributes of its `<data>`."""
     feeds: tuple[tuple[int, int, int], ...] = ()
     """What the edits come to, if other outputs feed the layer with the finding: the index of the
     input, the position of the producer, and the index of its output."""

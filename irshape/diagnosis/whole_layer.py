@@ -31,7 +31,7 @@ from ..rule_ids import (
 )
 from ..types import ElementType, PartialShape
 from .attributes import is_strange
-from .candidate import Candidate
+from .candidate import Candidate, Change
 from .edges import is_as_chosen
 from .ports import declared_as_fed, shown
 from .scene import Scene
@@ -285,6 +285,7 @@ def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Ite
             cost=0.4 if odd else 1.4 - 0.5 * (then < now),
             rule=CONTRADICTED_ATTRIBUTE,
             bold=not odd,
+            values=(Change("data", one, value), Change("data", other, text)),
         )
 
 

@@ -21,16 +21,25 @@ from ..model.wiring import wire
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..rule_ids import (
+    CONSTANT_OUT_OF_RANGE,
+    CONSTANT_SIZE,
     CONSTANT_TYPE,
+    CUSTOM_OPERATION,
     CYCLE,
     DANGLING_EDGE,
     DUPLICATE_EDGE,
+    DUPLICATE_ID,
+    DUPLICATE_PORT,
     IGNORED_BY_TARGET,
     INPUT_MISMATCH,
+    INPUT_SHAPES,
     INPUT_TYPE_MISMATCH,
     LOOSER_DECLARATION,
     MALFORMED_EDGE,
+    MISSING_ATTRIBUTE,
+    MISSING_BODY,
     MISSING_EDGE,
+    MISSING_PRECISION,
     MISSING_RESULT,
     MISSING_WEIGHTS,
     NEWER_THAN_TARGET,
@@ -40,6 +49,8 @@ from ..rule_ids import (
     OUTPUT_SHAPE_MISMATCH,
     OUTPUT_TYPE_MISMATCH,
     RUNTIME_INFO,
+    UNKNOWN_PRECISION,
+    UNKNOWN_TYPE,
     UNKNOWN_VARIABLE,
     UNKNOWN_VERSION,
     UNPROVEN_DIMENSION,
@@ -80,12 +91,22 @@ _SUBJECTS = {
     **dict.fromkeys((INPUT_MISMATCH, INPUT_TYPE_MISMATCH), "inputs"),
     **dict.fromkeys((NEWER_THAN_TARGET, IGNORED_BY_TARGET), "target"),
     **dict.fromkeys((NOT_RUN_BY_TARGET, OTHER_SHAPE_IN_TARGET), "target"),
+    **dict.fromkeys((UNKNOWN_TYPE, UNKNOWN_VERSION, CUSTOM_OPERATION), "operations"),
+    **dict.fromkeys((CONSTANT_OUT_OF_RANGE, CONSTANT_SIZE), "constants"),
+    **dict.fromkeys((MISSING_PRECISION, UNKNOWN_PRECISION), "precisions"),
     CYCLE: "cycles",
+    DUPLICATE_ID: "ids",
+    DUPLICATE_PORT: "port ids",
+    INPUT_SHAPES: "demands",
+    MISSING_ATTRIBUTE: "reported",
+    MISSING_BODY: "bodies",
     OUTPUT_COUNT: "counts",
-    UNKNOWN_VERSION: "operations",
     VALUE_MISMATCH: "values",
 }
 """What some rules are about, so that they need not be asked where nothing is to be said of it."""
+_OF_TEXTS = frozenset({"bodies", "constants", "ids", "port ids", "precisions"})
+"""What layers say by themselves: nothing is to be said of it where a change leaves it as it is, and
+nothing was to be said before."""
 _OF_SEVERAL = ("IR0", "IR101", "IR114")
 """Rules whose findings depend on more than a layer and what feeds it."""
 _FAMILIES = ("IR0", "IR1", "IR2", "IR3", "IR4", "IR50", "IR60")
@@ -93,8 +114,13 @@ _FAMILIES = ("IR0", "IR1", "IR2", "IR3", "IR4", "IR50", "IR60")
 
 def of_layers(findings: Iterable[Finding]) -> list[Finding]:
     """Those of all findings that a check of a part may have, too."""
-    codes = {rule.code for rule in local_rules()}
+    codes = _codes()
     return [f for f in findings if _counts(f) and f.rule.code in codes]
+
+
+@lru_cache(maxsize=1)
+def _codes() -> frozenset[str]:
+    return frozenset(rule.code for rule in local_rules())
 
 
 def take(gone: Counter[K], key: K) -> bool:
@@ -117,6 +143,8 @@ class _Part(NamedTuple):
     """Its layers, as they are in the whole."""
     outside: set[Layer]
     """Those that only feed it."""
+    kept: frozenset[str]
+    """The subjects of `_OF_TEXTS` that a change leaves as they are."""
 
     def keys(self, rule: type[Rule]) -> Iterator[Key]:
         """The errors and warnings of one rule."""
@@ -136,7 +164,7 @@ def _findings(
     graver: Counter[Key] = Counter()
     here = wanted is not None and wanted.finding.rule not in _GLOBAL
     first = rule_of(wanted.finding.rule) if wanted is not None and here else None
-    for rule in _asked(part.context, first):
+    for rule in _asked(part, first):
         for key in part.keys(rule):
             graver[key] += 1
             over = allowed is not None and graver[key] > allowed[key]
@@ -147,19 +175,30 @@ def _findings(
     return graver
 
 
-def _asked(context: Context, first: type[Rule] | None) -> Iterator[type[Rule]]:
+def _asked(part: _Part, first: type[Rule] | None) -> Iterator[type[Rule]]:
     """The rules that may find something in a part, one of them before all others."""
     if first is not None:
         yield first
-    quiet, reported = _quiet(context), context.reported
-    for rule, makes, subject in _rules_of_parts():
-        if rule is not first and ((makes and subject not in quiet) or rule.id in reported):
+    quiet, reported = _quiet(part), part.context.reported
+    for rule, may_find in _with_whether_asked(quiet):
+        if (may_find or rule.id in reported) and rule is not first:
             yield rule
 
 
-def _quiet(context: Context) -> set[str]:
+@lru_cache(maxsize=256)
+def _with_whether_asked(quiet: frozenset[str]) -> tuple[tuple[type[Rule], bool], ...]:
+    """The local rules, each with whether it may find something of what is not quiet."""
+    return tuple(
+        (rule, makes and subject not in quiet) for rule, makes, subject in _rules_of_parts()
+    )
+
+
+def _quiet(part: _Part) -> frozenset[str]:
     """The subjects of rules, as in `_SUBJECTS`, that a part has no finding on."""
-    quiet = {"values"}
+    context = part.context
+    quiet = {"reported", "values", *part.kept}
+    if not any(result.demands for result in context.results.values()):
+        quiet.add("demands")
     wirings = [context.wiring(body) for body in context.bodies]
     if context.settings.target is None:
         quiet.add("target")
@@ -175,7 +214,7 @@ def _quiet(context: Context) -> set[str]:
         quiet.add("cycles")
     if all(context.links(body).sound for body in context.bodies):
         quiet.add("edges")
-    return quiet
+    return frozenset(quiet)
 
 
 class Trial:
@@ -289,11 +328,17 @@ class Trial:
         """The part as rules look at it. positions: those that its layers have in the whole."""
         scene = self.scene
         presets: dict[int, tuple[Tensor, ...]] = {}
+        same = len(model.net.layers) == len(positions)
+        changed = set(() if same else _OF_TEXTS)
+        if model.weights is not scene.context.model.weights:
+            changed.add("constants")
         meant: dict[Layer, Layer] = {}
         outside: set[Layer] = set()
         for index, (layer, at) in enumerate(zip(model.net.layers, positions, strict=False)):
             original = scene.layers[at]
             meant[layer] = original
+            if layer is not original and layer is not scene.without_inputs(at):
+                changed.update(_changed(layer, original, inside=at in self._inside))
             if layer.bodies and original.bodies:
                 for bodies in zip(layer.bodies.values(), original.bodies.values(), strict=False):
                     meant.update(zip(bodies[0].walk(), bodies[1].walk(), strict=False))
@@ -315,7 +360,32 @@ class Trial:
         inference = Inference(model, walk.result)
         context = Context(model, inference, scene.context.settings, reasons=False)
         context.take_over(scene.context)
-        return _Part(context, meant, outside)
+        return _Part(context, meant, outside, _OF_TEXTS - changed - self._told)
+
+    @cached_property
+    def _told(self) -> set[str]:
+        """The subjects of rules that have found something anywhere."""
+        return {_SUBJECTS.get(finding.rule, "") for finding in self.scene.findings}
+
+
+def _changed(layer: Layer, original: Layer, *, inside: bool) -> Iterator[str]:
+    """Which subjects of `_OF_TEXTS` a layer that was read again changes. inside: its inputs, too."""
+    if layer.bodies or original.bodies:
+        yield from _OF_TEXTS
+        return
+    if (layer.type, layer.version) != (original.type, original.version):
+        yield from ("bodies", "constants")
+    if layer.id != original.id:
+        yield "ids"
+    if layer.items != original.items:
+        yield "constants"
+    for ports, before in ((layer.inputs, original.inputs), (layer.outputs, original.outputs)):
+        if ports is layer.inputs and not inside:
+            continue
+        if [port.id for port in ports] != [port.id for port in before]:
+            yield "port ids"
+        if [port.precision for port in ports] != [port.precision for port in before]:
+            yield "precisions"
 
 
 def _layers(layer: Layer) -> int:

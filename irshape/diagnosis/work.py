@@ -35,7 +35,7 @@ SPARED = 0.4
 """With so much of the work left, less likely causes are tried no more."""
 BEYOND = 0.3
 """So much more is done for what is as likely as a known cause."""
-FOR_THE_NEXT = 150
+FOR_THE_NEXT = 80
 """So much work is left at least when one cause is known and others are looked for."""
 
 

@@ -369,7 +369,7 @@ class Trial:
 
 
 def _changed(layer: Layer, original: Layer, *, inside: bool) -> Iterator[str]:
-    """Which subjects of `_OF_TEXTS` a layer that was read again changes. inside: its inputs, too."""
+    """Which of `_OF_TEXTS` a layer changes that was read again. inside: its inputs, too."""
     if layer.bodies or original.bodies:
         yield from _OF_TEXTS
         return

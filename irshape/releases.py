@@ -198,6 +198,12 @@ _CRASHES = "crashes when it runs it"
 NOT_RUN: dict[str, Detail] = {
     "empty": Detail((2023, 3), REFUSED["empty"].what, (2023, 2)),
     "alignment": Detail((2025, 0), IGNORED["alignment"].what, (2024, 3)),
+    "boolean mask": Detail(
+        (2024, 0), "an attention of dynamic shapes with a mask of booleans", (2023, 3)
+    ),
+    "stored keys": Detail(
+        (2025, 0), "an attention to keys of a variable with a mask of booleans", (2024, 0)
+    ),
     "flat groups": Detail((2024, 1), "a GroupNormalization without spatial axes", (2023, 1)),
     "AvgPool-14": Detail((2024, 2), "AvgPool of opset14", (2024, 1)),
     "Col2Im-15": Detail((2024, 3), "Col2Im of opset15", (2024, 2)),
@@ -259,7 +265,10 @@ INFERRED_OTHERWISE: dict[str, Detail] = {
         (2024, 1), "a reduction over an axis that only execution knows", FIRST, "infers any rank"
     ),
     "lower bounds": Detail(
-        (2024, 5), "a computed shape without upper bounds", FIRST, "infers no lower bounds"
+        (2024, 5),
+        "a shape that is made of sizes without upper bounds",
+        FIRST,
+        "infers no lower bounds",
     ),
     "DFT": Detail(
         (2023, 2), "a Fourier transform over axes that only execution knows", FIRST, _WIDER

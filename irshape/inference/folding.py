@@ -39,23 +39,27 @@ def fold(
     ):
         return unknown
     names = [operand.name for operand in operation.operands]
+    moved: set[int] = set()
     exact = True
     for index, tensor in enumerate(inputs):
         if tensor is None:
             continue
         if tensor.value is None:
             return unknown
+        if names[min(index, len(names) - 1)] in operation.moves:
+            moved.add(index)
         if tensor.value.exact is None:
-            name = names[min(index, len(names) - 1)]
-            if name not in operation.moves or tensor.element_type.is_real:
+            if index not in moved or tensor.element_type.is_real:
                 return unknown
             exact = False
-    lower = _evaluated(operation, inputs, outputs, upper=False)
+    if exact:
+        moved = set()
+    lower = _evaluated(operation, inputs, outputs, moved, upper=False)
     if lower is None:
         return unknown
     if exact:
         return tuple(None if elements is None else Value(elements) for elements in lower)
-    upper = _evaluated(operation, inputs, outputs, upper=True)
+    upper = _evaluated(operation, inputs, outputs, moved, upper=True)
     if upper is None:
         return unknown
     return tuple(
@@ -73,17 +77,20 @@ def _evaluated(
     operation: Operation,
     inputs: tuple[Tensor | None, ...],
     outputs: tuple[Tensor, ...],
+    moved: set[int],
     *,
     upper: bool,
 ) -> list[_Elements | None] | None:
     """The elements of the outputs from one of the bounds of the inputs' values.
 
     None for an output of too many elements, and if the outputs cannot be computed.
+
+    moved: the inputs whose elements are bounds that are only moved.
     """
     import numpy as np
 
     arrays: list[Any] = []
-    for tensor in inputs:
+    for index, tensor in enumerate(inputs):
         if tensor is None:
             arrays.append(None)
         elif (
@@ -93,7 +100,7 @@ def _evaluated(
         ):
             return None
         else:
-            arrays.append(_array(tensor, upper))
+            arrays.append(_array(tensor, upper, bounds=index in moved))
     assert operation.evaluate is not None
     try:
         with np.errstate(all="ignore"):
@@ -111,8 +118,12 @@ def _evaluated(
     ]
 
 
-def _array(tensor: Tensor, upper: bool) -> Any:
-    """The lower or upper bounds of a tensor of static shape as an array, within int64."""
+def _array(tensor: Tensor, upper: bool, *, bounds: bool) -> Any:
+    """The lower or upper bounds of a tensor of static shape as an array, within int64.
+
+    bounds: whether they may be no values of the element type: that there is none is written as a
+    number of int64.
+    """
     import numpy as np
 
     from ..numpy_types import dtype_of
@@ -124,5 +135,6 @@ def _array(tensor: Tensor, upper: bool) -> Any:
             min(max(number, INT64_MIN), UNBOUNDED) if isinstance(number, int) else number
             for number in numbers
         )
-    dtype = dtype_of(tensor.element_type)
+    whole = tensor.element_type.kind == "integer" and tensor.element_type.name != "u64"
+    dtype = np.dtype(np.int64) if bounds and whole else dtype_of(tensor.element_type)
     return np.array(numbers).astype(dtype).reshape(tensor.shape.static)

@@ -33,6 +33,22 @@ def _alignment(site: Site) -> bool:
 # not run
 
 
+def _stored_keys(site: Site) -> bool:
+    """Whether a mask of booleans is used for keys that a variable holds."""
+    return site.type_name(3) == "boolean" and site.stored[1]
+
+
+def _boolean_mask(site: Site) -> bool:
+    """Whether a mask of booleans is used, and the plugin does not take the operation apart."""
+    shapes = [tensor.shape for tensor in site.inputs if tensor]
+    return (
+        site.type_name(3) == "boolean"
+        and site.attribute("causal") not in ("true", "1")
+        and _rank(site, 0) == 4
+        and any(shape.static is None for shape in shapes)
+    )
+
+
 def _without_spatial_axes(site: Site) -> bool:
     return _rank(site, 0) == 2
 
@@ -136,7 +152,7 @@ def _pdpd_mode(site: Site) -> bool:
 
 def _open_sizes(site: Site) -> bool:
     """Whether the sizes of a Fourier transform are known at run time only."""
-    return len(site.constant) > 2 and not site.constant[2]
+    return len(site.layer.inputs) > 2 and site.value(2) is None
 
 
 def _ranks_differ(site: Site) -> bool:
@@ -215,17 +231,16 @@ def _reduced_axes(site: Site) -> bool:
 
 
 def _lower_bounds(site: Site) -> bool:
-    """Whether an output has lower bounds from a computed value without upper bounds."""
+    """Whether an output has lower bounds from a computed value without upper bounds.
+
+    With elements without upper bounds, OpenVINO of every release computes nothing.
+    """
     target = site.inputs[1] if len(site.inputs) > 1 else None
-    if target is None or target.value is None:
+    if target is None or target.value is None or not site.measured[1]:
         return False
-    least = 1
-    if site.version == "Reshape-1" and site.layer.attribute("special_zero") != "true":
-        least = 2**31 - 1  # what i32 cannot hold is lost there
-    value = target.value
     return any(
-        low >= least and high >= UNBOUNDED
-        for low, high in zip(value.lower, value.upper, strict=True)
+        low > 0 and high >= UNBOUNDED
+        for low, high in zip(target.value.lower, target.value.upper, strict=True)
     ) and any(
         size.low > 0 and size.high >= UNBOUNDED
         for output in site.outputs
@@ -536,7 +551,11 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
         ("f8 in", _input_of("f8e4m3", "f8e5m2")),
         ("overflow", _overflow),
     ),
-    "ScaledDotProductAttention": (("sink", _sink),),
+    "ScaledDotProductAttention": (
+        ("sink", _sink),
+        ("boolean mask", _boolean_mask),
+        ("stored keys", _stored_keys),
+    ),
     "GroupNormalization": (("flat groups", _without_spatial_axes),),
     "RandomUniform": (
         ("alignment", _alignment),

@@ -32,6 +32,10 @@ class Site(NamedTuple):
     """Of each input, whether it is the same in every run."""
     fed_by: tuple[Layer | None, ...]
     """What feeds each input."""
+    measured: tuple[bool, ...]
+    """Of each input, whether it has sizes of tensors as they are, which nothing computes with."""
+    stored: tuple[bool, ...]
+    """Of each input, whether it has elements of a variable as they are."""
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of its bodies, by tag."""
 
@@ -75,6 +79,7 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
             if source is not None:
                 feeds[source[0]].append(layer)
     constant = _constant(result)
+    measured, stored = _passed_on(result, "ShapeOf"), _passed_on(result, "ReadValue")
     for position, layer in enumerate(layers):
         ports = [(position, index) for index in range(len(layer.outputs))]
         feeding, inner = sources[position], result.inner.get(position, {})
@@ -88,10 +93,44 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
             feeds=tuple(feeds[position]),
             constant=tuple(source is not None and source[0] in constant for source in feeding),
             fed_by=tuple(None if source is None else layers[source[0]] for source in feeding),
+            measured=tuple(source is not None and source[0] in measured for source in feeding),
+            stored=tuple(source is not None and source[0] in stored for source in feeding),
             inner=inner,
         )
         for body in inner.values():
             yield from _sites(body, outermost=False)
+
+
+_MOVING = {
+    "Broadcast",
+    "Concat",
+    "Convert",
+    "Gather",
+    "Reshape",
+    "Slice",
+    "Split",
+    "Squeeze",
+    "StridedSlice",
+    "Transpose",
+    "Unsqueeze",
+    "VariadicSplit",
+}
+"""Operations that leave the elements of their first input as they are, Concat of all inputs."""
+
+
+def _passed_on(result: BodyResult, type_name: str) -> set[int]:
+    """The positions of the layers whose outputs have elements of layers of a type as they are."""
+    passing: set[int] = set()
+    layers, sources = result.body.layers, result.wiring.sources
+    for position in result.wiring.order:
+        layer = layers[position]
+        moved = sources[position] if layer.type == "Concat" else sources[position][:1]
+        if layer.type == type_name or (
+            layer.type in _MOVING
+            and any(source is not None and source[0] in passing for source in moved)
+        ):
+            passing.add(position)
+    return passing
 
 
 def _constant(result: BodyResult) -> set[int]:

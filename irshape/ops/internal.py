@@ -1,6 +1,7 @@
 """Operations that OpenVINO puts into models itself, and that `save_model` of a compiled or
-transformed model can leave in an IR. They belong to no opset and OpenVINO 2026.4 reads none of
-them; irshape knows what they are, and takes what their ports declare.
+transformed model can leave in an IR. They belong to no opset and `read_model` of OpenVINO 2026.4
+knows none of them, but for `EXTENSIONS` once the CPU plugin is loaded, as by `compile_model(path)`;
+irshape knows what they are, and takes what their ports declare.
 
 Source: the classes of OpenVINO that name them (`OPENVINO_OP`), in `openvino/op`, `ov_ops` of its
 transformations, and the opsets of its plugins.
@@ -27,7 +28,10 @@ EXTENSIONS: Final = {
     "PagedGatedDeltaNet": "linear attention by the gated delta rule whose state lies in blocks",
     "PagedSelectiveSSM": "a selective state space model whose state lies in blocks",
 }
-"""Operations under the version `extension` that the passes for paged attention put in."""
+"""Operations under the version `extension` that the passes for paged attention put in. Releases
+differ in their number of inputs: measured, PagedAttentionExtension is read by 2025.4 with 21, by
+2026.1 with 26, by 2026.2 to 2026.4 with 28.
+"""
 
 MEANINGS: Final = EXTENSIONS | {
     "AUGRUCell": "a GRU cell with an attention score",
@@ -59,12 +63,14 @@ def internal_operation(type_name: str, version: str) -> str | None:
     meaning = MEANINGS.get(type_name)
     if version == "extension" and type_name in EXTENSIONS:
         origin = "OpenVINO's pass for paged attention puts it in"
+        reading = "read_model knows it only once the CPU plugin is loaded, in the same release"
     elif version in ORIGINS:
         origin = ORIGINS[version]
+        reading = "no OpenVINO reads it from a file"
     else:
         return None
     what = "" if meaning is None else f" ({meaning})"
     return (
-        f"{type_name} of '{version}' is an internal operation of OpenVINO{what}: {origin}; no "
-        "OpenVINO reads it from a file"
+        f"{type_name} of '{version}' is an internal operation of OpenVINO{what}: {origin}; "
+        f"{reading}"
     )

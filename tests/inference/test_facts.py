@@ -31,6 +31,27 @@ def shape_of(shape: str) -> Source:
     return node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", shape)])  # type: ignore[return-value]
 
 
+def joined(sizes: Source) -> Source:
+    return node("Concat", "opset1", {"axis": "0"}, [sizes, const("i64", [3])])  # type: ignore[return-value]
+
+
+def greater(sizes: Source) -> Source:
+    return node("Maximum", "opset1", {}, [sizes, const("i64", [1, 1])])  # type: ignore[return-value]
+
+
+def cached(key: str) -> Source:
+    """The keys of a variable, with those that are given joined to them."""
+    attributes = {"variable_id": "v", "variable_type": "f32", "variable_shape": "1,2,?,8"}
+    state = node("ReadValue", "opset6", attributes, [const("f32", 0, (1, 2, 0, 8))])
+    return node("Concat", "opset1", {"axis": "2"}, [state, data("f32", key)])  # type: ignore[return-value]
+
+
+def attention(query: str, key: str | Source, mask: Source) -> Case:
+    keys = data("f32", key) if isinstance(key, str) else key
+    inputs = [data("f32", query), keys, keys, mask]
+    return case("ScaledDotProductAttention", 13, {"causal": "false"}, *inputs)
+
+
 def case(type: str, opset: int, attributes: dict[str, str], *inputs: Source) -> Case:
     return Case(type, f"opset{opset}", attributes, inputs, run=False)
 
@@ -222,10 +243,52 @@ ROWS = [
         case("DFT", 7, FFT, data("f32", "3,4,2"), const("i64", [1]), const("i64", [3])),
     ),
     Concerned(
+        "open sizes",
+        NOT_RUN,
+        case("DFT", 7, FFT, data("f32", "3,4,2"), const("i64", [1]), shape_of("?")),
+        case("DFT", 7, FFT, data("f32", "3,4,2"), const("i64", [1]), shape_of("4")),
+    ),
+    Concerned(
+        "stored keys",
+        NOT_RUN,
+        attention("1,2,5,8", cached("1,2,?,8"), data("boolean", "5,?")),
+        attention("1,2,5,8", cached("1,2,?,8"), data("f32", "5,?")),
+    ),
+    Concerned(
+        "stored keys",
+        NOT_RUN,
+        attention("1,2,5,8", cached("1,2,?,8"), data("boolean", "5,?")),
+        attention("1,2,5,8", "1,2,?,8", data("boolean", "5,?")),
+    ),
+    Concerned(
+        "boolean mask",
+        NOT_RUN,
+        attention("1,2,5,8", "1,2,7,8", data("boolean", "5,?")),
+        attention("1,2,5,8", "1,2,7,8", data("boolean", "5,7")),
+    ),
+    Concerned(
+        "boolean mask",
+        NOT_RUN,
+        attention("?,2,5,8", "?,2,7,8", data("boolean", "5,7")),
+        attention("?,2,5,8", "?,2,7,8", data("f32", "5,7")),
+    ),
+    Concerned(
+        "boolean mask",
+        NOT_RUN,
+        attention("?,2,5,8", "?,2,7,8", data("boolean", "5,7")),
+        attention("?,5,8", "?,7,8", data("boolean", "5,7")),
+    ),
+    Concerned(
         "lower bounds",
         INFERRED_OTHERWISE,
         case("Reshape", 1, {"special_zero": "true"}, data("f32", "?"), shape_of("2..,3")),
         case("Reshape", 1, {"special_zero": "true"}, data("f32", "?"), shape_of("2..9,3")),
+    ),
+    Concerned(
+        "lower bounds",
+        INFERRED_OTHERWISE,
+        case("Reshape", 1, {"special_zero": "false"}, data("f32", "?"), joined(shape_of("2.."))),
+        case("Reshape", 1, {"special_zero": "false"}, data("f32", "?"), greater(shape_of("2..,3"))),
     ),
     Concerned(
         "signal sizes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, const, data, node
+from differential.cases import Case, Source, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -24,9 +24,15 @@ TYPES = [
     "boolean",
 ]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
-SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
+
+
+def sizes(element_type: str, shape: str) -> Source:
+    return node("ShapeOf", "opset3", {"output_type": element_type}, [data("f32", shape)])  # type: ignore[return-value]
+
+
+SIZES = sizes("i64", "1..4,?,5")
 
 
 def whole(index: str, given: object, fed: Shape = None) -> object:
@@ -85,6 +91,21 @@ UPDATE = [
                 "opset3",
                 {},
                 [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
+            ),
+        ],
+        run=False,
+    ),
+    Case(
+        "Broadcast",
+        "opset3",
+        {"mode": "bidirectional"},
+        [
+            data("f32", ""),
+            node(
+                "ScatterUpdate",
+                "opset3",
+                {},
+                [sizes("i32", "1..4,?,?"), const("i64", [1]), const("i32", [7]), const("i64", 0)],
             ),
         ],
         run=False,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from ..checking.one import examine
 from ..diagnostics.report import FileReport, LoadError, diagnostic
 from ..inference.result import Inference
 from ..inference.walk import BodyEngine
 from ..model.graph import Model
-from ..rules import Context, Rule, all_rules, makes_findings
+from ..rules import Context, all_rules, error_checks, makes_findings
 from ..rules.settings import PLAIN
 from .errors import GraphError
 
@@ -24,6 +21,8 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
     engine = BodyEngine(model, lasting=True)
     inference = Inference(model, engine.infer_body(model.net, {}, compare=True))
     if _has_errors(Context(model, inference, PLAIN)):
+        from ..checking.one import examine
+
         findings, context, _ = examine(model)
         errors = [finding for finding in findings if finding.severity == "error"]
         if errors:
@@ -36,24 +35,22 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
 def _has_errors(context: Context) -> bool:
     """Whether some rule reports an error; rules that report nothing worse are not asked."""
     reported = context.reported
-    asked = _of_errors(all_rules())
-    for rule, checks in asked.items():
-        if (checks or rule.id in reported) and any(
+    if not reported:
+        return any(
+            finding.severity == "error" for check in error_checks() for finding in check(context)
+        )
+    names = set()
+    for rule in all_rules():
+        if not rule.default or rule.id.severity != "error":
+            continue
+        names.add(rule.id)
+        if (rule.id in reported or makes_findings(rule)) and any(
             finding.severity == "error" for finding in rule.findings(context)
         ):
             return True
-    names = {rule.id for rule in asked}
     return any(
         finding.severity == "error"
         for rule_id, findings in reported.items()
         if rule_id not in names
         for finding in findings
     )
-
-
-@lru_cache(maxsize=1)
-def _of_errors(rules: tuple[type[Rule], ...]) -> dict[type[Rule], bool]:
-    """The rules that report errors, each with whether it makes findings itself."""
-    return {
-        rule: makes_findings(rule) for rule in rules if rule.default and rule.id.severity == "error"
-    }

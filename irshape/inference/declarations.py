@@ -16,7 +16,7 @@ Declaration = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOpe
 """An operation with its attributes, and what is wrong with those; or why there is none."""
 
 
-FEW_LAYERS = 150
+FEW_LAYERS = 20
 """In a body of fewer, hardly any layer comes again."""
 _SHORT = 1024
 """Longer attributes are not remembered, which bounds the memory that this takes."""
@@ -48,14 +48,15 @@ class Declarations:
             items = layer.items
             if layer.type != "Const":  # the reader keeps equal attributes once
                 key: tuple[object, ...] = id(items), layer.type, layer.version
-            elif _lies_anywhere(items):
-                key = layer.version, items[:4]
+            elif len(items) == 8 and items[5].isdigit() and items[7].isdigit():
+                name, element_type, other, shape, place, _, size, _ = items
+                key = layer.version, element_type, shape, name, other, place, size
             else:
                 key = (layer,)
             declaration = shared.get(key)
             if declaration is None:
                 declaration = self._of(layer)
-                if layer.version:
+                if layer.version and (layer.type != "Const" or _lies_anywhere(items)):
                     shared[key] = declaration
             declarations.append(declaration)
         # those for whom no single layer is looked up do not pay for a place for each

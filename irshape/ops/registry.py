@@ -21,7 +21,7 @@ ENTRY_POINT_GROUP = "irshape.operations"
 LIBRARY_FOLDER = "tokenization"
 """Where the operations are declared that a library of OpenVINO's adds to it."""
 
-_ALSO_READ = re.compile(r"^    also_read = \((.*?)\)$", re.MULTILINE | re.DOTALL)
+_ALSO_READ = re.compile(r"^    also_read = \((.*?)\)\r?$", re.MULTILINE | re.DOTALL)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 
 
@@ -54,8 +54,8 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
         listed = sorted(entries, key=lambda entry: entry.name)
     for entry in listed:
         if entry.name.endswith(".py"):
-            with open(entry.path, encoding="utf-8") as file:
-                yield package + entry.name.removesuffix(".py"), file.read()
+            with open(entry.path, "rb", buffering=0) as file:  # three times as fast as a text
+                yield package + entry.name.removesuffix(".py"), file.read().decode()
         elif entry.is_dir() and entry.name not in ("__pycache__", LIBRARY_FOLDER):
             yield from _sources(entry.path, f"{package}{entry.name}.")
 
@@ -121,6 +121,16 @@ def library_type_names() -> tuple[str, ...]:
 
 
 @cache
+def _declared_in(module: str) -> dict[str, list[type[Operation]]]:
+    """The versions of operations that a module declares, by the name of the type."""
+    by_type: dict[str, list[type[Operation]]] = {}
+    for value in vars(importlib.import_module(f"{__package__}.{module}")).values():
+        if isinstance(value, type) and issubclass(value, Operation) and "since" in vars(value):
+            by_type.setdefault(value.type_name(), []).append(value)
+    return by_type
+
+
+@cache
 def versions(type_name: str) -> tuple[type[Operation], ...]:
     """The declared versions of a type, oldest first; none if there is no such type.
 
@@ -131,15 +141,7 @@ def versions(type_name: str) -> tuple[type[Operation], ...]:
         folded = type_name.lower()
         candidates = [cls for cls in plugins() if cls.type_name().lower() == folded]
     else:
-        module = importlib.import_module(f"{__package__}.{entry[1]}")
-        candidates = [
-            value
-            for value in vars(module).values()
-            if isinstance(value, type)
-            and issubclass(value, Operation)
-            and value.type_name() == entry[0]
-            and "since" in vars(value)
-        ]
+        candidates = _declared_in(entry[1]).get(entry[0], [])
     return tuple(sorted(candidates, key=lambda cls: cls.since))
 
 

@@ -8,7 +8,7 @@ yield, `RuleId` to report under from an operation.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from .context import Context
 __all__ = [
     "HEADINGS",
     "PHASES",
+    "WITHOUT_ERROR_CHECKS",
     "Context",
     "Cure",
     "Fault",
@@ -31,6 +32,7 @@ __all__ = [
     "RuleId",
     "Severity",
     "all_rules",
+    "error_checks",
     "findings",
     "makes_findings",
     "rule_named",
@@ -63,15 +65,26 @@ FAMILIES = (
 )
 
 
-@lru_cache(maxsize=1)
-def all_rules() -> tuple[type[Rule], ...]:
-    """Every rule, by code."""
-    own = [
+WITHOUT_ERROR_CHECKS = frozenset(
+    ("file", "layouts", "shapes", "causes", "exports", "numerics", "comparing", "running")
+)
+"""The families that look for no errors by default: what they report as such, the reader or the
+inference has noticed."""
+
+
+def _of_families(families: Iterable[str]) -> list[type[Rule]]:
+    return [
         value
-        for family in FAMILIES
+        for family in families
         for value in vars(import_module(f"{__name__}.{family}")).values()
         if isinstance(value, type) and issubclass(value, Rule) and "code" in vars(value)
     ]
+
+
+@lru_cache(maxsize=1)
+def all_rules() -> tuple[type[Rule], ...]:
+    """Every rule, by code."""
+    own = _of_families(FAMILIES)
     from .plugins import plugin_rules
 
     return tuple(
@@ -136,9 +149,41 @@ def _asked(rules: tuple[type[Rule], ...], also: frozenset[str]) -> _Asked:
 
 def makes_findings(rule: type[Rule]) -> bool:
     """Whether a rule does more than to name what the reader and the inference report."""
-    return any(
-        getattr(rule, name).__func__ is not getattr(Rule, name).__func__
-        for name in ("check", "findings", "reported")
+    return any(_overrides(rule, name) for name in ("check", "findings", "reported"))
+
+
+def _overrides(rule: type[Rule], name: str) -> bool:
+    """Whether a rule has its own method of that name."""
+    own: bool = getattr(rule, name).__func__ is not getattr(Rule, name).__func__
+    return own
+
+
+Check = Callable[[Context], Iterable[Finding]]
+
+
+def error_checks() -> tuple[Check, ...]:
+    """What looks for errors in a model of which the reader and the inference report nothing.
+
+    Families without such a check are not imported.
+    """
+    from .plugins import plugin_rules
+
+    return _error_checks(plugin_rules())
+
+
+@lru_cache(maxsize=1)
+def _error_checks(of_plugins: tuple[type[Rule], ...]) -> tuple[Check, ...]:
+    rules = (
+        all_rules()
+        if of_plugins
+        else _of_families(family for family in FAMILIES if family not in WITHOUT_ERROR_CHECKS)
+    )
+    return tuple(
+        rule.findings
+        if _overrides(rule, "findings") or _overrides(rule, "reported")
+        else rule.check
+        for rule in rules
+        if rule.default and rule.id.severity == "error" and makes_findings(rule)
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import openvino as ov
 import pytest
@@ -277,3 +279,79 @@ def test_one_thing_is_named_in_the_singular(tmp_path: Path) -> None:
     finding = irshape.validate(net.save(tmp_path, declare=False)).diagnostics[0]
     assert finding.message == "`order` has 1 element, but `data` [2,11] has 2 dimensions"
     assert (finding.expected, finding.actual) == ("2 elements", "1")
+
+
+class Change(NamedTuple):
+    """What is changed in a model that was read and inferred before, and what follows."""
+
+    change: Callable[[irshape.Model, str], None]
+    shape: str
+    errors: tuple[str, ...] = ()
+
+
+def set_attribute(at: str, **attributes: str) -> Callable[[irshape.Model, str], None]:
+    """Sets attributes of a layer: of the one that is asked about, or of the input."""
+
+    def change(model: irshape.Model, layer: str) -> None:
+        changed = model.net.by_id[layer if at == "layer" else "0"]
+        changed.attributes = {**changed.attributes, **attributes}
+
+    return change
+
+
+def set_port(model: irshape.Model, layer: str) -> None:
+    model.net.by_id[layer].outputs[0].dims = (2, 7, 1)
+
+
+def set_weights(model: irshape.Model, layer: str) -> None:
+    """Axis 1 in place of axis 2."""
+    weights = model.weights
+    assert weights is not None
+    assert weights.data is not None
+    data = bytearray(weights.data[:])
+    constant = model.net.by_id[str(int(layer) - 1)]
+    at = int(constant.attributes["offset"])
+    data[at : at + 8] = (1).to_bytes(8, "little")
+    weights.data = bytes(data)
+
+
+CHANGES = {
+    "nothing": Change(lambda model, layer: None, "[2,3,1]"),
+    "attribute": Change(set_attribute("layer", keep_dims="false"), "[2,3]", ("IR201",)),
+    "faulty attribute": Change(set_attribute("layer", keep_dims="maybe"), "[2,3]", ("IR304",)),
+    "input": Change(set_attribute("input", shape="5,3,4"), "[5,3,1]", ("IR201",)),
+    "port": Change(set_port, "[2,3,1]", ("IR201",)),
+    "value": Change(set_weights, "[2,1,4]", ("IR201",)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_was_inferred_before_outlives_no_change(tmp_path: Path, name: str) -> None:
+    """Results are remembered from one model to the next, by all that decides them."""
+    net = Net()
+    data = net.parameter("2,3,4")
+    for axis in [0, 1] * 5:
+        net.result(
+            net.layer(
+                "ReduceMean",
+                [data, net.constant([axis])],
+                'keep_dims="true"',
+                outputs=["FP32:1,3,4" if axis == 0 else "FP32:2,1,4"],
+            )
+        )
+    last = net.layer(
+        "ReduceMean", [data, net.constant([2])], 'keep_dims="true"', outputs=["FP32:2,3,1"]
+    )
+    net.result(last)
+    path = net.save(tmp_path)
+    change, shape, errors = CHANGES[name]
+    for _ in range(2):
+        assert str(irshape.infer(path).outputs(last)[0].shape) == "[2,3,1]"
+        assert not codes(irshape.validate(path))
+        model = irshape.load(path)
+        change(model, last)
+        report = irshape.validate(model)
+        assert {found.code for found in report.diagnostics if found.severity == "error"} == set(
+            errors
+        )
+        assert str(irshape.infer(model).outputs(last)[0].shape) == shape

@@ -11,7 +11,18 @@ from test_faults import FAULTS
 import irshape
 from irshape.inference.engine import infer
 from irshape.model.graph import Model
-from irshape.rules import PHASES, Context, Fault, Finding, Rule, RuleId, all_rules, findings
+from irshape.rules import (
+    PHASES,
+    WITHOUT_ERROR_CHECKS,
+    Context,
+    Fault,
+    Finding,
+    Rule,
+    RuleId,
+    all_rules,
+    findings,
+    makes_findings,
+)
 
 EVERYTHING = {rule.code for rule in all_rules()}
 
@@ -74,3 +85,11 @@ def test_a_rule_cures_findings_of_its_own(name: str, tmp_path: Path) -> None:
             assert cure.edits
             assert all(0 <= edit.start <= edit.end <= len(before) for edit in cure.edits)
     assert context.model.source.data == before
+
+
+@pytest.mark.parametrize("family", sorted(WITHOUT_ERROR_CHECKS))
+def test_a_family_that_is_not_asked_for_errors_checks_for_none(family: str) -> None:
+    rules = [rule for rule in all_rules() if rule.__module__ == f"irshape.rules.{family}"]
+    assert rules
+    checking = {rule.name for rule in rules if rule.default and makes_findings(rule)}
+    assert not checking & {rule.name for rule in rules if rule.severity == "error"}

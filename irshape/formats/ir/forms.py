@@ -140,7 +140,7 @@ def read_form(text: str) -> Form | None:
 
 def _ports(text: str, start: int, end: int) -> Iterator[PortForm]:
     for match in _PORT.finditer(text, start, end):
-        dims = tuple(map(int, _SIZE.findall(match[5]))) if match[5] else ()
+        dims = _sizes(tuple(_SIZE.findall(match[5]))) if match[5] else ()
         named = match[2] is not None or match[4] is not None
         yield match[1], match[3], match.start(), dims, named
 

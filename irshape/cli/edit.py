@@ -110,7 +110,7 @@ def _set(graph: Graph, given: Given) -> None:
         for place, text in pairs(given["set"], "--set").items():
             name, colon, attribute = place.rpartition(":")
             if not colon:
-                raise ValueError(f"--set takes LAYER:ATTRIBUTE=VALUE, got '{place}={text}'")
+                raise ValueError(f"expected LAYER:ATTRIBUTE=VALUE, got '{place}={text}'")
             layer = graph[name]
             layer.set(**{attribute: _attribute(type(layer.operation), attribute, text)})
 
@@ -172,8 +172,8 @@ def _preprocess(graph: Graph, given: Given) -> None:
     for tensor, wanted in _by_tensor(graph, given, BEFORE).items():
         graph.preprocess(
             _name(tensor),
-            element_type=wanted.get("input_type"),
-            layout=_layouts(wanted.get("input_layout"), "--input-layout"),
+            element_type=_element_type(wanted.get("input_type")),
+            layout=_layouts(wanted.get("input_layout"), "image=NHWC:NCHW"),
             mean=_numbers(wanted.get("mean")),
             scale=_numbers(wanted.get("scale")),
         )
@@ -183,8 +183,8 @@ def _postprocess(graph: Graph, given: Given) -> None:
     for tensor, wanted in _by_tensor(graph, given, AFTER).items():
         graph.postprocess(
             _name(tensor),
-            element_type=wanted.get("output_type"),
-            layout=_layouts(wanted.get("output_layout"), "--output-layout"),
+            element_type=_element_type(wanted.get("output_type")),
+            layout=_layouts(wanted.get("output_layout"), "image=NCHW:NHWC"),
         )
 
 
@@ -202,12 +202,21 @@ def _name(tensor: Output) -> str:
     return tensor.names[0] if tensor.names else f"{tensor.layer.name}:{tensor.index}"
 
 
-def _layouts(text: str | None, flag: str) -> tuple[str, str] | None:
+def _element_type(text: str | None) -> str | None:
+    """The name of an element type. Raises `ValueError`."""
+    if text is not None:
+        from ..types import ElementType
+
+        ElementType.of(text)
+    return text
+
+
+def _layouts(text: str | None, example: str) -> tuple[str, str] | None:
     if text is None:
         return None
     before, colon, after = text.partition(":")
     if not colon or not before or not after:
-        raise ValueError(f"{flag} takes NAME=FROM:TO, as image=NHWC:NCHW, got '{text}'")
+        raise ValueError(f"expected NAME=FROM:TO, as {example}, got '{text}'")
     return before, after
 
 

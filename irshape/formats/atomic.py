@@ -48,7 +48,11 @@ def write_together(files: Mapping[Path, Content]) -> None:
             folder, name = os.path.split(target)
             if not os.path.isdir(folder):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-            handle, written[target] = tempfile.mkstemp(prefix=f".{name[:60]}.", dir=folder)
+            try:
+                handle, written[target] = tempfile.mkstemp(prefix=f".{name[:60]}.", dir=folder)
+            except OSError as problem:
+                problem.filename = str(path)
+                raise
             with os.fdopen(handle, "wb") as file:
                 _write(file, data)
             os.chmod(

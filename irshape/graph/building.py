@@ -177,6 +177,8 @@ class Building(Inferring):
             holder = self._by_tensor.get(name, output)
             if holder is not output and name not in output._names:
                 raise GraphError(f"{holder.layer.label} has a tensor '{name}' already")
+            if not name and name not in output._names:
+                raise GraphError("a name cannot be empty")
         self._give_names(output, wanted)
 
     def _output(self, given: Output | GraphLayer) -> Output:

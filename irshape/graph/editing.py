@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..model.weights import Constant
+from ..spelling import counted
 from ..types import DYNAMIC_TYPE, Dimension, PartialShape, ShapeLike
 from .building import Building, items_of, names_of, python_name, unknown_attribute
 from .errors import GraphError
@@ -139,6 +140,8 @@ class Editing(Building):
         self._own(layer)
         if name == layer.name:
             return
+        if not name:
+            raise GraphError("a name cannot be empty", operation=layer.type)
         if name in self._by_name:
             raise GraphError(f"there is a layer '{name}' already", operation=layer.type)
         with self.changes.whole():
@@ -172,6 +175,8 @@ class Editing(Building):
             for output, wanted in tensors.items():
                 self._name_tensor(output, wanted)
             free = {layer.name for layer in layers}
+            if "" in layers.values():
+                raise GraphError("a name cannot be empty")
             for layer, name in layers.items():
                 if name in self._by_name and name not in free:
                     raise GraphError(f"there is a layer '{name}' already", operation=layer.type)
@@ -188,8 +193,9 @@ class Editing(Building):
             if bypass is not None:
                 if not 0 <= bypass < len(layer._inputs) or len(layer._outputs) != 1:
                     raise GraphError(
-                        f"{self.where(layer)} has {len(layer._inputs)} inputs and "
-                        f"{len(layer._outputs)} outputs: input {bypass} cannot replace its output",
+                        f"{self.where(layer)} has {counted(len(layer._inputs), 'input')} "
+                        f"and {counted(len(layer._outputs), 'output')}: input {bypass} cannot "
+                        "replace its output",
                         operation=layer.type,
                     )
                 self.replace_uses(layer.output, layer._inputs[bypass].source)
@@ -441,9 +447,14 @@ class Editing(Building):
         return new
 
     def add_output(self, name: str | Output, as_name: str | None = None) -> GraphLayer:
-        """Makes a tensor an output of the graph. as_name: another name for it."""
+        """Makes a tensor an output of the graph, unless it is one. as_name: another name for it."""
         output = self.tensor(name)
         with self.changes.whole():
+            for user in output.users:
+                if user.layer.raw.is_result:
+                    if as_name is not None:
+                        self._name_tensor(output, (*output.names, as_name))
+                    return user.layer
             if as_name is None and not output.names and isinstance(name, str):
                 as_name = name if name not in self._by_tensor else None
             return self.result(output, as_name)

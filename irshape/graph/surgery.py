@@ -193,7 +193,27 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str] | str]) -> list[G]:
         done |= reached
     groups.append({layer for layer in graph.layers if layer not in done})
     fixed = fixed_layers(graph)
-    return [_part(graph, groups, number, fixed) for number in range(len(groups))]
+    parts = []
+    for number in range(len(groups)):
+        part = _part(graph, groups, number, fixed)
+        if not part.results:
+            raise GraphError(
+                f"part {number + 1} would be empty: nothing is computed {_bounds(stages, number)}",
+                help="name cuts in the order in which they are computed",
+            )
+        parts.append(part)
+    return parts
+
+
+def _bounds(stages: Sequence[Sequence[str]], number: int) -> str:
+    """Between which cuts a part lies, in words."""
+    before, after = (
+        " and ".join(f"'{name}'" for name in stages[at]) if 0 <= at < len(stages) else ""
+        for at in (number - 1, number)
+    )
+    if before and after:
+        return f"after {before} and before {after}"
+    return f"after {before}" if before else f"before {after}"
 
 
 def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collection[GraphLayer]) -> G:

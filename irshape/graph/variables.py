@@ -15,14 +15,36 @@ def made_stateful(
     """See `Graph.make_stateful`."""
     with graph.changes.whole():
         ends = {graph._input(old): graph.tensor(new) for old, new in pairs.items()}
+        if len(ends) < len(pairs):
+            raise GraphError("two of the pairs name the same input")
         batch = _batch_of(graph, set(ends), batch_from)
         order: Output | None = None
         if beam_idx is not None:
             order = graph.parameter("i32", "[?]", name=beam_idx)
-        for (old, name), new in zip(
-            zip(ends, pairs, strict=True), list(ends.values()), strict=True
-        ):
-            _make_variable(graph, name, old, new, order, batch)
+        results = _results_of(ends, pairs)
+        values: dict[Output, Output] = {}
+        for (old, new), name in zip(ends.items(), pairs, strict=True):
+            _check(name, old, new)
+            values[old] = _read(graph, name, old, order, batch)
+        graph._remove_all([*(old.layer for old in ends), *results])
+        for new, name in zip(ends.values(), pairs, strict=True):
+            graph.add_layer("Assign", values.get(new, new), variable_id=name)
+
+
+def _results_of(ends: Mapping[Output, Output], pairs: Mapping[str, str]) -> list[GraphLayer]:
+    """The Results of the next values, one for each variable: a tensor can be another output too.
+
+    Raises `GraphError` for what is no output.
+    """
+    removed: list[GraphLayer] = []
+    for new, name in zip(ends.values(), pairs.values(), strict=True):
+        results = [user.layer for user in new.users if user.layer.raw.is_result]
+        if not results:
+            raise GraphError(f"{new!r} is no output of the graph")
+        left = [result for result in results if result not in removed]
+        left.sort(key=lambda result, name=name: result.name == name)  # type: ignore[misc]
+        removed += left[-1:]
+    return removed
 
 
 def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output | None:
@@ -34,17 +56,7 @@ def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output 
     return next(iter(dynamic), None)
 
 
-def _make_variable(
-    graph: Editing,
-    name: str,
-    old: Output,
-    new: Output,
-    order: Output | None,
-    batch: Output | None,
-) -> None:
-    results = [user.layer for user in new.users if user.layer.raw.is_result]
-    if not results:
-        raise GraphError(f"{new!r} is no output of the graph")
+def _check(name: str, old: Output, new: Output) -> None:
     if new is old:
         raise GraphError(f"{new!r} is both ends of the variable")
     if new.element_type is not old.element_type or not old.shape.compatible(new.shape):
@@ -54,23 +66,27 @@ def _make_variable(
             expected=str(old),
             actual=str(new),
         )
-    read = graph.add(
+
+
+def _read(
+    graph: Editing, name: str, old: Output, order: Output | None, batch: Output | None
+) -> Output:
+    """Reads a variable where an input was taken; what is taken now."""
+    read: Output = graph.add(
         "ReadValue",
         _initial(graph, old, batch),
         variable_id=name,
         variable_type=str(old.element_type),
         variable_shape=old.shape,
     )
-    value = read if order is None else graph.add("Gather", read, order, 0, batch_dims=0)
-    parameter = old.layer
+    value: Output = read if order is None else graph.add("Gather", read, order, 0, batch_dims=0)
     names = old.names
     graph._give_names(old, ())
     with graph.batch():
         for user in old.users:
             graph.connect(user, value)
     graph._give_names(read, names)
-    graph._remove_all([parameter, *results])
-    graph.add_layer("Assign", new, variable_id=name)
+    return value
 
 
 def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:

@@ -260,6 +260,10 @@ REFUSED = {
     "a layout that is none": Refused(
         ["edit", "m.xml", "--input-layout", "x=NC"], 2, "NAME=FROM:TO"
     ),
+    "an element type that is none": Refused(
+        ["edit", "m.xml", "--input-type", "x=f99"], 2, "--input-type: unknown element type 'f99'"
+    ),
+    "an empty name": Refused(["edit", "m.xml", "--rename", "x="], 1, "a name cannot be empty"),
     "layouts of other dimensions": Refused(
         ["edit", "m.xml", "--input-layout", "x=NC:NHWC"], 1, "different dimensions"
     ),
@@ -290,6 +294,17 @@ REFUSED = {
     "split in one part": Refused(["split", "m.xml", "--parts", "1"], 2, "--parts"),
     "split in too many parts": Refused(
         ["split", "m.xml", "--parts", "9"], 1, "9 parts are too many"
+    ),
+    "split before everything": Refused(
+        ["split", "m.xml", "--at", "x"], 1, "part 1 would be empty: nothing is computed before 'x'"
+    ),
+    "split behind everything": Refused(
+        ["split", "tail.xml", "--at", "squash"], 1, "part 2 would be empty: nothing is computed"
+    ),
+    "split in another order": Refused(
+        ["split", "m.xml", "--at", "shift", "double"],
+        1,
+        "part 2 would be empty: nothing is computed after 'shift' and before 'double'; name cuts",
     ),
     "split at a misspelt tensor": Refused(
         ["split", "m.xml", "--at", "dubble"], 2, "did you mean 'double'?"
@@ -327,7 +342,7 @@ def test_the_parts_of_a_split_do_what_the_whole_does(folder: Path) -> None:
 
 
 def test_a_cut_through_two_tensors(folder: Path) -> None:
-    status, out, _ = call("split", "m.xml", "--at", "positive+turned", "-o", "p.xml")
+    status, out, _ = call("split", "m.xml", "--at", "shift+positive", "-o", "p.xml")
     assert status == 0
     assert sorted(path.name for path in folder.glob("p_*.xml")) == ["p_1.xml", "p_2.xml"]
     assert out.startswith("p_1.xml: ")
@@ -377,6 +392,15 @@ def test_parts_appear_together_or_not_at_all(folder: Path) -> None:
     status, out, _ = call("split", "m.xml", "--at", "double", "-o", "p.xml")
     assert (status, out) == (2, "")
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(prefix: str, dir: str) -> None:
+        raise PermissionError(13, "Permission denied", f"{dir}/{prefix}temporary")
+
+    monkeypatch.setattr("tempfile.mkstemp", refused)
+    status, _, err = call("extract", "m.xml", "--to", "double", "-o", "out.xml")
+    assert (status, "'out.bin'" in err, "temporary" in err) == (2, True, False)
 
 
 def test_from_standard_input_to_standard_output(folder: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import openvino as ov
 import pytest
 
 import irshape
@@ -110,3 +112,48 @@ def test_a_pair_that_does_not_fit(
     with pytest.raises(GraphError, match=message):
         graph.make_stateful(pairs, **options)
     assert seen(graph) == before
+
+
+class Shared(NamedTuple):
+    """Variables whose next values are tensors that the graph uses otherwise too.
+
+    values: of the output y for x = 1, 2, 3. outputs: how many are left.
+    """
+
+    pairs: dict[str, str]
+    values: list[float]
+    outputs: int
+
+
+SHARED = {
+    "the next value is another variable": Shared({"p": "old q", "q": "2x"}, [1, 4, 9], 3),
+    "the other one first": Shared({"q": "2x", "p": "old q"}, [1, 4, 9], 3),
+    "both have the same next value": Shared({"p": "2x", "q": "2x"}, [1, 6, 11], 4),
+    "the next value is an output twice": Shared({"p": "x+p"}, [1, 3, 6], 4),
+}
+
+
+def shared() -> Graph:
+    """y = x + p + q, and what can be the next values of p and q."""
+    graph = Graph(name="shared")
+    x, p, q = (graph.parameter("f32", "[1]", name=name) for name in "xpq")
+    graph.result(x + p + q, "y")
+    for name, value in {"old q": q, "2x": x * 2.0, "x+p": x + p}.items():
+        graph.result(value, name)
+    graph.result(graph.tensor("x+p"), "again")
+    return graph
+
+
+@pytest.mark.parametrize("case", SHARED.values(), ids=SHARED)
+def test_next_values_that_are_used_otherwise_too(case: Shared, tmp_path: Path) -> None:
+    graph = shared()
+    graph.make_stateful(case.pairs)
+    for _ in range(2):
+        check(graph)
+        graph.save(tmp_path / "shared.xml")
+        request = ov.Core().compile_model(tmp_path / "shared.xml", "CPU").create_infer_request()
+        zero = {"q": np.zeros(1, "f4")} if "q" in graph and len(graph.parameters) > 1 else {}
+        steps = [request.infer({"x": np.full(1, k, "f4"), **zero})["y"].item() for k in (1, 2, 3)]
+        assert steps == case.values
+        assert len(graph.outputs) == case.outputs
+        graph.make_stateful(graph.make_stateless())

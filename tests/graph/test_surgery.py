@@ -65,6 +65,12 @@ def test_names_can_be_swapped() -> None:
     assert [graph[second].id, graph[first].id] == ids
 
 
+def test_an_output_is_added_once() -> None:
+    graph = swish_graph()
+    assert graph.add_output("y") is graph.add_output("y", "z") is graph.results[0]
+    assert [output.names for output in graph.outputs] == [("y", "z")]
+
+
 def test_an_extracted_input_is_named_as_it_was_asked_for() -> None:
     graph = load("encoder")
     layer = next(each for each in graph if each.type == "Gelu")

@@ -8,7 +8,8 @@ of HTTP are limited in number, and messages show no credentials.
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -61,14 +62,13 @@ def open_remote_weights(url: str) -> Weights:
     shown = without_credentials(url)
     try:
         file = _File(url)
+        if file.size is None:
+            return _unmeasured(url)
         if not file.size:
-            return Weights(shown, b"", "empty")
-        if file.size <= SMALL_CONSTANT:
-            data = file.fetch(0, file.size)
-            if is_lfs_pointer(data):
-                return Weights(shown, None, "lfs")
-            return Weights(shown, data, "ready")
+            return _held(shown, b"")
         try:
+            if file.size <= SMALL_CONSTANT:
+                return _held(shown, file.fetch(0, file.size))
             file.fetch(file.size - 1, 1)
         except _WithoutPartsError:
             return _whole(url, file.size)
@@ -79,6 +79,23 @@ def open_remote_weights(url: str) -> Weights:
     return Weights(shown, Ranges(file.size, file.fetch), "ready")
 
 
+def _held(shown: str, data: bytes) -> Weights:
+    """A .bin that is read already."""
+    if is_lfs_pointer(data):
+        return Weights(shown, None, "lfs")
+    return Weights(shown, data, "ready" if data else "empty")
+
+
+def _unmeasured(url: str) -> Weights:
+    """A .bin of which the server does not say how large it is."""
+    shown = without_credentials(url)
+    data = read_remote(url, WHOLE)
+    if len(data) > WHOLE:
+        why = f"its server does not say how large it is, and it has more than {WHOLE} bytes"
+        return Weights(shown, None, "unreadable", why)
+    return _held(shown, data)
+
+
 def _whole(url: str, size: int) -> Weights:
     shown = without_credentials(url)
     if size > WHOLE:
@@ -87,7 +104,7 @@ def _whole(url: str, size: int) -> Weights:
     data = read_remote(url, WHOLE)
     if len(data) != size:
         return Weights(shown, None, "unreadable", _cut_off(size, len(data)).strerror or "")
-    return Weights(shown, data, "ready")
+    return _held(shown, data)
 
 
 def expect_small_constants(model: Model) -> None:
@@ -137,35 +154,72 @@ class _File:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self._tag = ""
+        """What the server calls this content of the file."""
         with _explained(url):
             filesystem, path = _filesystem(url)
             size = filesystem.info(path).get("size")
-        if size is None:
-            raise _RefusedError("its server does not say how large it is")
-        self.size = int(size)
+        self.size = None if size is None else int(size)
+        """None where the server does not say it."""
 
     def fetch(self, offset: int, size: int) -> bytes:
         """`size` bytes at `offset`. Raises `OSError` for fewer."""
         with _explained(self.url):
             filesystem, path = _filesystem(self.url)
             if _is_http(self.url):
-                data = self._part(filesystem, path, offset, size)
+                from fsspec.asyn import sync
+
+                data = sync(filesystem.loop, self._part, filesystem, path, offset, size)
             else:
                 data = filesystem.cat_file(path, start=offset, end=offset + size)
             if len(data) != size:
                 raise _cut_off(size, len(data))
             return bytes(data)
 
-    def _part(self, filesystem: Any, path: str, offset: int, size: int) -> bytes:
+    async def _part(self, filesystem: Any, path: str, offset: int, size: int) -> bytes:
         """A part of a file of HTTP; no more is read, whatever the server sends."""
-        with filesystem.open(
-            path, "rb", block_size=_PIECE, cache_type="none", size=self.size
-        ) as file:
-            file.seek(offset)
-            try:
-                return bytes(file.read(size))
-            except ValueError:
-                raise _WithoutPartsError("its server gives no parts of a file") from None
+        session = await filesystem.set_session()
+        settings = dict(filesystem.kwargs)
+        settings["headers"] = dict(settings.get("headers") or {}) | {
+            "Range": f"bytes={offset}-{offset + size - 1}",
+            "Accept-Encoding": "identity",
+        }
+        async with session.get(filesystem.encode_url(path), **settings) as answer:
+            if answer.status in (404, 410):
+                raise FileNotFoundError
+            answer.raise_for_status()
+            if answer.status != 206:
+                raise _WithoutPartsError("its server gives no parts of a file")
+            self._require_part(answer.headers, offset, size)
+            return await _read_at_most(answer.content, size)
+
+    def _require_part(self, headers: Mapping[str, str], offset: int, size: int) -> None:
+        """Raises `OSError` for another part than the one that is asked for, or one of another
+        content than the parts before.
+        """
+        said = headers.get("Content-Range")
+        part = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", said or "")
+        if part is None:
+            as_asked = said is None and headers.get("Content-Length") == str(size)
+        else:
+            as_asked = int(part[1]) == offset
+        if not as_asked:
+            raise _RefusedError("its server sends other parts than those that are asked for")
+        tag = headers.get("ETag", "")
+        if tag.startswith("W/"):  # says nothing about bytes
+            tag = ""
+        self._tag = self._tag or tag
+        if tag not in ("", self._tag) or (part and part[2] not in ("*", str(self.size))):
+            raise _RefusedError("it changed while it was read")
+
+
+async def _read_at_most(content: Any, size: int) -> bytes:
+    pieces: list[bytes] = []
+    left = size
+    while left > 0 and (piece := await content.read(left)):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def _cut_off(promised: int, sent: int) -> _RefusedError:
@@ -198,9 +252,19 @@ def _reason(problem: Exception) -> str:
         return str(problem)
     names = {
         "TooManyRedirects": f"its server redirects more than {REDIRECTS} times",
+        "NonHttpUrlRedirectClientError": "its server redirects to another protocol",
+        "InvalidUrlRedirectClientError": "its server redirects to no URL",
+        "ServerDisconnectedError": "its server closed the connection",
         "ClientPayloadError": "its server sent less than it promised",
     }
     kind = type(problem).__name__
+    if kind == "ClientPayloadError" and "content-encoding" in str(problem):
+        return "what its server sent cannot be unpacked"
+    causes = type(problem.__cause__).__mro__
+    if kind == "ClientResponseError" and any(
+        each.__name__ == "HttpProcessingError" for each in causes
+    ):
+        return "its server's answer is not HTTP"
     if kind in names:
         return names[kind]
     status = getattr(problem, "status", None)

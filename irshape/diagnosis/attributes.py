@@ -49,6 +49,7 @@ MAX_RANK = 12
 MAX_SIBLINGS = 4
 """Of how many other layers the attributes are tried where a layer has none."""
 
+_SPELLINGS = re.compile(r"0[xX][0-9a-fA-F]{1,16}|\d(\.\d*)?[eE]\+?\d{1,2}|\d{1,3}(_\d{3})+")
 MAX_DIGITS = 6
 """Of how many digits numbers are tried with one less."""
 _COUNTERPARTS = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
@@ -280,10 +281,10 @@ def _is_padded(layer: Layer) -> bool:
 
 
 def is_strange(scene: Scene, layer: Layer, name: str, text: str) -> bool:
-    """Whether no other layer of the operation has a value, and it is no default."""
+    """Whether no other layer of the operation has such a list, and it is no default."""
     declaration = registry.declaration_of(layer)
     attribute = declaration.attributes.get(name) if declaration is not None else None
-    if attribute is None:
+    if attribute is None or not isinstance(attribute.kind, ListOf):
         return False
     value = _reads(attribute.kind, text)
     usual = _usual(scene, layer, name)
@@ -363,14 +364,30 @@ def _texts(
 
 
 def _same_numbers(text: str, other: str) -> bool:
-    """Whether whole numbers are written as such and as fractions: 16 and 16.0."""
-    return "." in text and re.sub(r"\.0+(?!\d)", "", text) == other
+    """Whether whole numbers are written as such and in another way: 16 and 16.0, or 0x10."""
+    if "." in text and re.sub(r"\.0+(?!\d)", "", text) == other:
+        return True
+    return str(spelt_otherwise(text)) == other
+
+
+def spelt_otherwise(text: str) -> int | None:
+    """The whole number that a text is in hexadecimal, with an exponent or with separators."""
+    text = text.strip()
+    if len(text) > MAX_LENGTH or not _SPELLINGS.fullmatch(text):
+        return None
+    if text[:2].lower() == "0x":
+        return int(text, 16)
+    value = float(text.replace("_", ""))
+    return int(value) if value.is_integer() else None
 
 
 def _respelt(text: str) -> Iterator[str]:
     """The number or numbers in a text that is none: without a sign, brackets or a fraction."""
     if "." in text and re.fullmatch(r"\s*-?\d+\.\d*(\s*,\s*-?\d+\.\d*)*\s*", text):
         yield re.sub(r"\.\d*", "", text).strip()
+    number = spelt_otherwise(text)
+    if number is not None:
+        yield str(number)
     yield text.strip().removeprefix("-")
     yield text.strip(" []{}()<>\"'")
     if re.search(r"\d\s*[;xX:|/ ]\s*\d", text):
@@ -385,9 +402,14 @@ def _of_another_length(attribute: Attribute, text: str) -> Iterator[str]:
         return
     parts = [part.strip() for part in text.split(",")]
     comma = ", " if ", " in text or len(parts) == 1 else ","
+    half = parts[: len(parts) // 2]
+    if half and parts == half * 2:
+        yield comma.join(half)
     for row in (parts[:-1], [*parts, parts[-1]], parts[1:], [parts[0], *parts]):
         if row:
             yield comma.join(row)
+    if len(parts) == 1:
+        yield comma.join(parts * 3)
 
 
 def _other_digits(text: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ from .groups import (
     of_copied_layers,
     of_inputs,
     of_lost_inputs,
+    of_unfed_layers,
     of_wrong_inputs,
 )
 from .search import Search, of_values, without
@@ -77,7 +78,7 @@ def diagnose(
     told = {id(finding) for group in groups for finding in group.explained}
     left = [finding for finding in left if id(finding) not in told]
     groups += [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
-    groups += of_attributes(left)
+    groups += [*of_attributes(left), *of_unfed_layers(left, alone)]
     told = {id(finding) for group in groups for finding in group.explained}
     left = [finding for finding in graver if id(finding) not in told]
     groups += of_wrong_inputs(left, diagnoses)

@@ -15,6 +15,7 @@ from ..rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT
 from ..rules import Context
 from ..rules.links import alike
 from ..types import ElementType
+from .attributes import spelt_otherwise
 from .candidate import Candidate, Change
 from .scene import Scene
 from .writing import with_attribute
@@ -147,9 +148,26 @@ def _declaring(
         (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
         rule=CONTRADICTED_CONSTANT if layer.is_constant else CONTRADICTED_ATTRIBUTE,
         cost=0.6
-        if resized or (sorted(sizes) == sorted(port.dims or ()) and sizes != port.dims)
+        if resized
+        or (sorted(sizes) == sorted(port.dims or ()) and sizes != port.dims)
+        or (sizes == port.dims and _is_alone(const))
         else 1.2,
         bold=True,
+    )
+
+
+def _is_alone(const: Const) -> bool:
+    """Whether a constant and its port have a type that no other port of the model has."""
+    port = const.port
+    if port is None or not const.layer.is_constant or const.type is not port.element_type:
+        return False
+    return const.scene.context.shared(_precisions)[port.precision] == 1
+
+
+def _precisions(context: Context) -> Counter[str | None]:
+    """How many ports of the model have each precision."""
+    return Counter(
+        port.precision for layer in context.every_layer for port in (*layer.inputs, *layer.outputs)
     )
 
 
@@ -158,6 +176,15 @@ def _meant_to_take(const: Const, size: int) -> bool:
     if const.offset is None or const.size is None or fills(const, const.size):
         return False
     return fills(const, size)
+
+
+def lies_in_place(const: Const) -> bool:
+    """Whether a constant fills the bytes from its offset to the next one, and none are free where
+    it would lie if offset and size were exchanged."""
+    needed, other = const.bytes_of(const.type, const.shape), const.size
+    if other is None or not fills(const, needed):
+        return False
+    return all(other < start or other + needed > stop for start, stop in free_spans(const))
 
 
 def fills(const: Const, size: int) -> bool:
@@ -286,7 +313,9 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
                 f"{const.layer.attribute('size')}",
                 cost,
             )
+    spelt = spelt_otherwise(const.layer.attribute("size") or "")
     size = "".join(filter(str.isdigit, const.layer.attribute("size") or ""))
+    size = size if spelt is None else str(spelt)
     if const.size is None and size and size == str(const.bytes_of(const.type, const.shape)):
         yield const.candidate("size", size, f"size is {const.layer.attribute('size')}", 0.6)
     yield from _offsets(const)
@@ -338,6 +367,8 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
         if not shared or consumer is None or not decides:
             return
     written = const.layer.attribute("offset") or ""
+    spelt = spelt_otherwise(written)
+    written = written if spelt is None else str(spelt)
     for cost, start in gaps(free_spans(const), size, end_before(const)):
         yield const.candidate(
             "offset",

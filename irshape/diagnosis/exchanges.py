@@ -199,6 +199,7 @@ def _exchanged_types(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
         scene.source.attribute(here.offset, "type"),
         here,
         (one, other),
+        (one, other) if here.is_result or there.is_result else (),
         cost=0.6,
         rule=CONTRADICTED_OPERATION,
         bold=True,
@@ -275,8 +276,9 @@ def _exchanged_sources(scene: Scene, one: int, other: int) -> Iterator[Candidate
                 end is not None and output is not None and alike(end, output)
                 for end, output in zip((*ends, *ends), (*sources, *sources[::-1]), strict=True)
             ]
-            if fits == [False, False, True, True]:
-                yield _crossed(scene, (one, other), first, second)
+            if not all(fits[:2]) and all(fits[2:]):
+                crossed = _crossed(scene, (one, other), first, second)
+                yield crossed._replace(cost=0.8) if any(fits[:2]) else crossed
 
 
 def _crossed(scene: Scene, positions: tuple[int, int], one: Edge, other: Edge) -> Candidate:

@@ -28,6 +28,9 @@ from .writing import new_edge, with_attribute
 MAX_UNUSED = 4
 """Of how many layers that feed nothing an edge is looked for."""
 
+MAX_NEAR = 8
+"""Of how many layers before one an output is tried where all feed something."""
+
 _CLOSING = {
     "input": re.compile(rb"</input\s*>"),
     "output": re.compile(rb"</output\s*>"),
@@ -226,6 +229,8 @@ def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator
         if at != position and not scene.consumers[at] and len(scene.layers[at].outputs) == 1
     ]
     unused.sort(key=lambda at: (not scene.layers[at].is_constant, position - at))
+    if not unused and finding.rule == INPUT_COUNT and scene.in_order:
+        yield from _lost_input_of_many(scene, position, gaps)
     for index, at in enumerate(unused[:MAX_UNUSED]):
         source = scene.layers[at]
         output = source.outputs[0]
@@ -243,6 +248,40 @@ def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator
                     (position,),
                     (at,),
                     cost=0.9 + 0.1 * (index + step),
+                    rule=INPUT_COUNT,
+                )
+
+
+def _lost_input_of_many(scene: Scene, position: int, gaps: list[int]) -> Iterator[Candidate]:
+    """An input port is lost whose source feeds others, too: the nearest ones before are tried.
+
+    Writers put a layer soon behind those that feed it.
+    """
+    layer = scene.layers[position]
+    fed = {source for source in scene.sources[position] if source is not None}
+    near = [
+        (at, index)
+        for at in range(position - 1, max(-1, position - 1 - MAX_NEAR), -1)
+        for index in range(len(scene.layers[at].outputs))
+        if (at, index) not in fed
+    ]
+    for rank, (at, index) in enumerate(near):
+        source = scene.layers[at]
+        output = source.outputs[index]
+        for step, number in enumerate(map(str, gaps)):
+            edits = _with_port(scene, position, "input", layer.inputs, number, output)
+            edge = new_edge(scene, source.id, output.id, layer.id, number)
+            if edits and edge:
+                yield Candidate(
+                    (*edits, *edge),
+                    f"input port {number} is added, with an edge from {source.label}",
+                    f"the layer lacks input port {number}; {source.label} stands near",
+                    layer.offset,
+                    layer,
+                    (position,),
+                    (at,),
+                    cost=1.5 + 0.05 * rank + 0.1 * step,
+                    certain=False,
                     rule=INPUT_COUNT,
                 )
 

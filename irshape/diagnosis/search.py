@@ -62,7 +62,8 @@ BESIDE = 6
 SHOWN = 3
 """With so many candidates, those that are clearly less likely are not looked for."""
 FEW = 8
-"""With more errors and warnings than this, what could be meant is not changed unasked."""
+"""With more errors and warnings than this, what could be meant is not changed unasked, unless all
+are gone then."""
 OTHERS = 4
 """Among how many findings the one is looked for whose cause explains most."""
 LISTED = 5
@@ -254,7 +255,7 @@ class Search:
         rivals = [entry for entry in best if entry[0] == most]
         certain = (
             first.certain
-            and (self.few or not first.bold)
+            and (self.few or not first.bold or most >= len(self.waiting))
             and (len(rivals) == 1 or rivals[1][1].cost - first.cost >= CLEARLY)
         )
         return Diagnosis(

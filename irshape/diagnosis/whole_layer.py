@@ -32,6 +32,7 @@ from ..rule_ids import (
 from ..types import ElementType, PartialShape
 from .attributes import is_strange
 from .candidate import Candidate, Change
+from .constants import Const, lies_in_place
 from .edges import is_as_chosen
 from .ports import declared_as_fed, shown
 from .scene import Scene
@@ -261,6 +262,7 @@ def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Ite
     if finding.layer is not layer or not code.startswith(("IR3", "IR4", "IR20", "IR50")):
         return
     items = list(zip(layer.items[::2], layer.items[1::2], strict=True))[:MAX_ITEMS]
+    lies_there = layer.is_constant and lies_in_place(Const(scene, position))
     for (one, text), (other, value) in combinations(items, 2):
         if text == value:
             continue
@@ -268,7 +270,7 @@ def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Ite
         if not fits:
             continue
         odd = not (_reads_as(layer, one, text) and _reads_as(layer, other, value))
-        odd = odd or (layer.is_constant and {one, other} == {"offset", "size"})
+        odd = odd or (layer.is_constant and {one, other} == {"offset", "size"} and not lies_there)
         now = is_strange(scene, layer, one, text) + is_strange(scene, layer, other, value)
         then = is_strange(scene, layer, one, value) + is_strange(scene, layer, other, text)
         edits = (

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from copy import deepcopy
 from itertools import pairwise
+from math import prod
 
 from faults import (
     Fault,
@@ -27,6 +28,7 @@ from faults import (
     where,
 )
 from hand_faults import dims
+from lxml import etree
 from single_faults import attribute_texts, bodies, declares, edges_by_target, members, parameters
 from slip_faults import each_changed
 from structure_faults import numbers
@@ -716,3 +718,210 @@ def contents_of_the_next_layer(tree: Tree) -> Iterator[Where]:
             with each_changed([(layer, name, str(other.get(name))) for name in names]):
                 yield where(layer)
             layer[:] = before
+
+
+# kinds that were written after the corrections for those above
+
+
+def plain_texts(tree: Tree, pattern: str, change: Callable[[str], str]) -> Iterator[Where]:
+    """Attributes whose value has a form, with another value."""
+    for layer, data, name, text in attribute_texts(tree):
+        if re.fullmatch(pattern, text):
+            with changed(data, name, change(text)):
+                yield where(layer)
+
+
+@edit_fault
+def list_doubled(tree: Tree) -> Iterator[Where]:
+    yield from plain_texts(tree, r"-?\d+(, ?-?\d+)+", lambda text: f"{text}, {text}")
+
+
+@edit_fault
+def list_as_one_number(tree: Tree) -> Iterator[Where]:
+    yield from plain_texts(tree, r"-?\d+(, ?-?\d+)+", lambda text: text.split(",")[0])
+
+
+@edit_fault
+def number_in_brackets(tree: Tree) -> Iterator[Where]:
+    yield from plain_texts(tree, r"-?\d+", lambda text: f"[{text}]")
+
+
+@edit_fault
+def number_in_hexadecimal(tree: Tree) -> Iterator[Where]:
+    yield from plain_texts(tree, r"\d+", lambda text: hex(int(text)))
+
+
+@edit_fault
+def number_by_exponent(tree: Tree) -> Iterator[Where]:
+    """Offset or size as a program prints large numbers."""
+    for layer, data in constants(tree):
+        for name in ("offset", "size"):
+            number = int(str(data.get(name)))
+            if number >= 10:
+                with changed(data, name, f"{number:e}".replace("e+0", "e")):
+                    yield where(layer)
+
+
+@edit_fault
+def leading_zeros(tree: Tree) -> Iterator[Where]:
+    for layer in layers(tree):
+        text = f"{int(str(layer.get('id'))):05d}"
+        with changed(layer, "id", text):
+            yield where(layer)
+
+
+def declared(port: Tree, order: list[str]) -> Iterator[None]:
+    """A port with as many dimensions as are given."""
+    before = list(port)
+    port[:] = [etree.fromstring(f"<dim>{size}</dim>") for size in order]
+    yield
+    port[:] = before
+
+
+@edit_fault
+def dimensions_lost(tree: Tree) -> Iterator[Where]:
+    """A port has no dimensions."""
+    for layer in layers(tree):
+        for port in layer.findall("*/port"):
+            if len(port):
+                for _ in declared(port, []):
+                    yield where(layer)
+
+
+@edit_fault
+def output_declared_as_the_input(tree: Tree) -> Iterator[Where]:
+    for layer in layers(tree):
+        one, other = layer.find("input/port"), layer.find("output/port")
+        if one is not None and other is not None and sizes(one) != sizes(other):
+            for _ in declared(other, sizes(one)):
+                yield where(layer)
+
+
+@edit_fault
+def input_declared_as_the_other(tree: Tree) -> Iterator[Where]:
+    for layer in layers(tree):
+        for one, other in pairwise(layer.findall("input/port")):
+            if sizes(one) != sizes(other):
+                for _ in declared(other, sizes(one)):
+                    yield where(layer)
+
+
+@edit_fault
+def parameter_as_constant(tree: Tree) -> Iterator[Where]:
+    for layer, _ in parameters(tree):
+        with changed(layer, "type", "Const"):
+            yield where(layer)
+
+
+@edit_fault
+def constant_as_parameter(tree: Tree) -> Iterator[Where]:
+    for layer, _ in constants(tree):
+        with changed(layer, "type", "Parameter"):
+            yield where(layer)
+
+
+@edit_fault
+def edge_targets_crossed(tree: Tree) -> Iterator[Where]:
+    """Two edges, one after the other in the file, have each other's target."""
+    names = ("to-layer", "to-port")
+    for body in bodies(tree):
+        by_id = members(body)
+        for one, other in pairwise(body.findall("edges/edge")):
+            targets = {(edge.get("from-layer"), edge.get("from-port")) for edge in (one, other)}
+            if len(targets) > 1 and one.get("to-layer") != other.get("to-layer"):
+                new = [(one, name, str(other.get(name))) for name in names]
+                new += [(other, name, str(one.get(name))) for name in names]
+                owner = where(by_id[str(one.get("to-layer"))])
+                with each_changed(new):
+                    yield owner
+
+
+@edit_fault
+def ports_of_the_next_edge(tree: Tree) -> Iterator[Where]:
+    """An edge has `from-port` or `to-port` of the next one."""
+    for body in bodies(tree):
+        by_id = members(body)
+        for one, other in pairwise(body.findall("edges/edge")):
+            for name in ("from-port", "to-port"):
+                if one.get(name) != other.get(name):
+                    with changed(one, name, str(other.get(name))):
+                        yield where(by_id[str(one.get("to-layer"))])
+
+
+@edit_fault
+def incoming_edges_reversed(tree: Tree) -> Iterator[Where]:
+    """The edges into a layer lead to its ports in the other order."""
+    for body in bodies(tree):
+        by_id = members(body)
+        for number, incoming in edges_by_target(body).items():
+            ports = [str(edge.get("to-port")) for edge in incoming]
+            forms = {declares(port) for port in by_id[number].findall("input/port")}
+            if len(incoming) > 1 and len(forms) > 1:
+                rows = zip(incoming, ports[::-1], strict=True)
+                with each_changed([(edge, "to-port", port) for edge, port in rows]):
+                    yield where(by_id[number])
+
+
+@edit_fault
+def all_edges_into_a_layer_missing(tree: Tree) -> Iterator[Where]:
+    for body in bodies(tree):
+        by_id = members(body)
+        for number, incoming in edges_by_target(body).items():
+            if len(incoming) == 2:
+                with removed(incoming[1]), removed(incoming[0]):
+                    yield where(by_id[number])
+
+
+@edit_fault
+def offset_zero(tree: Tree) -> Iterator[Where]:
+    for layer, data in constants(tree):
+        if data.get("offset") != "0":
+            with changed(data, "offset", "0"):
+                yield where(layer)
+
+
+@edit_fault
+def size_zero(tree: Tree) -> Iterator[Where]:
+    for layer, data in constants(tree):
+        with changed(data, "size", "0"):
+            yield where(layer)
+
+
+@edit_fault
+def unsigned_constant(tree: Tree) -> Iterator[Where]:
+    """Whole numbers become unsigned, in the port, too."""
+    other = {"i64": ("u64", "U64"), "i32": ("u32", "U32"), "i8": ("u8", "U8")}
+    for layer, data in constants(tree):
+        names, port = other.get(str(data.get("element_type"))), layer.find("output/port")
+        if names is not None and port is not None:
+            with changed(data, "element_type", names[0]), changed(port, "precision", names[1]):
+                yield where(layer)
+
+
+def reshaped(tree: Tree, change: Callable[[list[int]], list[int]]) -> Iterator[Where]:
+    """Constants with as many elements in another shape, in the port, too."""
+    for layer, data in constants(tree):
+        shape = numbers(data.get("shape"))
+        port = layer.find("output/port")
+        if port is None or sizes(port) != [str(size) for size in shape]:
+            continue
+        other = change(shape)
+        if other != shape:
+            with changed(data, "shape", ", ".join(map(str, other))):
+                for _ in declared(port, [str(size) for size in other]):
+                    yield where(layer)
+
+
+@edit_fault
+def constant_flattened(tree: Tree) -> Iterator[Where]:
+    yield from reshaped(tree, lambda shape: [prod(shape)] if len(shape) > 1 else shape)
+
+
+@edit_fault
+def ones_of_a_constant_squeezed(tree: Tree) -> Iterator[Where]:
+    yield from reshaped(tree, lambda shape: [size for size in shape if size > 1])
+
+
+@edit_fault
+def constant_with_a_batch(tree: Tree) -> Iterator[Where]:
+    yield from reshaped(tree, lambda shape: [1, *shape])

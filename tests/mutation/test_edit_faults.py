@@ -37,6 +37,12 @@ PLACES = {
     "edge-from-itself": 52,
     "type-of-another-framework": 43,
     "type-of-the-next-layer": 11,
+    "number-in-hexadecimal": 0,
+    "number-by-exponent": 19,
+    "list-doubled": 8,
+    "size-zero": 20,
+    "unsigned-constant": 3,
+    "all-edges-into-a-layer-missing": 13,
 }
 """Kinds, each with a place in the model."""
 COPIED = {"contents-of-the-next-layer": 1}

@@ -31,14 +31,14 @@ from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute, with_exchanged, without_attribute
 
-_OF_OTHERS = (
+OF_OTHERS = (
     *(DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_ID, MALFORMED_EDGE, MISSING_EDGE),
     *(CUSTOM_OPERATION, MISSING_LAYER_ATTRIBUTE, UNKNOWN_TYPE, UNKNOWN_VERSION),
     *(UNKNOWN_LAYER_ATTRIBUTE, UNKNOWN_PORT_ATTRIBUTE, UNKNOWN_PRECISION),
     *(INPUT_MISMATCH, INPUT_TYPE_MISMATCH),
 )
 """Rules whose findings no port map decides."""
-_OF_ELEMENTS = ("IR0", "IR10", "IR3", "IR5")
+OF_ELEMENTS = ("IR0", "IR10", "IR3", "IR5")
 """The same by families: elements, ids and dimensions as they are written, attributes, constants."""
 MAX_PAIRS = 8
 """How many pairs of entries, or ends of a back edge, are tried."""
@@ -47,7 +47,7 @@ MAX_PAIRS = 8
 def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """An entry of a port map names another axis, port or layer than it should."""
     layer = scene.layers[position]
-    if finding.rule in _OF_OTHERS or finding.rule.code.startswith(_OF_ELEMENTS):
+    if finding.rule in OF_OTHERS or finding.rule.code.startswith(OF_ELEMENTS):
         return
     for tag, body in (layer.bodies or {}).items():
         entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])
@@ -111,7 +111,7 @@ def _missing_entry(
                     (position,),
                     cost=1.0 + late + 0.05 * step,
                     rule=PORT_MAP,
-                    holder=_with_entries(layer, entries, [*entries, added]),
+                    holder=with_entries(layer, entries, [*entries, added]),
                 )
 
 
@@ -135,7 +135,7 @@ def _written(direction: str, row: dict[str, str]) -> str:
     return f"<{direction} " + " ".join(f'{name}="{text}"' for name, text in row.items()) + "/>"
 
 
-def _with_entries(layer: Layer, before: list[PortMap], after: list[PortMap]) -> Layer:
+def with_entries(layer: Layer, before: list[PortMap], after: list[PortMap]) -> Layer:
     """A layer with other entries in one of its port maps."""
     other = copy(layer)
     maps = (layer.port_maps or {}).items()
@@ -143,7 +143,7 @@ def _with_entries(layer: Layer, before: list[PortMap], after: list[PortMap]) -> 
     return other
 
 
-def _changed(
+def changed_entries(
     layer: Layer, entries: list[PortMap], changes: Mapping[int, Mapping[str, str | None]]
 ) -> Layer:
     """A layer with other attributes of the entries at some offsets; None for an absent one."""
@@ -157,7 +157,7 @@ def _changed(
         )
         for entry in entries
     ]
-    return _with_entries(layer, entries, after)
+    return with_entries(layer, entries, after)
 
 
 def _with_entry(scene: Scene, direction: str, entries: list[PortMap], port: str, text: str) -> Edit:
@@ -202,7 +202,7 @@ def _exchanged(
             if texts[0] is None or texts[1] is None or texts[0] == texts[1]:
                 continue
             changes = {one.offset: {name: texts[1]}, other.offset: {name: texts[0]}}
-            holder = _changed(layer, entries, changes)
+            holder = changed_entries(layer, entries, changes)
             after = [
                 entry
                 for entry in (holder.port_maps or {})[PORT_MAPS[body.path[-1]]]
@@ -318,7 +318,7 @@ def _candidate(
         (position,),
         cost=cost,
         rule=PORT_MAP,
-        holder=_changed(layer, entries, {entry.offset: {name: text}}),
+        holder=changed_entries(layer, entries, {entry.offset: {name: text}}),
     )
 
 

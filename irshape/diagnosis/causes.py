@@ -7,14 +7,17 @@ from functools import partial
 
 from ..model.graph import Finding
 from ..rule_ids import (
+    DANGLING_EDGE,
     HUGE_TENSOR,
     INPUT_SHAPES,
+    MISSING_EDGE,
     MISSPELT_ELEMENT,
     REPEATED_ELEMENT,
     STRAY_TEXT,
     UNKNOWN_ELEMENT,
 )
 from ..rules import Context
+from .absences import body_without_edges, of_absences
 from .candidate import Diagnosis
 from .groups import (
     from_the_same,
@@ -77,6 +80,10 @@ def diagnose(
     groups = [*of_copied_layers(context, graver, diagnoses)] if few else []
     told = {id(finding) for group in groups for finding in group.explained}
     left = [finding for finding in left if id(finding) not in told]
+    absences = list(of_absences(context, left, alone)) if few else []
+    groups += absences
+    told = {id(finding) for group in absences for finding in group.explained}
+    left = [finding for finding in left if id(finding) not in told]
     groups += [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
     groups += [*of_attributes(left), *of_unfed_layers(left, alone)]
     told = {id(finding) for group in groups for finding in group.explained}
@@ -96,13 +103,20 @@ def _causes(
     in the whole file explains nor are true by themselves."""
     diagnoses: list[Diagnosis] = []
     work = Work(context)
-    if b"<!--" in context.model.source.data or any(f.rule in _OF_ELEMENTS for f in graver):
+    astray = len(context.results) > 1 and any(f.rule == DANGLING_EDGE for f in graver)
+    in_text = b"<!--" in context.model.source.data or any(f.rule in _OF_ELEMENTS for f in graver)
+    if astray or in_text:
         from .misplaced_elements import misplaced_cause
 
         misplaced = misplaced_cause(context, graver, work)
         if misplaced is not None:
             diagnoses.append(misplaced)
             graver = without(graver, [misplaced])
+    if any(finding.rule == MISSING_EDGE for finding in graver):
+        absent = body_without_edges(context, graver)
+        if absent is not None:
+            diagnoses.append(absent)
+            graver = without(graver, [absent])
     if len(graver) > 1:
         from .whole_file import whole_file_cause
 

@@ -17,12 +17,23 @@ from ..formats.ir.elements import OPAQUE
 from ..formats.ir.reader import read
 from ..formats.ir.text_between import texts_between
 from ..inference.engine import infer
-from ..model.graph import Finding, NotReadable
+from ..model.graph import Body, Finding, Layer, NotReadable
+from ..model.ids import is_number
 from ..model.source import Source
-from ..rule_ids import MISSPELT_ELEMENT, REPEATED_ELEMENT, STRAY_TEXT, UNKNOWN_ELEMENT
+from ..rule_ids import (
+    DANGLING_EDGE,
+    DUPLICATE_ID,
+    MISSING_EDGE,
+    MISSPELT_ELEMENT,
+    REPEATED_ELEMENT,
+    STRAY_TEXT,
+    UNKNOWN_ELEMENT,
+    UNREACHABLE_LAYER,
+)
 from ..rules import Context, findings
 from .between_elements import without_texts
 from .candidate import Candidate, Diagnosis
+from .out_of_place import element_end
 from .stray_text import Slip, edited, in_lines
 from .structure import slips_in_structure
 from .trial import take
@@ -33,6 +44,8 @@ _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
 _COMMENTED = re.compile(
     rb"<!--(\s*)(?=<(?:layer|edge|port|dim|data|input|output)\b)(?:(?!-->).)*?>(\s*)-->", re.DOTALL
 )
+_NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
+_TOO_MANY = (DUPLICATE_ID, UNREACHABLE_LAYER, MISSING_EDGE)
 MAX_TRIED = 2
 """How often the file is checked again as a whole."""
 MAX_COMMENTS = 16
@@ -44,7 +57,11 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     source = context.model.source
     places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
     tried = 0
-    for slip in chain(_of_structure(source.data, places), _in_comments(source.data)):
+    for slip in chain(
+        _of_structure(source.data, places),
+        _in_comments(source.data),
+        _in_another_body(context, graver),
+    ):
         text = edited(source.data, slip.edits)
         if not is_well_formed(text) or not is_in_structure(text):
             continue
@@ -87,6 +104,50 @@ def _in_comments(text: bytes) -> Iterator[Slip]:
         shown = name[0].decode() if name is not None else ""
         edits = Edit(match.start(), match.end(1), b""), Edit(match.start(2), match.end(), b"")
         yield Slip(edits, "it is no comment", f"a <{shown}> stands in a comment", match.start())
+
+
+def _in_another_body(context: Context, graver: Sequence[Finding]) -> Iterator[Slip]:
+    """A layer that edges of a body name, and that is too much in another one, belongs there."""
+    text, bodies = context.model.source.data, {body.path: body for body in context.results}
+    if len(bodies) < 2:
+        return
+    extra = {f.layer for f in graver if f.rule in _TOO_MANY and f.layer is not None}
+    wanted = {
+        (finding.layer.path, match[1].decode("utf-8", "replace"))
+        for finding in graver
+        if finding.rule == DANGLING_EDGE
+        and finding.layer is not None
+        and (match := _NAMED.match(text, finding.offset)) is not None
+    }
+    for path, number in sorted(wanted):
+        body = bodies.get(path)
+        if body is None or not body.layers:
+            continue
+        before = [each for each in body.layers if _precedes(each.id, number)]
+        place = element_end(text, before[-1].offset) if before else body.layers[0].offset
+        for other in bodies.values():
+            for layer in other.layers if other is not body else ():
+                if layer.id != number or not _is_extra(layer, extra, other):
+                    continue
+                start, end = layer.offset, element_end(text, layer.offset)
+                if end > 0 and place > 0 and not (start <= place < end):
+                    lead = text.rfind(b">", 0, start) + 1
+                    edits = Edit(lead, end, b""), Edit(place, place, text[lead:end])
+                    where = f"`{path[-1]}` of layer {path[-2]}" if path else "the net"
+                    cause = f"{layer.label} stands in the wrong body: edges of {where} name it"
+                    change = f"it stands in {where}"
+                    yield Slip(tuple(sorted(edits)), change, cause, start)
+
+
+def _is_extra(layer: Layer, extra: set[Layer], body: Body) -> bool:
+    """Whether a layer is a second one of its id, or no edge of its body names it."""
+    return any(each is layer or each.id == layer.id for each in extra if each in body.layers) or (
+        all(layer.id not in (edge.from_layer, edge.to_layer) for edge in body.edges)
+    )
+
+
+def _precedes(one: str, other: str) -> bool:
+    return is_number(one) and is_number(other) and int(one) < int(other)
 
 
 def _told(slip: Slip, explained: tuple[Finding, ...]) -> Diagnosis:

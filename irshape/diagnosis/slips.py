@@ -19,6 +19,7 @@ from .edges import (
     other_source_causes,
     other_target_causes,
 )
+from .entries import entry_causes
 from .exchanges import exchanged_port_ids
 from .layers import element_causes, id_causes, operation_causes
 from .lost_data import constant_data_causes
@@ -30,6 +31,7 @@ from .ports import (
     port_id_causes,
 )
 from .scene import Scene
+from .sections import section_causes
 from .unused import misspelt_edge_causes, unused_layer_causes
 from .variables import variable_causes
 from .whole_layer import (
@@ -66,6 +68,8 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.1, misspelt_edge_causes),
     (0.5, variable_causes),
     (0.2, misplaced_causes),
+    (0.2, section_causes),
+    (0.6, entry_causes),
     (0.4, unused_layer_causes),
     (0.6, shifted_id_causes),
     (0.4, exchanged_value_causes),

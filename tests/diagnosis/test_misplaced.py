@@ -12,6 +12,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "mutation"))
 
+from absence_faults import ABSENCES  # noqa: E402
 from judging import Judge  # noqa: E402
 from misplacement_faults import MISPLACEMENTS  # noqa: E402
 from planting import Original  # noqa: E402
@@ -34,6 +35,23 @@ def test_slip_is_told_once_and_taken_back(kind: str, judge: Judge) -> None:
     place = random.Random(kind).choice(places)
     answer = judge.judge(place)
     assert (answer.get("one"), answer.get("unsafe"), answer.get("worse")) == (1, 1, 0), answer
+
+
+LOST = {
+    *("layer-gone-from-its-edges", "layer-pasted-over-the-next", "parameter-gone-from-a-body"),
+    *("every-edge-into-a-layer", "layer-with-the-id-of-another", "body-without-edges"),
+}
+"""Kinds after which nothing says what was there, or not in each place."""
+
+
+@pytest.mark.parametrize("kind", ABSENCES)
+def test_what_several_elements_lack_is_told_once(kind: str, judge: Judge) -> None:
+    places = [place for place in judge.original.places(kind) if place is not None]
+    for place in random.Random(f"one {kind}").sample(places, min(2, len(places))):
+        answer = judge.judge(place)
+        told = answer["silent"] or answer["one"]
+        assert (told, answer.get("worse", 0)) == (1, 0), answer
+        assert kind in LOST or answer["silent"] or answer["three"], answer
 
 
 SOUND = {

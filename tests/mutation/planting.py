@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from absence_faults import ABSENCES
 from edit_faults import EDIT_FAULTS
 from faults import FAULTS, Tree, Where, where
 from hand_faults import HAND_FAULTS, HAND_SLIPS
@@ -25,7 +26,7 @@ from structure_faults import STRUCTURE_FAULTS
 from text_faults import TEXT_FAULTS, VALUE_FAULTS
 from text_lines import TextLines, common_ends
 
-TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS
+TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS | ABSENCES
 KINDS = TABLE | TREE_SLIPS | EDIT_FAULTS
 """Kinds that change the tree of an IR."""
 SLIPS = TEXT_FAULTS | HAND_SLIPS | CHARACTER_SLIPS | MISPLACEMENTS

@@ -6,6 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..faults import Fault
@@ -40,6 +42,17 @@ class Ports(NamedTuple):
     """Every `precision`; None if some port has none."""
     repeat: list[Layer]
     """The layers with two inputs or two outputs of one id."""
+
+
+class SoundConstants(NamedTuple):
+    """Where the constants of a model lie in the .bin."""
+
+    end: int
+    """Where the last byte of them ends."""
+    aligned: bool
+    """Whether each begins at a multiple of its element's size."""
+    apart: bool
+    """Whether no two share some of their bytes, but not all."""
 
 
 class Context:
@@ -116,29 +129,41 @@ class Context:
     @cached_property
     def constants_end(self) -> int:
         """Where the last byte of a constant ends in the .bin; 0 without constants."""
-        if self.exact_end is not None:
-            return self.exact_end
+        if self.sound_constants is not None:
+            return self.sound_constants.end
         return max((offset + size for _, (_, _, offset, size, _) in self.constants), default=0)
 
     @cached_property
-    def exact_end(self) -> int | None:
-        """The same where all constants have the attributes that a writer gives them, and the size
-        that their types and shapes need; else None."""
-        ends: list[int] = []
-        sizes: dict[tuple[str, ...], int | None] = {}
+    def sound_constants(self) -> SoundConstants | None:
+        """Where the constants lie, if all of them have the attributes that a writer gives them and
+        the size that their types and shapes need; else None."""
+        end, aligned = 0, True
+        spans: list[tuple[int, int]] = []
         for body, position in self.by_type.get("const", ()):
-            items = body.layers[position].items
-            if len(items) != 8:
+            items, result = body.layers[position].items, self.results.get(body)
+            if result is None or position in result.unsure or items[::2] != _CONSTANT:
                 return None
-            first, element_type, second, shape, third, offset, fourth, size = items
-            key = first, element_type, second, shape, third, fourth, size
-            exact = sizes.get(key)
-            if exact is None:
-                exact = sizes[key] = _exact_size(items)
-            if exact is None or not offset.isdecimal() or len(offset) > _DIGITS:
+            offset, size = items[5], items[7]
+            tensor = result.outputs[position][0]  # what the other two attributes say
+            element_type, elements = tensor.element_type, prod(tensor.shape.declared)
+            if (
+                not (offset.isdecimal() and size.isdecimal())
+                or len(offset) > _DIGITS
+                or len(size) > _DIGITS
+                or element_type.kind in ("string", "dynamic")
+                or int(size) != element_type.byte_size(elements)
+            ):
                 return None
-            ends.append(int(offset) + exact)
-        return max(ends, default=0)
+            begin = int(offset)
+            behind = begin + int(size)
+            end = max(end, behind)
+            if elements:
+                spans.append((begin, behind))
+                if begin % (element_type.bits // 8 or 1):
+                    aligned = False
+        spans = sorted(set(spans))
+        apart = all(one[1] <= next[0] for one, next in pairwise(spans))
+        return SoundConstants(end, aligned, apart)
 
     def _constant(self, layer: Layer) -> Constant | None:
         try:
@@ -361,24 +386,6 @@ _CONSTANT = ("element_type", "shape", "offset", "size")
 
 _DIGITS = 18
 """The digits of an offset in a .bin."""
-
-
-def _exact_size(items: tuple[str, ...]) -> int | None:
-    """The bytes of a constant whose attributes agree on them, wherever these lie; None for others,
-    and for strings."""
-    if items[::2] != _CONSTANT:
-        return None
-    try:
-        element_type, shape, _, size, _ = constant = Constant.of(
-            (*items[:5], "0", *items[6:]), None
-        )
-    except ValueError:
-        return None
-    if element_type.kind in ("string", "dynamic") or any(
-        not 0 <= each < UNBOUNDED for each in shape
-    ):
-        return None
-    return size if size == element_type.byte_size(constant.elements) else None
 
 
 def _repeat_an_id(ports: Sequence[Port]) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..inference.result import Mismatch
-from ..model.graph import Finding, Layer
-from ..model.weights import Constant, Weights, strings_fault
+from ..model.graph import Finding
+from ..model.weights import Weights, strings_fault
 from ..rule_ids import (
     CONSTANT_OUT_OF_RANGE,
     CONSTANT_SIZE,
@@ -173,7 +173,7 @@ class ConstantSize(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.exact_end is not None:
+        if context.sound_constants is not None:
             return
         for layer, constant in context.constants:
             if constant.element_type.kind == "string":
@@ -279,6 +279,9 @@ class Misaligned(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
+        sound = context.sound_constants
+        if sound is not None and sound.aligned:
+            return
         misaligned = [
             (layer, constant)
             for layer, constant in context.constants
@@ -334,7 +337,8 @@ class Overlap(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if _one_behind_the_other(context.constants):
+        sound = context.sound_constants
+        if sound is not None and sound.apart:
             return
         users = {
             (constant.offset, constant.size): layer
@@ -355,17 +359,6 @@ class Overlap(Rule):
                 )
             if offset + size > end:
                 end, holder = offset + size, layer
-
-
-def _one_behind_the_other(constants: list[tuple[Layer, Constant]]) -> bool:
-    """Whether the bytes of each constant begin where those of the one before end, or behind."""
-    end = 0
-    for _, (_, _, offset, size, _) in constants:
-        if size:
-            if offset < end:
-                return False
-            end = offset + size
-    return True
 
 
 class ConstantType(Rule):

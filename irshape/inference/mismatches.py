@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..model.graph import Layer, Port
 from ..model.wiring import OutputRef
 from ..ops.tensors import Tensor
-from ..types import DYNAMIC_TYPE
+from ..types import DYNAMIC_TYPE, ElementType
 from .ports import declared
 from .result import Mismatch
 
@@ -16,29 +16,37 @@ Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
 tensor that they declare."""
 
 
-def declares_exactly(port: Port, tensor: Tensor) -> bool:
-    """Whether a port declares a tensor as OpenVINO writes it."""
-    return port.dims == tensor.shape.declared and port.precision == tensor.element_type.precision
+def declares_exactly(layer: Layer, tensor: Tensor) -> bool:
+    """Whether the only output port of a layer declares a tensor as OpenVINO writes it."""
+    return (
+        layer.port_dims[-1] == tensor.shape.declared
+        and layer.port_heads.output_precisions[0] == tensor.element_type.precision
+    )
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
     """The output ports of a layer that declare something other than these tensors."""
-    ports = layer.outputs
-    if len(ports) == 1 == len(tensors) and declares_exactly(ports[0], tensors[0]):
+    heads, dims = layer.port_heads, layer.port_dims
+    precisions = heads.output_precisions
+    if (
+        len(precisions) == 1 == len(tensors)
+        and dims[-1] == tensors[0].shape.declared
+        and precisions[0] == tensors[0].element_type.precision
+    ):
         return ()  # nearly always
     differing: list[Mismatch] | None = None
-    for index, (port, tensor) in enumerate(zip(ports, tensors, strict=False)):
-        if port.dims == tensor.shape.declared:
-            precision = port.precision
-            if (
-                precision is None
-                or precision == tensor.element_type.precision
-                or port.element_type is tensor.element_type
-            ):
-                continue
+    for index, (precision, declared_dims, tensor) in enumerate(
+        zip(precisions, dims[len(heads.input_ids) :], tensors, strict=False)
+    ):
+        if declared_dims == tensor.shape.declared and (
+            precision is None
+            or precision == tensor.element_type.precision
+            or ElementType.of_precision(precision) is tensor.element_type
+        ):
+            continue
         if differing is None:
             differing = []
-        differing.append(Mismatch(index, declared(port, tensor), tensor))
+        differing.append(Mismatch(index, declared(layer.outputs[index], tensor), tensor))
     return differing or ()
 
 

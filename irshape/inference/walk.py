@@ -135,7 +135,7 @@ class BodyEngine:
         if result.inner or result.unsure:
             return False
         for layer, tensors in zip(result.body.layers, result.outputs, strict=True):
-            if not layer.outputs:
+            if not layer.port_heads.output_ids:
                 continue
             fed = parameters.get(layer.id) if layer.is_parameter else None
             if fed is None:
@@ -215,8 +215,9 @@ class Walk:
                 key = None
             if contradicted and not contradicted.keys().isdisjoint(row):
                 known = key = None
-            ports = layers[position].outputs
-            if known is None or known[3] != len(ports):
+            layer = layers[position]
+            heads = layer.port_heads
+            if known is None or known[3] != len(heads.output_ids):
                 outputs[position] = self._infer_at(position, key, parameters)
                 if not self.remembers:
                     return
@@ -225,9 +226,13 @@ class Walk:
             outputs[position] = tensors
             if demands:
                 result.demands[id(tensors)] = demands
-            if dims is not None and ports[0].dims == dims and ports[0].precision == precision:
+            if (
+                dims is not None
+                and layer.port_dims[-1] == dims
+                and heads.output_precisions[0] == precision
+            ):
                 continue
-            if compare and ports:
+            if compare and heads.output_ids:
                 self.compare_ports(position, tensors)
 
     def _kinds(self, parameters: Mapping[str, PartialShape | Tensor]) -> list[int]:
@@ -273,7 +278,7 @@ class Walk:
             tensors = self.infer(position, inputs, with_values)
         else:
             tensors = self._first(kind, position, inputs, with_values)
-        if self.compare and layer.outputs:
+        if self.compare:
             self.compare_ports(position, tensors)
         return tensors
 
@@ -294,17 +299,18 @@ class Walk:
         operation = declaration[0]
         if operation.has_bodies or (with_values and operation.reads_weights):
             return tensors
-        ports = result.body.layers[position].outputs
-        exact = len(ports) == 1 == len(tensors) and declares_exactly(ports[0], tensors[0])
+        layer = result.body.layers[position]
+        precisions = layer.port_heads.output_precisions
+        exact = len(precisions) == 1 == len(tensors) and declares_exactly(layer, tensors[0])
         ALIKE.keep(
             kind,
             (
                 declaration,
                 inputs,
                 tensors,
-                len(ports),
-                ports[0].dims if exact else None,
-                ports[0].precision if exact else None,
+                len(precisions),
+                layer.port_dims[-1] if exact else None,
+                precisions[0] if exact else None,
                 result.demands.get(id(tensors), NO_DEMANDS),
             ),
             inputs,
@@ -328,7 +334,7 @@ class Walk:
             known = ALIKE.entries.get(without_value)
             if known is None:
                 del self.result.observations[before:]
-        if known is None or known[3] != len(layer.outputs):
+        if known is None or known[3] != len(layer.port_heads.output_ids):
             return None
         self.result.inputs[position] = ()
         tensor = self.engine.layers.constant(layer, known[2][0])
@@ -343,7 +349,7 @@ class Walk:
     ) -> tuple[Tensor, ...]:
         """The output of a Parameter that has something instead of what it declares."""
         tensors = self.infer(position, inputs, False, fed)
-        if self.compare and self.result.body.layers[position].outputs:
+        if self.compare and self.result.body.layers[position].port_heads.output_ids:
             self._compare_parameter(position, tensors[0])
         return tensors
 
@@ -421,10 +427,11 @@ class Walk:
             return declared_outputs(layer)
         if inferred.demands and tensors:
             result.demands[id(tensors)] = inferred.demands
-        if len(layer.outputs) > len(tensors) or (
-            tensors and not layer.outputs and layer.folded_type not in _WITHOUT_OUTPUTS
+        ports = len(layer.port_heads.output_ids)
+        if ports > len(tensors) or (
+            tensors and not ports and layer.folded_type not in _WITHOUT_OUTPUTS
         ):
-            count = OutputCount(len(layer.outputs), len(tensors))
+            count = OutputCount(ports, len(tensors))
             result.observations.append(Observation(layer, count))
         return tensors
 

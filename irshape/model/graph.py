@@ -117,6 +117,30 @@ class EdgeTexts(NamedTuple):
 
 _EDGE = re.compile(b"<edge ")
 NO_PORTS: list[Port] = []
+
+
+class PortHeads(NamedTuple):
+    """What the ports of a layer have besides dimensions, inputs before outputs.
+
+    A reader leaves ports like this, without a `Port` for each: most models are checked without a
+    look at any single port, and most layers have the same heads.
+    """
+
+    input_ids: tuple[str, ...]
+    input_precisions: tuple[str | None, ...]
+    output_ids: tuple[str, ...]
+    output_precisions: tuple[str | None, ...]
+    places: tuple[int, ...] = ()
+    """Where the ports begin, counted from the `begin` of `Layer.leave_ports` and without tensor
+    names."""
+    named: tuple[bool, ...] = ()
+    """Which of them have tensor names."""
+
+
+PortDims = tuple[tuple[int, ...] | None, ...]
+"""The dimensions of the ports of a layer, inputs before outputs."""
+
+
 NO_ATTRIBUTES: tuple[str, ...] = ()
 
 
@@ -127,15 +151,19 @@ class Layer:
     """
 
     __slots__ = (
+        "_begin",
+        "_dims",
+        "_heads",
+        "_inputs",
+        "_names",
+        "_outputs",
         "bodies",
         "data_offset",
         "id",
-        "inputs",
         "items",
         "name",
         "offset",
         "output_names",
-        "outputs",
         "path",
         "port_maps",
         "rt_info_span",
@@ -154,14 +182,98 @@ class Layer:
         self.path = path
         self.items: tuple[str, ...] = NO_ATTRIBUTES
         self.data_offset = -1
-        self.inputs: list[Port] = NO_PORTS
-        self.outputs: list[Port] = NO_PORTS
+        self._heads: PortHeads | None = None
+        """None where there is a `Port` for each."""
+        self._inputs: list[Port] = NO_PORTS
+        self._outputs: list[Port] = NO_PORTS
         self.bodies: dict[str, Body] | None = None
         self.port_maps: dict[str, list[PortMap]] | None = None
         self.output_names: str | None = None
         """The tensor names that IR v11 writes on a Result."""
         self.rt_info_span: tuple[int, int] | None = None
         """Where `<rt_info>` of the layer begins and ends in the file."""
+
+    def leave_ports(self, heads: PortHeads, dims: PortDims, begin: int, names: list[str]) -> None:
+        """Gives the layer ports, of which objects are made when somebody asks for them.
+
+        begin: what their places are counted from. names: the tensor names of those that have any.
+        """
+        self._heads = heads
+        self._dims = dims
+        self._begin = begin
+        self._names = names
+
+    @property
+    def inputs(self) -> list[Port]:
+        """The input ports, in file order."""
+        if self._heads is not None:
+            self._make_ports(self._heads)
+        return self._inputs
+
+    @inputs.setter
+    def inputs(self, ports: list[Port]) -> None:
+        if self._heads is not None:
+            self._make_ports(self._heads)
+        self._inputs = ports
+
+    @property
+    def outputs(self) -> list[Port]:
+        """The output ports, in file order."""
+        if self._heads is not None:
+            self._make_ports(self._heads)
+        return self._outputs
+
+    @outputs.setter
+    def outputs(self, ports: list[Port]) -> None:
+        if self._heads is not None:
+            self._make_ports(self._heads)
+        self._outputs = ports
+
+    @property
+    def port_heads(self) -> PortHeads:
+        """What the ports have besides dimensions."""
+        return self._heads or PortHeads(
+            tuple([port.id for port in self._inputs]),
+            tuple([port.precision for port in self._inputs]),
+            tuple([port.id for port in self._outputs]),
+            tuple([port.precision for port in self._outputs]),
+        )
+
+    @property
+    def port_dims(self) -> PortDims:
+        """The dimensions of all ports, inputs before outputs."""
+        if self._heads is not None:
+            return self._dims
+        return tuple([port.dims for ports in (self._inputs, self._outputs) for port in ports])
+
+    @property
+    def names_of_outputs(self) -> list[str]:
+        """What `names` says, for each output port that has it."""
+        if self._heads is not None:
+            return self._names
+        return [port.names for port in self._outputs if port.names is not None]
+
+    def _make_ports(self, heads: PortHeads) -> None:
+        inputs, input_precisions, outputs, output_precisions, places, named = heads
+        begin, names, ports = self._begin, iter(self._names), []
+        for id, precision, dims, place, has_names in zip(
+            inputs + outputs,
+            input_precisions + output_precisions,
+            self._dims,
+            places,
+            named,
+            strict=True,
+        ):
+            name = next(names) if has_names else None
+            if name == self.name:
+                name = self.name  # which is kept once
+            ports.append(Port(id, precision, name, begin + place, dims))
+            if name is not None:
+                begin += len(name)
+        self._inputs = ports[: len(inputs)] or NO_PORTS
+        self._outputs = ports[len(inputs) :] or NO_PORTS
+        self._heads = None
+        del self._dims, self._begin, self._names
 
     @property
     def attributes(self) -> Mapping[str, str]:

@@ -24,8 +24,6 @@ class Complete(NamedTuple):
     """The layers with several outputs that feed something."""
     precisions: set[str | None]
     """The precisions of the outputs of all other layers."""
-    names: list[str]
-    """The tensor names of these outputs, an item for each that has any."""
 
     @property
     def leaves_and_forks(self) -> list[int]:
@@ -66,14 +64,14 @@ def _wire_complete(body: Body) -> Wiring | None:
     """
     layers, ends = body.layers, body.ends
     positions = {layer.id: position for position, layer in enumerate(layers)}
-    sources: Sources = [[None] * len(layer.inputs) for layer in layers]
+    heads, dims = [layer.port_heads for layer in layers], [layer.port_dims for layer in layers]
+    sources: Sources = [[None] * len(each.input_ids) for each in heads]
     if len(positions) < len(layers) or len(ends.to_layers) != sum(map(len, sources)):
         return None
     unlike: list[tuple[int, int]] = []
     feeds: list[OutputRef | None] = [None] * len(layers)
     forks: set[int] = set()
     precisions: set[str | None] = set()
-    names: list[str] = []
     forward = True
     try:
         for producer, consumer, from_port, to_port in zip(
@@ -83,36 +81,33 @@ def _wire_complete(body: Body) -> Wiring | None:
             ends.to_ports,
             strict=True,
         ):
-            outputs, inputs = layers[producer].outputs, layers[consumer].inputs
-            out = index = 0
-            while (feeding := outputs[out]).id != from_port:
-                out += 1
-            while (port := inputs[index]).id != to_port:
-                index += 1
+            before, _, ids, precisions_there, _, _ = heads[producer]
+            own_ids, own_precisions, _, _, _, _ = heads[consumer]
+            out, index = ids.index(from_port), own_ids.index(to_port)
             row = sources[consumer]
             if row[index] is not None:
                 return None
             if producer >= consumer:
                 forward = False
+            precision = precisions_there[out]
             ref = feeds[producer]
-            if len(outputs) > 1:
+            if len(ids) > 1:
                 forks.add(producer)
                 ref = feeds[producer] = (producer, out)
             elif ref is None:
                 ref = feeds[producer] = (producer, 0)
-                precisions.add(feeding.precision)
-                if feeding.names:
-                    names.append(feeding.names)
+                precisions.add(precision)
             row[index] = ref
-            if port.precision != feeding.precision or (
-                port.dims is not feeding.dims and port.dims != feeding.dims
+            own_dims, dims_there = dims[consumer][index], dims[producer][len(before) + out]
+            if own_precisions[index] != precision or (
+                own_dims is not dims_there and own_dims != dims_there
             ):
                 unlike.append((consumer, index))
-    except (KeyError, IndexError):  # a layer or a port that is not there
+    except (KeyError, ValueError):  # a layer or a port that is not there
         return None
     leaves = [position for position, ref in enumerate(feeds) if ref is None]
     unlike.sort()
-    complete = Complete(leaves, forks, precisions, names)
+    complete = Complete(leaves, forks, precisions)
     if forward:
         return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
     return Wiring(sources, *_sorted(sources), unlike, complete)

@@ -207,12 +207,7 @@ def _names_given(
 
 def _all_differ(context: Context, body: Body) -> bool:
     """Whether no tensor name is used twice in a body, as a quick look at all of them tells."""
-    complete, layers = context.wiring(body).complete, body.layers
-    given = []
-    if complete is not None:
-        given += complete.names
-        layers = [layers[position] for position in complete.leaves_and_forks]
-    given += [port.names for layer in layers for port in layer.outputs if port.names]
+    given = [name for layer in body.layers for name in layer.names_of_outputs if name]
     joined = ",".join(given)
     if joined.count(",") >= len(given) and "\\" not in joined:
         given = joined.split(",")

@@ -7,12 +7,12 @@ says where everything stands, so that the next such text is cut instead of read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...model.graph import NO_ATTRIBUTES, Layer, Port
+from ...model.graph import NO_ATTRIBUTES, Layer, PortDims, PortHeads
 
 NAMES = ' names="'
 OFFSET = ' offset="'
@@ -21,9 +21,6 @@ OFFSET_LEFT_OUT = OFFSET + '"'
 
 SHORT = 4096
 """Nothing of a longer text is remembered, which bounds the memory that this takes."""
-
-PortForm = tuple[str, str | None, int, tuple[int, ...], bool]
-"""A port: its id, its precision, its place, its dimensions, and whether it has names."""
 
 
 class Form(NamedTuple):
@@ -37,8 +34,8 @@ class Form(NamedTuple):
     """The index of the offset in the .bin among the items; -1 where the form has all items."""
     data: int
     """The place of `<data>`, -1 where there is none."""
-    inputs: tuple[PortForm, ...] | None
-    outputs: tuple[PortForm, ...] | None
+    heads: PortHeads
+    dims: PortDims
     rt_info: tuple[int, int] | None
 
     def fill(self, layer: Layer, text: str, begun: int, offset: str, names: list[str]) -> None:
@@ -46,7 +43,7 @@ class Form(NamedTuple):
 
         begun: where the text begins in the file. offset, names: what it leaves out, in order.
         """
-        items, offset_at, data, inputs, outputs, rt_info = self
+        items, offset_at, data, heads, dims, rt_info = self
         if offset_at >= 0:
             items = (*items[:offset_at], offset, *items[offset_at + 1 :])
         layer.items = items
@@ -55,21 +52,7 @@ class Form(NamedTuple):
         begun += len(offset)
         if rt_info is not None:
             layer.rt_info_span = (begun + rt_info[0], begun + rt_info[1])
-        if inputs is not None:
-            layer.inputs = [
-                Port(id, precision, None, begun + place, dims)
-                for id, precision, place, dims, _ in inputs
-            ]
-        if outputs is not None:
-            left = iter(names)
-            layer.outputs = ports = []
-            for id, precision, place, dims, named in outputs:
-                name = next(left) if named else None
-                if name == layer.name:
-                    name = layer.name  # which is kept once
-                ports.append(Port(id, precision, name, begun + place, dims))
-                if name is not None:
-                    begun += len(name)
+        layer.leave_ports(heads, dims, begun, names)
 
 
 def form_of(text: str) -> Form | Outline | None:
@@ -112,16 +95,16 @@ def read_form(text: str) -> Form | None:
     match = _FORM.fullmatch(text)
     if match is None:
         return None
-    attributes, rt_info, incoming, outgoing = match.group("data", "rt_info", "input", "output")
+    attributes, rt_info = match.group("data", "rt_info")
     items: tuple[str, ...] = NO_ATTRIBUTES
     if attributes:
         items = tuple(part for pair in ATTRIBUTE.findall(attributes) for part in pair)
-    inputs = None if incoming is None else tuple(_ports(text, *match.span("input")))
-    outputs = None if outgoing is None else tuple(_ports(text, *match.span("output")))
+    inputs, outputs = (_matches(text, match, side) for side in ("input", "output"))
+    ports = inputs + outputs
     if (
         len(set(items[::2])) * 2 != len(items)
-        or sum(named for *_, named in outputs or ()) != text.count(NAMES)
-        or any(named for *_, named in inputs or ())
+        or sum(map(_has_names, outputs)) != text.count(NAMES)
+        or any(map(_has_names, inputs))
         or (rt_info is not None and not _distinct(rt_info))
     ):
         return None
@@ -132,17 +115,26 @@ def read_form(text: str) -> Form | None:
         items,
         offset_at,
         match.start("data") - len("<data") if attributes is not None else -1,
-        inputs,
-        outputs,
+        PortHeads(
+            tuple(port[1] for port in inputs),
+            tuple(port[3] for port in inputs),
+            tuple(port[1] for port in outputs),
+            tuple(port[3] for port in outputs),
+            tuple(port.start() for port in ports),
+            tuple(map(_has_names, ports)),
+        ),
+        tuple(_sizes(tuple(_SIZE.findall(port[5]))) if port[5] else () for port in ports),
         None if rt_info is None else match.span("rt_info"),
     )
 
 
-def _ports(text: str, start: int, end: int) -> Iterator[PortForm]:
-    for match in _PORT.finditer(text, start, end):
-        dims = _sizes(tuple(_SIZE.findall(match[5]))) if match[5] else ()
-        named = match[2] is not None or match[4] is not None
-        yield match[1], match[3], match.start(), dims, named
+def _matches(text: str, form: re.Match[str], side: str) -> list[re.Match[str]]:
+    """The ports on one side."""
+    return [] if form[side] is None else list(_PORT.finditer(text, *form.span(side)))
+
+
+def _has_names(port: re.Match[str]) -> bool:
+    return port[2] is not None or port[4] is not None
 
 
 def _distinct(rt_info: str) -> bool:
@@ -154,11 +146,6 @@ def _distinct(rt_info: str) -> bool:
     )
 
 
-PortOutline = tuple[int, int, int, slice, bool]
-"""A port: where its id, its precision and its dimensions are among the parts; its place, and
-whether it has names."""
-
-
 class Outline(NamedTuple):
     """How a text with digits in certain places is cut into its form."""
 
@@ -167,22 +154,22 @@ class Outline(NamedTuple):
     offset_at: int
     """The same as that of the form."""
     cut: Callable[[str], tuple[str, ...]]
-    """Cuts out the parts of a text that have digits."""
+    """Cuts out the parts of a text that have digits: ids and precisions of ports, then the rest."""
+    few: int
+    """The number of ids and precisions."""
     items: tuple[tuple[int, int], ...]
     """The items that are among the parts: their indices, and where they are there."""
-    inputs: tuple[PortOutline, ...] | None
-    outputs: tuple[PortOutline, ...] | None
+    dims: tuple[slice, ...]
+    """Where the dimensions of each port are among the parts."""
     dynamic: bool
     """Whether some dimension has a minus."""
+    heads: dict[tuple[str, ...], PortHeads]
+    """Those of the ports, by the parts that they have; nearly always the same."""
 
     def fill(self, layer: Layer, text: str, begun: int, offset: str, names: list[str]) -> None:
-        """Gives a layer what the form of a text of this outline says.
-
-        To make that form first takes a tenth longer to read a file of layers that never repeat.
-        """
-        form, offset_at, cut, _, inputs, outputs, _ = self
-        parts: tuple[Any, ...] = (*cut(text), None)
-        items = self._items(parts)
+        """Gives a layer what the form of a text of this outline says."""
+        form, offset_at = self.form, self.offset_at
+        items, heads, dims = self._read(text)
         if offset_at >= 0:
             items = (*items[:offset_at], offset, *items[offset_at + 1 :])
         layer.items = items
@@ -191,59 +178,47 @@ class Outline(NamedTuple):
         begun += len(offset)
         if form.rt_info is not None:
             layer.rt_info_span = (begun + form.rt_info[0], begun + form.rt_info[1])
-        if inputs is not None:
-            layer.inputs = [
-                Port(parts[id], parts[precision], None, begun + place, _sizes(parts[dims]))
-                for id, precision, place, dims, _ in inputs
-            ]
-        if outputs is not None:
-            left = iter(names)
-            layer.outputs = ports = []
-            for id, precision, place, dims, named in outputs:
-                name = next(left) if named else None
-                if name == layer.name:
-                    name = layer.name  # which is kept once
-                port = Port(parts[id], parts[precision], name, begun + place, _sizes(parts[dims]))
-                ports.append(port)
-                if name is not None:
-                    begun += len(name)
+        layer.leave_ports(heads, dims, begun, names)
 
     def form_of(self, text: str) -> Form | None:
         """The same as `read_form` of a text of this outline; None where that has to be asked."""
-        form, offset_at, cut, _, inputs, outputs, dynamic = self
-        parts: tuple[Any, ...] = (*cut(text), None)
-        read = Form(
-            self._items(parts),
-            offset_at,
-            form.data,
-            None if inputs is None else _ports_from(parts, inputs),
-            None if outputs is None else _ports_from(parts, outputs),
-            form.rt_info,
-        )
-        if dynamic and any(
-            dim < -1 for port in (*(read.inputs or ()), *(read.outputs or ())) for dim in port[3]
-        ):
+        items, heads, dims = self._read(text)
+        if self.dynamic and any(size < -1 for sizes in dims for size in sizes):
             return None
-        return read
+        return Form(items, self.offset_at, self.form.data, heads, dims, self.form.rt_info)
 
-    def _items(self, parts: tuple[Any, ...]) -> tuple[str, ...]:
-        """The items of the text that has these parts."""
-        items = self.form.items
-        if not self.items:
-            return items
-        changed = list(items)
-        for index, at in self.items:
-            changed[index] = parts[at]
-        return tuple(changed)
+    def _read(self, text: str) -> tuple[tuple[str, ...], PortHeads, tuple[tuple[int, ...], ...]]:
+        """The items and the ports of a text."""
+        form, _, cut, few, changing, dims, _, known = self
+        parts = cut(text)
+        items = form.items
+        if changing:
+            changed = list(items)
+            for index, at in changing:
+                changed[index] = parts[at]
+            items = tuple(changed)
+        heads = known.get(parts[:few]) or self._heads(parts[:few])
+        return items, heads, tuple([_sizes(parts[sizes]) for sizes in dims])
+
+    def _heads(self, parts: tuple[str, ...]) -> PortHeads:
+        """The heads of ports of which these are the ids and precisions."""
+        left = iter(parts)
+        known = self.form.heads
+        heads = PortHeads(
+            tuple([next(left) for _ in known.input_ids]),
+            tuple([None if text is None else next(left) for text in known.input_precisions]),
+            tuple([next(left) for _ in known.output_ids]),
+            tuple([None if text is None else next(left) for text in known.output_precisions]),
+            known.places,
+            known.named,
+        )
+        if len(self.heads) == _MOST_HEADS:
+            self.heads.clear()
+        self.heads[parts] = heads
+        return heads
 
 
-def _ports_from(parts: tuple[Any, ...], outlines: tuple[PortOutline, ...]) -> tuple[PortForm, ...]:
-    return tuple(
-        [
-            (parts[id], parts[precision], place, _sizes(parts[dims]), named)
-            for id, precision, place, dims, named in outlines
-        ]
-    )
+_MOST_HEADS = 16
 
 
 def outline_of(text: str) -> Outline | None:
@@ -259,7 +234,17 @@ def _outline(ones: bytes) -> Outline | None:
     form = read_form(text)
     if match is None or form is None:
         return None
-    slices: list[slice] = []
+    if any(len(id) > 1 for id in form.heads.input_ids + form.heads.output_ids):
+        return None  # an id of several digits may begin with a zero
+    sides = [_matches(text, match, side) for side in ("input", "output")]
+    slices = [
+        slice(*port.span(group))
+        for side in sides
+        for group in (1, 3)
+        for port in side
+        if port[group] is not None
+    ]
+    few = len(slices)
     items: list[tuple[int, int]] = []
     if form.items:
         places = [
@@ -271,40 +256,26 @@ def _outline(ones: bytes) -> Outline | None:
             if "1" in item:
                 items.append((index, len(slices)))
                 slices.append(slice(place, place + len(item)))
-    inputs, outputs = (_port_outlines(text, match.span(side), slices) for side in _SIDES)
-    if any(len(port[0]) > 1 for port in (*(form.inputs or ()), *(form.outputs or ()))):
-        return None  # an id of several digits may begin with a zero
+    dims = tuple([_dims(text, port, slices) for side in sides for port in side])
     nothing = slice(0, 0)  # of one slice alone, `itemgetter` makes no tuple
     return Outline(
         form,
         form.offset_at,
         itemgetter(*slices, nothing, nothing),
+        few,
         tuple(items),
-        inputs,
-        outputs,
+        dims,
         "<dim>-" in text,
+        {},
     )
 
 
-def _port_outlines(
-    text: str, span: tuple[int, int], slices: list[slice]
-) -> tuple[PortOutline, ...] | None:
-    """The outlines of the ports in a span, whose parts are added to the slices."""
-    if span[0] < 0:
-        return None
-    outlines = []
-    for match in _PORT.finditer(text, *span):
-        id, precision = len(slices), -1
-        slices.append(slice(*match.span(1)))
-        if match[3] is not None:
-            precision = len(slices)
-            slices.append(slice(*match.span(3)))
-        first = len(slices)
-        if match[5]:
-            slices += [slice(*size.span()) for size in _SIZE.finditer(text, *match.span(5))]
-        named = match[2] is not None or match[4] is not None
-        outlines.append((id, precision, match.start(), slice(first, len(slices)), named))
-    return tuple(outlines)
+def _dims(text: str, port: re.Match[str], slices: list[slice]) -> slice:
+    """Where the dimensions of a port are among the parts; adds these to the slices."""
+    first = len(slices)
+    if port[5]:
+        slices += [slice(*size.span()) for size in _SIZE.finditer(text, *port.span(5))]
+    return slice(first, len(slices))
 
 
 @lru_cache(maxsize=4096)
@@ -313,7 +284,6 @@ def _sizes(texts: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(map(int, texts))
 
 
-_SIDES = ("input", "output")
 _ONES = bytes.maketrans(b"0123456789", b"1111111111")
 
 # The texts below are ASCII, and no `"`, `<` or `&` is in a value. A repetition gives nothing back,
@@ -328,7 +298,7 @@ _PORT_TEXT = (
     rf"(?:/>|>((?:{SPACE}{_DIM})*+){SPACE}</port>)"
 )
 _PORT = re.compile(_PORT_TEXT, re.ASCII)
-_PORTS = rf"(?:{SPACE}{_PORT_TEXT})*+{SPACE}"
+_PORTS = rf"(?:{SPACE}{_PORT_TEXT})++{SPACE}"
 _FORM = re.compile(
     rf"{SPACE}(?:<data(?P<data>(?:{PAIR})*+) ?+/>{SPACE})?+"
     rf"(?:(?P<rt_info><rt_info>(?:{SPACE}<attribute(?:{PAIR})*+ ?+/>)*+{SPACE}</rt_info>)"

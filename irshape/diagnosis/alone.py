@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..faults import Fault
+from ..inference.result import BodyResult
 from ..model.graph import Finding, Layer
 from ..model.weights import Constant, Weights, small_values
 from ..ops.registry import UnknownOperation
@@ -141,7 +142,31 @@ def _misfits_bodies(scene: Scene, finding: Finding, position: int, holder: Layer
         return not known and rule != INTERNAL_ERROR
     shapes, types = _contradictions(layer, result.outputs)
     shapes_before, types_before = _contradictions(layer, scene.outputs(position))
-    return shapes > shapes_before or types > types_before
+    if shapes > shapes_before or types > types_before:
+        return True
+    if finding.layer is not layer:
+        return any(_stays_inside(scene, finding, inner) for inner in result.inner.values())
+    return (
+        (finding.rule == OUTPUT_SHAPE_MISMATCH and shapes == shapes_before > 0)
+        or (finding.rule == OUTPUT_TYPE_MISMATCH and types == types_before > 0)
+        or (finding.rule == UNPROVEN_DIMENSION and result.outputs == scene.outputs(position))
+    )
+
+
+def _stays_inside(scene: Scene, finding: Finding, after: BodyResult) -> bool:
+    """Whether the layer of a finding takes and gives in a body what it did before."""
+    for result in after.walk():
+        before = scene.context.results.get(result.body)
+        if finding.layer is None or before is None or finding.layer.path != result.body.path:
+            continue
+        at = next((i for i, each in enumerate(result.body.layers) if each is finding.layer), None)
+        return (
+            at is not None
+            and finding.rule.code.startswith(("IR20", "IR4"))
+            and result.inputs.get(at) == before.inputs.get(at)
+            and result.outputs[at] == before.outputs[at]
+        )
+    return False
 
 
 def _of_other_size(scene: Scene, position: int, changes: tuple[Change, ...]) -> bool:

@@ -62,7 +62,8 @@ def exchange_causes(
     for other in others:
         yield from _exchanged_sources(scene, position, other)
     for other in () if wired else others:
-        yield from _exchanged_types(scene, position, other)
+        if not finding.rule.code.startswith("IR50"):
+            yield from _exchanged_types(scene, position, other)
         yield from _exchanged_attributes(scene, position, other)
         yield from _exchanged_offsets(scene, position, other)
 

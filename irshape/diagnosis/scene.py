@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
@@ -93,9 +94,11 @@ class Scene:
     @cached_property
     def by_id(self) -> dict[str, list[int]]:
         """The positions of the layers with an id."""
-        positions: dict[str, list[int]] = {}
-        for at, layer in enumerate(self.layers):
-            positions.setdefault(layer.id, []).append(at)
+        positions = {layer.id: [at] for at, layer in enumerate(self.layers)}
+        if len(positions) < len(self.layers):
+            positions = {number: [] for number in positions}
+            for at, layer in enumerate(self.layers):
+                positions[layer.id].append(at)
         return positions
 
     @cached_property
@@ -178,18 +181,18 @@ class Scene:
     @cached_property
     def edges_to(self) -> dict[str, list[Edge]]:
         """The edges by the id of the layer that they lead to, as written."""
-        edges: dict[str, list[Edge]] = {}
+        edges: defaultdict[str, list[Edge]] = defaultdict(list)
         for edge in self.body.edges:
-            edges.setdefault(edge.to_layer, []).append(edge)
-        return edges
+            edges[edge.to_layer].append(edge)
+        return dict(edges)
 
     @cached_property
     def edges_from(self) -> dict[str, list[Edge]]:
         """The edges by the id of the layer that they come from, as written."""
-        edges: dict[str, list[Edge]] = {}
+        edges: defaultdict[str, list[Edge]] = defaultdict(list)
         for edge in self.body.edges:
-            edges.setdefault(edge.from_layer, []).append(edge)
-        return edges
+            edges[edge.from_layer].append(edge)
+        return dict(edges)
 
     @cached_property
     def edge_offsets(self) -> list[int]:

@@ -354,7 +354,8 @@ class Trial:
             engine = scene.engine
             engine.serve(model)
         else:
-            engine = BodyEngine(model)
+            engine = BodyEngine(model, lasting=True)
+            engine.declarations = scene.engine.declarations
         walk = _PartWalk(engine, model, presets)
         walk.run({}, False)
         inference = Inference(model, walk.result)

@@ -15,7 +15,7 @@ from ..rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT
 from ..rules import Context
 from ..rules.links import alike
 from ..types import ElementType
-from .attributes import spelt_otherwise
+from .attributes import BETWEEN_PORTS, spelt_otherwise
 from .candidate import Candidate, Change
 from .scene import Scene
 from .writing import with_attribute
@@ -39,6 +39,8 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
         yield from _as_taken(scene, position, finding)
         if scene.layers[position].is_parameter:
             yield from _as_passed(scene, position)
+        if finding.rule in BETWEEN_PORTS and finding.layer is scene.layers[position]:
+            return  # no value decides what the ports at both ends of an edge declare
         for source in scene.sources[position]:
             if source is not None and scene.layers[source[0]].is_constant:
                 yield from _offsets(Const(scene, source[0]), finding)

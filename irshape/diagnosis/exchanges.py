@@ -175,9 +175,12 @@ def _disordered(scene: Scene, one: int, other: int) -> bool:
 
 def _takes(scene: Scene, layer: Layer, number: str) -> bool:
     """Whether the edges that name an id name the ports of a layer, every input once."""
+    edges = scene.edges_to.get(number, ())
+    if len(edges) != len(layer.inputs):
+        return False
     outputs = {port.id for port in layer.outputs}
     inputs = sorted(port.id for port in layer.inputs)
-    incoming = sorted(edge.to_port for edge in scene.edges_to.get(number, ()))
+    incoming = sorted(edge.to_port for edge in edges)
     outgoing = {edge.from_port for edge in scene.edges_from.get(number, ())}
     return incoming == inputs and outgoing <= outputs
 

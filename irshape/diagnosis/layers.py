@@ -284,11 +284,13 @@ def _other_types(scene: Scene, layer: Layer) -> list[tuple[str, float]]:
     own = layer.type.lower()
     given = set(layer.items[::2])
     names: dict[str, float] = {}
-    form = (len(layer.items), len(layer.inputs), len(layer.outputs))
+    items, inputs, outputs = len(layer.items), len(layer.inputs), len(layer.outputs)
     used = Counter(
         other.type
         for other in scene.context.every_layer
-        if (len(other.items), len(other.inputs), len(other.outputs)) == form
+        if len(other.inputs) == inputs
+        and len(other.items) == items
+        and len(other.outputs) == outputs
         and set(other.items[::2]) == given
         and other.type.lower() != own
     )

@@ -85,11 +85,8 @@ class Scene:
     @cached_property
     def in_order(self) -> bool:
         """Whether every layer stands behind those that feed it."""
-        return all(
-            source is None or source[0] < at
-            for at, row in enumerate(self.sources)
-            for source in row
-        )
+        wiring = self.result.wiring
+        return not wiring.cyclic and wiring.order == list(range(len(self.layers)))
 
     @cached_property
     def by_id(self) -> dict[str, list[int]]:

@@ -14,6 +14,7 @@ from ..model.weights import Weights
 from ..rule_ids import (
     CONTRADICTED_CONSTANT,
     INPUT_ELEMENT_TYPE,
+    INPUT_MISMATCH,
     INPUT_TYPE_MISMATCH,
     OUTPUT_TYPE_MISMATCH,
 )
@@ -27,14 +28,14 @@ MAX_CONSUMERS = 64
 """How many layers may take it."""
 MAX_VALUES = 40
 """How many other values are tried for one constant."""
-_OF_TYPES = (INPUT_ELEMENT_TYPE, INPUT_TYPE_MISMATCH, OUTPUT_TYPE_MISMATCH)
+_OF_OTHERS = (INPUT_ELEMENT_TYPE, INPUT_MISMATCH, INPUT_TYPE_MISMATCH, OUTPUT_TYPE_MISMATCH)
 """Rules whose findings no value decides."""
 _FORMATS = {"i64": "q", "i32": "i"}
 
 
 def value_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """A constant that feeds a layer has other values than the ports of the layer demand."""
-    if not finding.rule.code.startswith(("IR20", "IR4")) or finding.rule in _OF_TYPES:
+    if not finding.rule.code.startswith(("IR20", "IR4")) or finding.rule in _OF_OTHERS:
         return
     layer = scene.layers[position]
     declared = layer.outputs[0].dims if layer.outputs else None

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache, partial
 from itertools import combinations
 
 from ..formats.ir.edits import Edit, set_dims
-from ..model.graph import Edge, Finding, Layer, Port
+from ..model.graph import Edge, Finding, Port
 from ..model.ids import is_number
 from ..ops import registry
+from ..ops.declaration import Operation
 from ..ops.kinds import Malformed
 from ..ops.tensors import Tensor
 from ..rule_ids import (
@@ -30,7 +32,7 @@ from ..rule_ids import (
     UNPROVEN_DIMENSION,
 )
 from ..types import ElementType, PartialShape
-from .attributes import is_strange
+from .attributes import BETWEEN_PORTS, is_strange
 from .candidate import Candidate, Change
 from .constants import Const, lies_in_place
 from .edges import is_as_chosen
@@ -261,15 +263,19 @@ def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Ite
     code = finding.rule.code
     if finding.layer is not layer or not code.startswith(("IR3", "IR4", "IR20", "IR50")):
         return
+    if finding.rule in BETWEEN_PORTS:
+        return
+    declaration = registry.declaration_of(layer)
+    reads_as = partial(_is_read_as, declaration, layer.is_constant)
     items = list(zip(layer.items[::2], layer.items[1::2], strict=True))[:MAX_ITEMS]
     lies_there = layer.is_constant and lies_in_place(Const(scene, position))
     for (one, text), (other, value) in combinations(items, 2):
         if text == value:
             continue
-        fits = _reads_as(layer, one, value) and _reads_as(layer, other, text)
+        fits = reads_as(one, value) and reads_as(other, text)
         if not fits:
             continue
-        odd = not (_reads_as(layer, one, text) and _reads_as(layer, other, value))
+        odd = not (reads_as(one, text) and reads_as(other, value))
         odd = odd or (layer.is_constant and {one, other} == {"offset", "size"} and not lies_there)
         now = is_strange(scene, layer, one, text) + is_strange(scene, layer, other, value)
         then = is_strange(scene, layer, one, value) + is_strange(scene, layer, other, text)
@@ -291,12 +297,14 @@ def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Ite
         )
 
 
-def _reads_as(layer: Layer, name: str, text: str) -> bool:
+@lru_cache(maxsize=4096)
+def _is_read_as(
+    declaration: type[Operation] | None, is_constant: bool, name: str, text: str
+) -> bool:
     """Whether a text may be the value of an attribute."""
-    declaration = registry.declaration_of(layer)
     attribute = declaration.attributes.get(name) if declaration is not None else None
     if attribute is None:
-        return layer.is_constant and bool(_OF_CONST.get(name, _NEVER).fullmatch(text))
+        return is_constant and bool(_OF_CONST.get(name, _NEVER).fullmatch(text))
     try:
         attribute.kind.read(text)
     except Malformed:

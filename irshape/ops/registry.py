@@ -235,13 +235,19 @@ def find(type_name: str, version: str) -> type[Operation]:
         raise UnknownOperation(
             f"{version} does not contain {type_name}, which is in {spans}", known=known
         )
+    raise UnknownOperation(
+        f"no opset contains an operation named {type_name}", close=_closest(type_name)
+    )
+
+
+@lru_cache(maxsize=256)
+def _closest(type_name: str) -> str | None:
+    """The type whose name is most like one that nobody declares; None without such."""
     from difflib import get_close_matches
 
     close = get_close_matches(type_name.lower(), list(_index()), 3, 0.7)
     names = [cls.type_name() for name in close for cls in versions(name)[:1]]
-    raise UnknownOperation(
-        f"no opset contains an operation named {type_name}", close=names[0] if names else None
-    )
+    return names[0] if names else None
 
 
 def _other_versions(cls: type[Operation]) -> tuple[object, ...]:

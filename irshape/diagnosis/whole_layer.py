@@ -266,7 +266,11 @@ def exchanged_value_causes(scene: Scene, finding: Finding, position: int) -> Ite
     if finding.rule in BETWEEN_PORTS:
         return
     declaration = registry.declaration_of(layer)
-    reads_as = partial(_is_read_as, declaration, layer.is_constant)
+    reads_as = partial(
+        _is_read_as,
+        declaration,  # type: ignore[arg-type]  # a class is hashable
+        layer.is_constant,
+    )
     items = list(zip(layer.items[::2], layer.items[1::2], strict=True))[:MAX_ITEMS]
     lies_there = layer.is_constant and lies_in_place(Const(scene, position))
     for (one, text), (other, value) in combinations(items, 2):

@@ -341,7 +341,8 @@ def _texts(
         texts += [word for word, _ in usual.most_common(3)]
         texts += kind.allowed[:4]
     elif isinstance(kind, ShapeText):
-        texts += [*_near_shapes(layer, text), *_port_shapes(layer, text)]
+        bare = [] if text is None else [text.strip(" []{}()<>,\"'")]
+        texts += [*bare, *_near_shapes(layer, text), *_port_shapes(layer, text)]
         texts += _port_shapes(layer, text, keep=False)
         texts += [word for word, _ in usual.most_common(2)]
     else:

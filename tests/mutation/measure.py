@@ -42,7 +42,11 @@ from pairs import two_faults  # noqa: E402
 from planting import FORESEEN, UNFORESEEN, VALUES, Original, Place  # noqa: E402
 from slip_faults import BLIND  # noqa: E402
 
-LOST = {*VALUES, "truncated-file", "ampersand", "deleted-layer", "bypassed-layer"}
+LOST = {
+    *VALUES,
+    *("truncated-file", "ampersand", "deleted-layer", "bypassed-layer"),
+    "contents-of-the-next-layer",
+}
 """Kinds of faults after which nothing in the file says what was there."""
 HEADINGS = ("exactly one", "at the element", "safe", "unsafe", "first three")
 EVERY = 1 << 60

@@ -18,8 +18,10 @@ from absence_faults import ABSENCES
 from edit_faults import EDIT_FAULTS
 from faults import FAULTS, Tree, Where, where
 from hand_faults import HAND_FAULTS, HAND_SLIPS
+from late_edit_faults import LAST_EDITS, LATE_EDITS
 from lxml import etree
 from misplacement_faults import MISPLACEMENTS
+from rewiring_faults import REWIRINGS
 from single_faults import SINGLE_FAULTS, bodies, declares, members
 from slip_faults import CHARACTER_SLIPS, NUMBER_SLIPS, TREE_SLIPS
 from structure_faults import STRUCTURE_FAULTS
@@ -27,7 +29,9 @@ from text_faults import TEXT_FAULTS, VALUE_FAULTS
 from text_lines import TextLines, common_ends
 
 TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS | ABSENCES
-KINDS = TABLE | TREE_SLIPS | EDIT_FAULTS
+EDITS = EDIT_FAULTS | REWIRINGS | LATE_EDITS | LAST_EDITS
+"""Kinds of scripts and tools."""
+KINDS = TABLE | TREE_SLIPS | EDITS
 """Kinds that change the tree of an IR."""
 SLIPS = TEXT_FAULTS | HAND_SLIPS | CHARACTER_SLIPS | MISPLACEMENTS
 """Kinds that change its text."""
@@ -35,7 +39,7 @@ VALUES = VALUE_FAULTS | NUMBER_SLIPS
 """Kinds that change the .bin."""
 FORESEEN = (*TABLE, *TEXT_FAULTS, *HAND_SLIPS, *VALUE_FAULTS, *MISPLACEMENTS)
 """Kinds that the search was written for."""
-UNFORESEEN = (*TREE_SLIPS, *CHARACTER_SLIPS, *NUMBER_SLIPS, *EDIT_FAULTS)
+UNFORESEEN = (*TREE_SLIPS, *CHARACTER_SLIPS, *NUMBER_SLIPS, *EDITS)
 """Kinds that were thought of afterwards."""
 SMALL = 64
 """Of constants of at most so many bytes, the values count for what is the same."""

@@ -171,7 +171,7 @@ AFTER = ("output_type", "output_layout")
 def _preprocess(graph: Graph, given: Given) -> None:
     for tensor, wanted in _by_tensor(graph, given, BEFORE).items():
         graph.preprocess(
-            _name(tensor),
+            tensor,
             element_type=_element_type(wanted.get("input_type")),
             layout=_layouts(wanted.get("input_layout"), "image=NHWC:NCHW"),
             mean=_numbers(wanted.get("mean")),
@@ -182,7 +182,7 @@ def _preprocess(graph: Graph, given: Given) -> None:
 def _postprocess(graph: Graph, given: Given) -> None:
     for tensor, wanted in _by_tensor(graph, given, AFTER).items():
         graph.postprocess(
-            _name(tensor),
+            tensor,
             element_type=_element_type(wanted.get("output_type")),
             layout=_layouts(wanted.get("output_layout"), "image=NCHW:NHWC"),
         )
@@ -196,10 +196,6 @@ def _by_tensor(graph: Graph, given: Given, options: Iterable[str]) -> dict[Outpu
         for name, text in pairs(given[option], flag).items():
             wanted.setdefault(graph.tensor(name), {})[option] = text
     return wanted
-
-
-def _name(tensor: Output) -> str:
-    return tensor.names[0] if tensor.names else f"{tensor.layer.name}:{tensor.index}"
 
 
 def _element_type(text: str | None) -> str | None:

@@ -8,7 +8,7 @@ from ..model.weights import Constant
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, Output
-from .surgery import fixed_layers, name_of_output
+from .surgery import fixed_layers
 
 SLACK = 4
 """A cut may miss its place by one part in so many of the size of a part, for fewer tensors."""
@@ -21,7 +21,7 @@ class _Place(NamedTuple):
     crossing: tuple[Output, ...]
 
 
-def balanced_cuts(graph: Editing, parts: int) -> list[list[str]]:
+def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
     """The tensors at which a graph is cut in so many parts, for `Graph.split`.
 
     Near the places that share the bytes of weights equally (or, without weights, the layers), the
@@ -34,7 +34,7 @@ def balanced_cuts(graph: Editing, parts: int) -> list[list[str]]:
             f"{parts} parts are too many"
         )
     whole = places[-1].reached
-    cuts: list[list[str]] = []
+    cuts: list[tuple[Output, ...]] = []
     start = 0
     for number in range(1, parts):
         goal = whole * number / parts
@@ -49,7 +49,7 @@ def balanced_cuts(graph: Editing, parts: int) -> list[list[str]]:
                 abs(places[at].reached - goal),
             ),
         )
-        cuts.append([name_of_output(output) for output in places[best].crossing])
+        cuts.append(places[best].crossing)
         start = best + 1
     return cuts
 

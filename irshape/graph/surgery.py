@@ -14,16 +14,16 @@ from .nodes import GraphLayer, Output
 G = TypeVar("G", bound=Editing)
 
 
-Names = Iterable["str | Output"]
-"""Tensors by name, or themselves."""
+Names = Iterable["str | Output | tuple[str, Output]"]
+"""Tensors by name, or themselves, or with the name that they shall have."""
 
 
 def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: bool = False) -> G:
     """See `Graph.extract`. again: a tensor that is asked for twice is given twice."""
     part = duplicate(graph)
 
-    def twin(given: str | Output) -> Output:
-        output = graph.tensor(given)
+    def twin(given: str | Output | tuple[str, Output]) -> Output:
+        output = given[1] if isinstance(given, tuple) else graph.tensor(given)
         return part._by_id[output.layer.id]._outputs[output.index]
 
     wanted: list[tuple[str | None, Output]] = (
@@ -61,7 +61,9 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
     return part
 
 
-def _name_of(given: str | Output) -> str | None:
+def _name_of(given: str | Output | tuple[str, Output]) -> str | None:
+    if isinstance(given, tuple):
+        return given[0]
     return given if isinstance(given, str) else None
 
 
@@ -181,10 +183,10 @@ def _unasked(result: GraphLayer, first: Editing) -> bool:
     return result.id in first._by_id and first._by_id[result.id].raw.is_result
 
 
-def parts_of(graph: G, cuts: Sequence[Sequence[str] | str]) -> list[G]:
+def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str]) -> list[G]:
     """See `Graph.split`."""
-    stages = [[cut] if isinstance(cut, str) else list(cut) for cut in cuts]
-    bounds = [[graph.tensor(name) for name in stage] for stage in stages]
+    stages = [[cut] if isinstance(cut, str) else cut for cut in cuts]
+    bounds = [[graph.tensor(given) for given in stage] for stage in stages]
     done: set[GraphLayer] = set()
     groups: list[set[GraphLayer]] = []
     for tensors in bounds:
@@ -198,17 +200,19 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str] | str]) -> list[G]:
         part = _part(graph, groups, number, fixed)
         if not part.results:
             raise GraphError(
-                f"part {number + 1} would be empty: nothing is computed {_bounds(stages, number)}",
+                f"part {number + 1} would be empty: nothing is computed {_between(bounds, number)}",
                 help="name cuts in the order in which they are computed",
             )
         parts.append(part)
     return parts
 
 
-def _bounds(stages: Sequence[Sequence[str]], number: int) -> str:
+def _between(cuts: Sequence[Sequence[Output]], number: int) -> str:
     """Between which cuts a part lies, in words."""
     before, after = (
-        " and ".join(f"'{name}'" for name in stages[at]) if 0 <= at < len(stages) else ""
+        " and ".join(f"'{name_of_output(each)}'" for each in cuts[at])
+        if 0 <= at < len(cuts)
+        else ""
         for at in (number - 1, number)
     )
     if before and after:
@@ -240,11 +244,10 @@ def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collectio
     ]
     order = {output: at for at, output in enumerate(graph.outputs)}
     given.sort(key=lambda output: order.get(output, len(order)))
-    names = {output: name_of_output(output) for output in (*crossing, *given)}
     return extracted(
         graph,
-        [names[output] for output in (*crossing, *given) if _starts(output, crossing)],
-        [names[output] for output in given],
+        [_named(output) for output in (*crossing, *given) if _starts(output, crossing)],
+        [_named(output) for output in given],
     )
 
 
@@ -269,6 +272,18 @@ def name_of_output(output: Output) -> str:
         return output.names[0]
     layer = output.layer
     return layer.name if len(layer.outputs) == 1 else f"{layer.name}:{output.index}"
+
+
+def _named(output: Output) -> tuple[str, Output]:
+    """An output with a name that no other one has: layers can share theirs."""
+    name, graph = name_of_output(output), output.layer.graph
+    taken = graph._by_tensor.get(name, output) is not output
+    if output.names or not (taken or len(graph._by_name[output.layer.name]) > 1):
+        return name, output
+    name = f"{name}/{output.layer.id}"
+    while name in graph._by_tensor or name in graph._by_name:
+        name += "_"
+    return name, output
 
 
 def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
@@ -301,6 +316,4 @@ def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
             or any(user.layer not in near or user.layer.raw.is_result for user in output.users)
         )
     ]
-    return extracted(
-        graph, [name_of_output(each) for each in starts], [name_of_output(e) for e in ends]
-    )
+    return extracted(graph, map(_named, starts), map(_named, ends))

@@ -396,6 +396,46 @@ def refactored(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> No
             return
 
 
+def outlined(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> None:
+    """Puts a layer and some that feed it into a Loop, and takes them out again or not."""
+    kinds = ("Parameter", "Const", "Result", "ReadValue", "Assign")
+    free = {layer for layer in graph.layers if layer.type not in kinds}
+    group = {chance.choice(sorted(free, key=lambda layer: layer.serial))}
+    for _ in range(chance.randint(0, 2)):
+        group |= {each for layer in group for each in layer.producers if each in free}
+    try:
+        loop = graph.outline(sorted(group, key=lambda layer: layer.serial))
+    except GraphError:
+        return  # a path leaves the layers and comes back, or they give no tensor
+    if chance.random() < 0.5:
+        graph.inline(loop)
+
+
+def recurrent(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> None:
+    """Turns an input and an output into a variable, and back."""
+    pairs = [
+        (layer.name, output)
+        for layer in graph.parameters
+        for output in graph.outputs
+        if output.names
+        and output is not layer.output
+        and output.element_type is layer.output.element_type
+        and output.shape.rank == layer.output.shape.rank is not None
+        and output.shape.compatible(layer.output.shape)
+    ]
+    if not pairs:
+        return
+    name, output = chance.choice(pairs)
+    order = [layer.name for layer in graph.parameters], list(graph.outputs)
+    twin = graph.copy()
+    twin.make_stateful({name: output.names[0]})
+    if twin.make_stateless() != {name: output.names[0]}:
+        raise GraphError("other names")
+    assert sorted(order[0]) == sorted(layer.name for layer in twin.parameters)
+    assert len(order[1]) == len(twin.outputs)
+    assert irshape.validate(twin).ok
+
+
 STEPS = (
     neutral,
     neutral,
@@ -413,6 +453,8 @@ STEPS = (
     loaded,
     joined,
     refactored,
+    outlined,
+    recurrent,
 )
 
 

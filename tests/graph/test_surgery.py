@@ -65,6 +65,27 @@ def test_names_can_be_swapped() -> None:
     assert [graph[second].id, graph[first].id] == ids
 
 
+def test_parts_of_layers_that_share_a_name(tmp_path: Path) -> None:
+    graph = Graph(name="alike")
+    x = graph.parameter("f32", "[2]", name="x")
+    for number in range(6):
+        x = graph.add("Multiply", x, np.float32(number + 2), name=f"times{number}")
+    graph.result(x, "y")
+    path = tmp_path / "alike.xml"
+    graph.save(path)
+    path.write_text(re.sub(r'name="times\d"', 'name="times"', path.read_text()))
+    graph = Graph.load(path)
+    tensors = {"x": np.ones(2, np.float32)}
+    for part in graph.split(parts=3):
+        assert sum(layer.type == "Multiply" for layer in part) == 2
+        tensors |= irshape.run(
+            part, {each.names[0]: tensors[each.names[0]] for each in part.inputs}
+        )
+    assert tensors["y"].tolist() == [5040, 5040]
+    middle = graph.tensor("y").layer.inputs[0].source.layer
+    assert sum(layer.type == "Multiply" for layer in graph.around(middle, 1)) == 3
+
+
 def test_an_output_is_added_once() -> None:
     graph = swish_graph()
     assert graph.add_output("y") is graph.add_output("y", "z") is graph.results[0]

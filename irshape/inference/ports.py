@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 from ..model.graph import Layer, Port
@@ -21,9 +22,20 @@ def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
     if port.dims is None:
         return Tensor(element_type, DYNAMIC_SHAPE)
     if port.dims:
-        return Tensor(element_type, PartialShape(port.dims))
+        few = len(port.dims) <= _FEW_AXES
+        return (_tensor if few else _tensor.__wrapped__)(element_type, tuple(port.dims))
     contradicted = inferred is not None and inferred.rank not in (None, 0)
     return Tensor(element_type, SCALAR if contradicted else DYNAMIC_SHAPE)
+
+
+_FEW_AXES = 16
+"""Ports of more axes are not remembered, which bounds the memory that this takes."""
+
+
+@lru_cache(maxsize=1024)
+def _tensor(element_type: ElementType, dims: tuple[int, ...]) -> Tensor:
+    """Equal ones are kept once: many ports declare the same."""
+    return Tensor(element_type, PartialShape(dims))
 
 
 def declared_outputs(layer: Layer) -> tuple[Tensor, ...]:

@@ -17,6 +17,7 @@ from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
 from ..ops.declaration import AttributeFault
+from ..ops.tensors import Tensor
 from ..rule_ids import (
     INPUT_COUNT,
     INPUT_SHAPES,
@@ -51,8 +52,13 @@ class SoundConstants(NamedTuple):
     """Where the last byte of them ends."""
     aligned: bool
     """Whether each begins at a multiple of its element's size."""
-    apart: bool
-    """Whether no two share some of their bytes, but not all."""
+    spans: set[tuple[int, int]]
+    """Where each begins and ends, those without elements left out."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether no two share some of their bytes, but not all."""
+        return all(one[1] <= next[0] for one, next in pairwise(sorted(self.spans)))
 
 
 class Context:
@@ -138,32 +144,31 @@ class Context:
         """Where the constants lie, if all of them have the attributes that a writer gives them and
         the size that their types and shapes need; else None."""
         end, aligned = 0, True
-        spans: list[tuple[int, int]] = []
+        spans: set[tuple[int, int]] = set()
+        sizes: dict[tuple[str, ...], tuple[int, int]] = {}
         for body, position in self.by_type.get("const", ()):
             items, result = body.layers[position].items, self.results.get(body)
-            if result is None or position in result.unsure or items[::2] != _CONSTANT:
+            if result is None or position in result.unsure or len(items) != 8:
                 return None
-            offset, size = items[5], items[7]
-            tensor = result.outputs[position][0]  # what the other two attributes say
-            element_type, elements = tensor.element_type, prod(tensor.shape.declared)
-            if (
-                not (offset.isdecimal() and size.isdecimal())
-                or len(offset) > _DIGITS
-                or len(size) > _DIGITS
-                or element_type.kind in ("string", "dynamic")
-                or int(size) != element_type.byte_size(elements)
-            ):
+            first, element_type, second, shape, third, offset, fourth, size = items
+            key = first, element_type, second, shape, third, fourth, size
+            known = sizes.get(key)
+            if known is None:
+                known = _size_and_unit(items, result.outputs[position][0])
+                if known is None:
+                    return None
+                sizes[key] = known
+            if not offset.isdecimal() or len(offset) > _DIGITS:
                 return None
             begin = int(offset)
-            behind = begin + int(size)
-            end = max(end, behind)
-            if elements:
-                spans.append((begin, behind))
-                if begin % (element_type.bits // 8 or 1):
-                    aligned = False
-        spans = sorted(set(spans))
-        apart = all(one[1] <= next[0] for one, next in pairwise(spans))
-        return SoundConstants(end, aligned, apart)
+            if not known[0]:
+                end = max(end, begin)
+                continue
+            spans.add((begin, begin + known[0]))
+            if begin % known[1]:
+                aligned = False
+        end = max(end, max((behind for _, behind in spans), default=0))
+        return SoundConstants(end, aligned, spans)
 
     def _constant(self, layer: Layer) -> Constant | None:
         try:
@@ -386,6 +391,24 @@ _CONSTANT = ("element_type", "shape", "offset", "size")
 
 _DIGITS = 18
 """The digits of an offset in a .bin."""
+
+
+def _size_and_unit(items: tuple[str, ...], tensor: Tensor) -> tuple[int, int] | None:
+    """The bytes of a constant, and those of an element, where its attributes are those that a
+    writer gives it and agree on the former; else None, and for strings.
+
+    tensor: what its type and shape say.
+    """
+    size, element_type = items[7], tensor.element_type
+    if (
+        items[::2] != _CONSTANT
+        or not size.isdecimal()
+        or len(size) > _DIGITS
+        or element_type.kind in ("string", "dynamic")
+        or int(size) != element_type.byte_size(prod(tensor.shape.declared))
+    ):
+        return None
+    return int(size), element_type.bits // 8 or 1
 
 
 def _repeat_an_id(ports: Sequence[Port]) -> bool:

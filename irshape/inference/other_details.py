@@ -120,6 +120,11 @@ def _is_result(site: Site) -> bool:
     return site.outermost and any(layer.type == "Result" for layer in site.feeds)
 
 
+def _taken_on(site: Site) -> bool:
+    """Whether a layer other than a Result takes the result."""
+    return any(layer.type != "Result" for layer in site.feeds)
+
+
 def _suppression(site: Site) -> bool:
     return _is_result(site) and site.operation is not None and site.operation.since < 5
 
@@ -139,7 +144,8 @@ def _product_of_nothing(site: Site) -> bool:
 
 def _reduced_scatter(site: Site) -> bool:
     """Whether elements of small integers or booleans are reduced."""
-    return site.attribute("reduction") not in ("", "none") and site.type_name() in ("u8", "boolean")
+    narrow = ("i8", "u8", "boolean")
+    return site.attribute("reduction") not in ("", "none") and site.type_name() in narrow
 
 
 def _scalar_update(site: Site) -> bool:
@@ -364,14 +370,15 @@ def _unknown_squeezed(site: Site) -> bool:
     )
 
 
-def _interval_squeezed(site: Site) -> bool:
-    """Whether an axis goes whose size is an interval."""
-    sizes = _sizes(site.shape(0))
-    return any(
-        -len(sizes) <= axis < len(sizes)
-        and sizes[int(axis)].is_dynamic
-        and not sizes[int(axis)].contains(0)
-        for axis in site.value(1) or ()
+def _squeezed_to_scalar(site: Site) -> bool:
+    """Whether all axes go, and it is not one axis of which nothing is known, nor are all of 1."""
+    shape = site.shape(0)
+    return (
+        site.value(1) is not None
+        and _output(site) == PartialShape(())
+        and shape is not None
+        and shape.static is None
+        and _sizes(shape) not in ((), (ANY,))
     )
 
 
@@ -571,6 +578,7 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
         ("to u2", _converts_to("u2")),
         ("u2 to others", _converts_to("u1", "f8e4m3", "f8e5m2", source="u2")),
     ),
+    **dict.fromkeys(("IsNaN", "IsInf", "IsFinite"), (("number tests", _taken_on),)),
     "Reverse": (("result of i64", _result_of_i64),),
     "NonMaxSuppression": (("suppression", _suppression), ("open suppression", _open_suppression)),
     "MatrixNms": (("bounded boxes", _bounded_suppression),),
@@ -603,7 +611,7 @@ RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
     "Squeeze": (
         ("any axis", _any_squeezed),
         ("unknown axes", _unknown_squeezed),
-        ("interval", _interval_squeezed),
+        ("to a scalar", _squeezed_to_scalar),
     ),
     "ReadValue": (("initial value", _initial_value),),
     "StridedSlice": (("skipping", _skipping),),

@@ -221,6 +221,17 @@ shape of the first iteration.
 IR608 was compared with what the releases inferred of these IRs. Of 268,484 answers of releases that
 read them, it is reported wrongly in 3, and missing in 35: one Loop in 19 releases, for the reason
 above, and layers inside bodies.
+
+Whole models were asked about as well: 31 networks, plain and quantized by NNCF; 219 modules of
+PyTorch, of a few operations each; 39 decoders of language models, with caches, states, weights
+compressed in ten ways, and paged attention; 44 architectures of transformers; 208 models of one
+operation each; and 367 files that the 21 releases converted from ONNX and saved themselves. Of
+16,598 answers whether a release reads them, irshape gives all but 12: once the CPU plugin is
+loaded, 2026.2 and later read the paged attention that they refuse before, and that irshape calls an
+internal operation. Of 15,160 answers whether a release compiles for the CPU what the newest does,
+none is missing, and 49 say that it does not although it does: 45 of these models fail when they
+run, 4 run (an Identity that is optimized away, and a Convert of u2 in 2025.4). All 15,569 answers
+about types and shapes are right. The architectures were asked of ten releases, all others of 21.
 """
 
 EXAMPLES_INTRODUCTION = """\

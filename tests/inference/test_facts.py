@@ -35,6 +35,10 @@ def joined(sizes: Source) -> Source:
     return node("Concat", "opset1", {"axis": "0"}, [sizes, const("i64", [3])])  # type: ignore[return-value]
 
 
+def is_nan() -> Source:
+    return node("IsNaN", "opset10", {}, [data("f32", "2")])  # type: ignore[return-value]
+
+
 def greater(sizes: Source) -> Source:
     return node("Maximum", "opset1", {}, [sizes, const("i64", [1, 1])])  # type: ignore[return-value]
 
@@ -186,6 +190,34 @@ ROWS = [
             {"reduction": "none"},
             *(data("u8", "4"), const("i64", [1]), data("u8", "1"), const("i64", 0)),
         ),
+    ),
+    Concerned(
+        "reduced scatter",
+        NOT_RUN,
+        case(
+            "ScatterElementsUpdate",
+            12,
+            {"reduction": "max"},
+            *(data("i8", "4"), const("i64", [1]), data("i8", "1"), const("i64", 0)),
+        ),
+        case(
+            "ScatterElementsUpdate",
+            12,
+            {"reduction": "max"},
+            *(data("i16", "4"), const("i64", [1]), data("i16", "1"), const("i64", 0)),
+        ),
+    ),
+    Concerned(
+        "number tests",
+        NOT_RUN,
+        case("LogicalNot", 1, {}, is_nan()),
+        case("IsNaN", 10, {}, data("f32", "2")),
+    ),
+    Concerned(
+        "reduced axes",
+        NOT_RUN,
+        case("ReduceSum", 1, {"keep_dims": "false"}, data("f32", "?,?"), data("i64", "1")),
+        case("ReduceSum", 1, {"keep_dims": "true"}, data("f32", "?,?"), data("i64", "1")),
     ),
     Concerned(
         "scalar update",
@@ -341,10 +373,23 @@ ROWS = [
         squeeze("1,3,1", data("i64", "?")),
     ),
     Concerned(
-        "interval",
+        "to a scalar",
         INFERRED_OTHERWISE,
+        squeeze("1..4", const("i64", [0])),
+        squeeze("?", const("i64", [0])),
+    ),
+    Concerned(
+        "to a scalar",
+        NOT_RUN,
+        squeeze("?,?", const("i64", [0, 1])),
         squeeze("1..4,3", const("i64", [0])),
-        squeeze("?,3", const("i64", [0])),
+    ),
+    Concerned("to a scalar", NOT_RUN, squeeze("..4", const("i64", [0])), squeeze("1,3,1")),
+    Concerned(
+        "unknown axes",
+        NOT_RUN,
+        squeeze("?,3,1", data("i64", "1")),
+        squeeze("?,3,1", const("i64", [2])),
     ),
     Concerned(
         "computed shape",

@@ -58,10 +58,9 @@ class Scene:
     def engine(self) -> BodyEngine:
         """Infers parts of the body; what does not change was inferred with the model."""
         engine = self.context.inference.engine
-        if not isinstance(engine, BodyEngine):
-            engine = BodyEngine(self.context.model, lasting=True)
-        engine.repeats = True
-        return engine
+        if isinstance(engine, BodyEngine):
+            return engine
+        return BodyEngine(self.context.model, lasting=True)
 
     @cached_property
     def position(self) -> dict[Layer, int]:

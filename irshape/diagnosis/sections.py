@@ -29,6 +29,10 @@ def section_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
 
 def _attribute_of_a_port(scene: Scene, layer: Layer, position: int) -> Iterator[Candidate]:
     source = scene.source
+    if UNKNOWN_LAYER_ATTRIBUTE not in scene.context.read_under.get(layer, ()) and not any(
+        name in _OF_PORTS for name in layer.items[::2]
+    ):
+        return
     for element, offset in (("layer", layer.offset), ("data", layer.data_offset)):
         for name, at, start, end in source.attributes(offset) if offset >= 0 else ():
             if name not in _OF_PORTS:

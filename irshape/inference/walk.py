@@ -49,9 +49,6 @@ class BodyEngine:
         self._wirings: dict[Body, Wiring] = {}
         self._results: dict[tuple[object, ...], BodyResult] = {}
         self._work = 0
-        self.repeats = False
-        """Whether the same bodies are inferred again and again, with other layers here and there:
-        then layers come again in small bodies, too."""
 
     def serve(self, model: Model) -> None:
         """Goes on with another model that has the same bytes; what was worked out is kept."""
@@ -166,8 +163,7 @@ class Walk:
         self.looser: set[OutputRef] = set()
         """The output ports that declare less than was inferred, and nothing else."""
         memory = engine.layers
-        many = engine.repeats or len(body.layers) >= FEW_LAYERS
-        self.remembers = memory.lasting and memory.remembers and many
+        self.remembers = memory.lasting and memory.remembers and len(body.layers) >= FEW_LAYERS
         """Whether layers of one declaration with the same inputs are inferred once."""
         self.needed: set[int] = set()
         """The layers whose values are needed."""

@@ -41,7 +41,9 @@ def of_absences(
         _of_pasted_layers(context, rest),
         _of_shared_ids(context.model.source, rest, alone),
         _of_absent_layers(context.model.source, rest),
+        _of_one_producer(rest, alone),
         _of_unfed_layers(rest, alone),
+        _of_doubled_edges(rest, alone),
         _of_other_attributes(rest, alone),
     ):
         for diagnosis in groups:
@@ -110,6 +112,40 @@ def _of_unfed_layers(
         )
         told = group[0]._replace(fault=fault, related=tuple(group[1:]))
         yield Diagnosis(told, tuple(group), *_cure(group, alone))
+
+
+def _of_one_producer(
+    findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Inputs of several layers are fed by nothing, and one layer that feeds nothing fits them."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        cause = alone.get(id(finding))
+        if finding.rule == MISSING_EDGE and cause is not None and cause.candidates:
+            first = cause.candidates[0]
+            if cause.certain and first.needs:
+                groups.setdefault(first.change, []).append(finding)
+    for change, group in groups.items():
+        if len({finding.layer for finding in group}) > 1:
+            fault = group[0].fault._replace(
+                message=f"{len(group)} inputs are fed by nothing; {change} fits all of them"
+            )
+            told = group[0]._replace(fault=fault, related=tuple(group[1:]))
+            yield Diagnosis(told, tuple(group), *_cure(group, alone))
+
+
+def _of_doubled_edges(
+    findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Several edges into a layer stand there twice."""
+    groups: dict[Layer, list[Finding]] = {}
+    for finding in findings:
+        if finding.rule == DUPLICATE_EDGE and finding.layer is not None:
+            groups.setdefault(finding.layer, []).append(finding)
+    for group in groups.values():
+        if len(group) > 1:
+            told = group[0]._replace(related=tuple(group[1:]))
+            yield Diagnosis(told, tuple(group), *_cure(group, alone))
 
 
 def _of_other_attributes(

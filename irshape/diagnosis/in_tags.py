@@ -19,6 +19,16 @@ _NO_BLANK = re.compile(rb"""=\s*(?:"[^"<>]*"|'[^'<>]*')(?=[A-Za-z_])""")
 _FREE = b" \t\r\n/"
 _LOST_EQUALS = re.compile(rb"""\s([A-Za-z_][\w:-]*)(?=["'])""")
 _OTHER_QUOTE = re.compile(rb"""=\s*(?:"[^"'<>=]*(')|(')[^"'<>=]*")(?=\s|/?>)""")
+_QUOTE = rb"""(?:\\?["']|&quot;|&#34;)"""
+_LENIENT = re.compile(
+    rb"""[\s,;]*([A-Za-z_][\w.-]*)(?:\s*[=:]?\s*(?:""(?=[\s,;/>])|%s+([^"'<>\\&]*)%s+)"""
+    rb"""|\s*[=:]\s*([^\s"'<>,;/\\&=:]+))""" % (_QUOTE, _QUOTE)
+)
+"""An attribute as other languages and hasty hands write it."""
+_NO_VALUE = re.compile(rb"\s+([A-Za-z_][\w.-]*)\s*=(?=\s+[A-Za-z_][\w.-]*\s*=|\s*/?>)")
+_INNER_QUOTE = re.compile(rb"""=\s*"[^"<>=\s]+(")[^"<>=\s]+"(?=\s|/?>)""")
+_REST = re.compile(rb"[\s,;]*(/?)>$")
+_NAME_TWICE = re.compile(rb"<([A-Za-z_]\w*)(\s+\1)(?=\s)")
 _DIM_WITHOUT_BRACKET = re.compile(rb"<dim()\s*[-+]?\d+\s*</dim>")
 
 
@@ -35,6 +45,11 @@ def in_tag(text: bytes, start: int) -> Iterator[Slip]:
         edit = Edit(start, comment.end(), b"")
         yield Slip((edit,), "<!-- is removed", "a comment is not closed", start)
         return
+    twice = _NAME_TWICE.match(text, start)
+    if twice is not None:
+        shown = twice[1].decode()
+        edit = Edit(twice.start(2), twice.end(2), b"")
+        yield Slip((edit,), "the second is removed", f"the name <{shown} stands twice", start)
     size = _DIM_WITHOUT_BRACKET.match(text, start)
     if size is not None:
         edit = Edit(size.start(1), size.end(1), b">")
@@ -43,17 +58,7 @@ def in_tag(text: bytes, start: int) -> Iterator[Slip]:
     if line is None:
         return
     name = re.sub(rb"[\s/<>].*", b"", line[0][1:], flags=re.DOTALL).decode("ascii", "replace")
-    seen: dict[bytes, bytes] = {}
-    for match in _ATTRIBUTE.finditer(text, start, line.end()):
-        attribute = match[1].decode("ascii", "replace")
-        if seen.get(match[1]) == match[2]:
-            edit = Edit(match.start(), match.end(), b"")
-            cause = f"<{name}> has the attribute {attribute} twice"
-            yield Slip((edit,), f"the second {attribute} is removed", cause, start)
-        seen.setdefault(match[1], match[2])
-    for match in _NO_BLANK.finditer(text, start, line.end()):
-        cause = f"no blank stands between two attributes of <{name}>"
-        yield Slip((Edit(match.end(), match.end(), b" "),), "a blank is added", cause, start)
+    yield from _of_attributes(text, start, line.end(), name)
     change, cause = f"a quote is added in <{name}>", f"a value in <{name}> lacks a quote"
     for match in _OTHER_QUOTE.finditer(text, start, line.end()):
         at = match.start(match.lastindex or 0)
@@ -74,6 +79,44 @@ def in_tag(text: bytes, start: int) -> Iterator[Slip]:
             yield from _half(text, start, line.end(), name)
 
 
+def _of_attributes(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
+    """An attribute is there twice, or has no value; or characters between attributes are wrong."""
+    seen: dict[bytes, bytes] = {}
+    for match in _ATTRIBUTE.finditer(text, start, end):
+        attribute = match[1].decode("ascii", "replace")
+        if seen.get(match[1]) == match[2]:
+            edit = Edit(match.start(), match.end(), b"")
+            cause = f"<{name}> has the attribute {attribute} twice"
+            yield Slip((edit,), f"the second {attribute} is removed", cause, start)
+        seen.setdefault(match[1], match[2])
+    for match in _NO_BLANK.finditer(text, start, end):
+        cause = f"no blank stands between two attributes of <{name}>"
+        yield Slip((Edit(match.end(), match.end(), b" "),), "a blank is added", cause, start)
+    for match in _NO_VALUE.finditer(text, start, end):
+        shown = match[1].decode("ascii", "replace")
+        lacking = f"the attribute {shown} of <{name}> has no value"
+        yield Slip((Edit(*match.span(), b""),), "it is removed", lacking, start)
+    for match in _INNER_QUOTE.finditer(text, start, end):
+        inner = f"a value in <{name}> has a quote inside"
+        yield Slip((Edit(*match.span(1), b""),), "it is removed", inner, start)
+    yield from _in_another_notation(text, start, end, name)
+
+
+def _in_another_notation(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
+    """All attributes are there, but not as XML has them: bare, escaped, or with commas between."""
+    at, edits = start + 1 + len(name), []
+    while (match := _LENIENT.match(text, at, end)) is not None:
+        value = match[2] if match[2] is not None else match[3] or b""
+        plain = b' %s="%s"' % (match[1], value)
+        if match[0].split() != plain.split():
+            edits.append(Edit(match.start(), match.end(), plain))
+        at = match.end()
+    if edits and _REST.match(text, at, end) is not None:
+        cause = f"the attributes of <{name}> are not written as XML has them"
+        change = edits[0].text.decode("utf-8", "replace").strip()
+        yield Slip(tuple(edits), f"likely {change}", cause, start)
+
+
 def _half(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
     """Of a tag the rest is lost: what is left of an attribute goes, and the tag is closed."""
     kept = max((match.end() for match in _ATTRIBUTE.finditer(text, start, end)), default=end)
@@ -86,3 +129,19 @@ def _half(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
     close = b">" if inside else b"/>"
     change = f"<{name} is closed behind its last whole attribute"
     yield Slip((Edit(kept, end, close),), change, f"the tag <{name} is cut off", start)
+
+
+def doubled_attributes(text: bytes, start: int) -> Iterator[Slip]:
+    """Of two values of one attribute in a tag, one goes: the first or the second."""
+    tag = _BROKEN.match(text, start)
+    seen: dict[bytes, re.Match[bytes]] = {}
+    for match in _ATTRIBUTE.finditer(text, start, tag.end()) if tag is not None else ():
+        first = seen.setdefault(match[1], match)
+        if first is match or first[2] == match[2]:
+            continue
+        shown = match[1].decode("ascii", "replace")
+        cause = f"the attribute {shown} stands there twice, with two values"
+        for gone, kept in ((match, first), (first, match)):
+            change = f"{kept[0].strip().decode('utf-8', 'replace')} is kept"
+            yield Slip((Edit(*gone.span(), b""),), change, cause, start)
+        return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from ..formats.ir.edits import Edit
@@ -21,6 +21,7 @@ _CONFLICT = re.compile(
     rb"={7} *\r?\n(?P<theirs>(?:(?![<|=>]{7})[^\n]*\n)*)>{7}(?: [^\n]*)?(?:\n|$)",
     re.MULTILINE,
 )
+_HALF = re.compile(rb"^={7} *\r?\n(?P<theirs>(?:(?![<|=>]{7})[^\n]*\n)*)>{7}(?: [^\n]*)?\n", re.M)
 _SIDES = ("ours", "theirs")
 MAX_TRIED = 8
 """How many choices of sides are tried; with more conflicts, one side is kept in all of them."""
@@ -30,10 +31,30 @@ def sides(source: Source) -> list[tuple[int, Slip]]:
     """How many errors and warnings each choice of sides leaves, and what it is; the best first."""
     conflicts = list(_CONFLICT.finditer(source.data))
     choices = [_kept(source.data, conflicts, choice) for choice in _choices(len(conflicts))]
-    rated = [(_problems(source, slip), slip) for slip in choices]
+    return rated(source, choices)
+
+
+def rated(source: Source, choices: Sequence[Slip]) -> list[tuple[int, Slip]]:
+    """Slips that exclude each other, each with how many errors and warnings it leaves."""
+    rows = [(_problems(source, slip), slip) for slip in choices]
     return sorted(
-        ((count, slip) for count, slip in rated if count is not None), key=lambda each: each[0]
+        ((count, slip) for count, slip in rows if count is not None), key=lambda each: each[0]
     )
+
+
+def half_a_conflict(text: bytes) -> Iterator[Slip]:
+    """A conflict without its first mark: one of the sides goes, which may be of the same length."""
+    half = _HALF.search(text)
+    if half is None:
+        return
+    cause = "half a merge conflict was left in the file"
+    whole = Edit(half.start(), half.end(), b"")
+    yield Slip((whole,), "the first side is kept", cause, half.start())
+    ours = half.start()
+    for _ in range(half["theirs"].count(b"\n")):
+        ours = text.rfind(b"\n", 0, max(ours - 1, 0)) + 1
+    edits = Edit(ours, half.start("theirs"), b""), Edit(half.end("theirs"), half.end(), b"")
+    yield Slip(edits, "the second side is kept", cause, half.start())
 
 
 def _choices(count: int) -> Iterator[tuple[str, ...]]:

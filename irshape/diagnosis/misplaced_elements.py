@@ -33,6 +33,7 @@ from ..rule_ids import (
 from ..rules import Context, findings
 from .between_elements import without_texts
 from .candidate import Candidate, Diagnosis
+from .merge_conflicts import half_a_conflict
 from .out_of_place import element_end
 from .stray_text import Slip, edited, in_lines
 from .structure import slips_in_structure
@@ -56,8 +57,10 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     """The slip after which each element stands where it belongs, and what it explains."""
     source = context.model.source
     places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
+    repeated = [finding.offset for finding in graver if finding.rule == REPEATED_ELEMENT]
     tried = 0
     for slip in chain(
+        _twice(source.data, repeated[:1]),
         _of_structure(source.data, places),
         _in_comments(source.data),
         _in_another_body(context, graver),
@@ -83,6 +86,7 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
 def _of_structure(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
     if not places:
         return
+    yield from half_a_conflict(text)
     between = texts_between(text, OPAQUE)
     if len(between) > 1:
         yield without_texts(text, between)
@@ -90,6 +94,27 @@ def _of_structure(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
         return
     yield from in_lines(text, places[0])
     yield from slips_in_structure(text)
+
+
+def _twice(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
+    """An element stands behind another with the same words."""
+    for place in places:
+        end, name = element_end(text, place), re.compile(rb"<[\w.-]+").match(text, place)
+        if end < 0 or name is None:
+            continue
+        first = text.rfind(name[0], 0, place)
+        stop = element_end(text, first) if first >= 0 else -1
+        if 0 <= stop <= place and text[first:stop].split() == text[place:end].split():
+            shown = name[0].decode("ascii", "replace")
+            lead = len(text[:place].rstrip())
+            edit, cause = Edit(lead, end, b""), f"{shown}> and what is in it stands there twice"
+            yield Slip((edit,), "the second is removed", cause, place)
+        elif (layer := text.find(b"<layer ", end)) >= 0:
+            lead, put = len(text[:place].rstrip()), text.find(b">", layer) + 1
+            shown = name[0].decode("ascii", "replace")
+            edits = Edit(lead, end, b""), Edit(put, put, text[lead:end])
+            cause = f"{shown}> stands in the layer before the one that it belongs to"
+            yield Slip(edits, "it stands in the next layer", cause, place)
 
 
 def _in_comments(text: bytes) -> Iterator[Slip]:

@@ -15,6 +15,7 @@ from .writing import with_attribute, without_attribute
 
 _SECTION = re.compile(rb"</?(input|output)\s*>")
 _OTHER = {b"input": b"output", b"output": b"input"}
+_OF_LAYERS = ("id", "name", "type", "version")
 _OF_PORTS = ("precision", "names")
 
 
@@ -23,6 +24,7 @@ def section_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
     layer = scene.layers[position]
     if finding.layer is layer:
         yield from _attribute_of_a_port(scene, layer, position)
+        yield from _attribute_of_the_layer(scene, layer, position)
     if layer.inputs and layer.outputs and not layer.bodies:
         yield from _exchanged_sections(scene, layer, position)
 
@@ -52,6 +54,31 @@ def _attribute_of_a_port(scene: Scene, layer: Layer, position: int) -> Iterator[
                     cost=0.2 + 0.1 * index,
                     rule=UNKNOWN_LAYER_ATTRIBUTE if element == "layer" else UNKNOWN_ATTRIBUTE,
                 )
+
+
+def _attribute_of_the_layer(scene: Scene, layer: Layer, position: int) -> Iterator[Candidate]:
+    source = scene.source
+    if layer.data_offset < 0:
+        return
+    own = {name for name, *_ in source.attributes(layer.offset)}
+    for name, at, start, end in source.attributes(layer.data_offset):
+        if name not in _OF_LAYERS or name in own:
+            continue
+        text = source.data[start:end].decode(source.encoding, "replace")
+        before = _OF_LAYERS[: _OF_LAYERS.index(name)]
+        yield Candidate(
+            (
+                *without_attribute(source, layer.data_offset, name),
+                *with_attribute(source, layer.offset, name, text, before),
+            ),
+            f'{name}="{text}" is moved to <layer>',
+            f"the attribute {name} stands in <data>; it belongs in <layer>",
+            at,
+            layer,
+            (position,),
+            cost=0.2,
+            rule=UNKNOWN_ATTRIBUTE,
+        )
 
 
 def _lacking(layer: Layer, name: str) -> Iterator[tuple[str, Port]]:

@@ -21,6 +21,15 @@ _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w*);")
 _BLANKS = ("nbsp", "ensp", "emsp", "thinsp", "zwnj", "zwj", "shy")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _CONFLICT_MARK = re.compile(rb"^(<{7}|={7}|>{7})( [^\n]*)?\r?\n", re.MULTILINE)
+_ENCODING = re.compile(rb"""(<\?xml\b[^>]*?encoding\s*=\s*["'])([^"']*)""")
+_DECLARATION = re.compile(rb"<\?xml\b[^<>]*\?>\s*")
+_COMMENT = re.compile(rb"<!--(.*?)-->", re.DOTALL)
+FIRST = 8
+"""Where the declaration of a document begins at most."""
+_TOO_MUCH = re.compile(rb"[<>=&/;,]|(?<=<)[0-9]")
+_FOR_BLANK = re.compile(rb'(?<=")([!-~])(?=[a-z_-]+=")')
+BESIDE = 6
+"""So many bytes around the place where a parser stops one character is looked for."""
 NEAR = 2
 """So many lines around the place where a parser stops are exchanged."""
 FEW = 8
@@ -54,6 +63,7 @@ def in_characters(text: bytes) -> Iterator[Slip]:
     bare = [Edit(match.start(), match.end(), b"&amp;") for match in _BARE_AMPERSAND.finditer(text)]
     if bare:
         yield Slip(tuple(bare), "& becomes &amp;", "a text has a bare &", _element(text, bare[0]))
+    yield from _in_declaration(text)
     entities = list(_ENTITY.finditer(text))
     if entities:
         yield _without_entities(text, entities)
@@ -81,6 +91,34 @@ def in_characters(text: bytes) -> Iterator[Slip]:
         edit = Edit(*marks[0].span(), b"")
         cause = "a mark of a merge was left in the file"
         yield Slip((edit,), "the line is removed", cause, edit.start)
+
+
+def _in_declaration(text: bytes) -> Iterator[Slip]:
+    """The declaration names an encoding that the text does not have, or stands there again; or a
+    comment has two dashes inside."""
+    declared = _ENCODING.match(text)
+    if declared is not None and declared[2].lower() not in (b"utf-8", b"us-ascii"):
+        shown = declared[2].decode("ascii", "replace")
+        edit = Edit(declared.start(2), declared.end(2), b"utf-8")
+        cause = f"the declaration says encoding={shown}, but the text is UTF-8"
+        yield Slip((edit,), 'encoding="utf-8"', cause, 0)
+    section = text.rfind(b"<![CDATA[")
+    if section >= 0 and text.find(b"]]>", section) < 0:
+        edit = Edit(section, section + len(b"<![CDATA["), b"")
+        yield Slip((edit,), "<![CDATA[ is removed", "a CDATA section is not closed", section)
+    again = [m for m in _DECLARATION.finditer(text) if m.start() > FIRST]
+    if again:
+        edits = tuple(Edit(*match.span(), b"") for match in again)
+        cause = "an XML declaration stands inside the document"
+        yield Slip(edits, "it is removed", cause, again[0].start())
+    dashes = [
+        Edit(match.start(1) + inner.start(), match.start(1) + inner.end(), b"- -")
+        for match in _COMMENT.finditer(text)
+        for inner in re.finditer(rb"--|-$", match[1])
+    ]
+    if dashes:
+        cause = "a comment has `--` inside, which XML does not allow"
+        yield Slip(tuple(dashes), "it becomes `- -`", cause, _element(text, dashes[0]))
 
 
 def _without_entities(text: bytes, entities: list[re.Match[bytes]]) -> Slip:
@@ -164,3 +202,18 @@ def where_parsing_stops(text: bytes) -> int:
     except (ValueError, LookupError):  # an encoding that nobody knows
         return 0
     return 0
+
+
+def in_one_character(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
+    """A character near the place where a parser stops is too much, or stands for a blank."""
+    for place in places:
+        for match in _TOO_MUCH.finditer(text, max(0, place - BESIDE), place + BESIDE):
+            shown = match[0].decode("ascii", "replace")
+            cause = f"the character {shown} is too much"
+            edit = Edit(*match.span(), b"")
+            yield Slip((edit,), "it is removed", cause, _element(text, edit), doubtful=True)
+        for match in _FOR_BLANK.finditer(text, max(0, place - BESIDE), place + BESIDE):
+            shown = match[1].decode("ascii", "replace")
+            cause = f"the character {shown} stands between two attributes"
+            edit = Edit(*match.span(1), b" ")
+            yield Slip((edit,), "it becomes a blank", cause, _element(text, edit), doubtful=True)

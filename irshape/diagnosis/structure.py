@@ -17,6 +17,8 @@ _PORT_ID = re.compile(rb"""<port\b[^<>]*?\bid\s*=\s*["'](\d{1,9})["']""")
 _PRECISION = re.compile(rb"""\s+precision\s*=\s*["'][^"'<>]*["']""")
 ALIKE = 0.6
 """How alike two names must be for one to be a misspelling of the other."""
+LONGEST = 12
+"""So many lines may stand there twice."""
 AROUND = 4
 """So many lines around the place where a parser stops may stand there twice."""
 
@@ -102,6 +104,10 @@ def _at_end_tag(
     text: bytes, tag: re.Match[bytes], opened: list[tuple[str, int, int]]
 ) -> Iterator[Slip]:
     name = tag[2].decode()
+    if len(opened) > 1 and opened[-1][0] not in KNOWN and opened[-2][0] in CHILDREN:
+        wrong, start, end = opened[-1]
+        cause = f"<{wrong}> is no element of an IR, and not closed"
+        yield Slip((Edit(start, end, b""),), f"<{wrong}> is removed", cause, start)
     if len(opened) > 1 and opened[-2][0] == name:
         yield from _unclosed(text, opened[-1], tag.start())
     if opened and SequenceMatcher(None, name, opened[-1][0]).ratio() >= ALIKE:
@@ -165,6 +171,10 @@ def _at_start_tag(
         edit = Edit(end, tag.end(), b"")
         cause = f"<{name}> is there twice"
         yield Slip((edit,), f"the second <{name}> is removed", cause, tag.start())
+    if name == parent and not tag[3].strip() and not tag[4]:
+        edit = Edit(tag.start() + 1, tag.start() + 1, b"/")
+        cause = f"the end tag of <{name}> lacks its slash"
+        yield Slip((edit,), f"<{name}> becomes </{name}>", cause, start)
     yield from closed_at_once(text, tag)
     for between in CHILDREN[parent]:
         close = text.find(f"</{between}".encode(), tag.start())
@@ -187,6 +197,8 @@ def in_doubled_lines(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
         middle = text.count(b"\n", 0, place)
         near |= dict.fromkeys(range(max(1, middle - AROUND), middle + AROUND))
     for at in near:
+        yield from _doubled_block(text, starts, at)
+    for at in near:
         if at + 1 >= len(starts):
             continue
         before, start, end = starts[at - 1 : at + 2]
@@ -199,6 +211,18 @@ def in_doubled_lines(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
             change = f"it is removed, and {slip.change}"
             cause = f"line {at + 1} stands there twice, and {slip.cause}"
             yield Slip(tuple(sorted(edits)), change, cause, start, doubtful=True)
+
+
+def _doubled_block(text: bytes, starts: list[int], at: int) -> Iterator[Slip]:
+    """Some lines stand there twice, one block behind the other."""
+    for length in range(2, LONGEST + 1):
+        if at < length or at + length >= len(starts):
+            continue
+        before, start, end = starts[at - length], starts[at], starts[at + length]
+        if text[before:start] == text[start:end]:
+            cause = f"lines {at - length + 1} to {at} stand there twice"
+            edit = Edit(start, end, b"")
+            yield Slip((edit,), "the second of them are removed", cause, start, doubtful=True)
 
 
 def _moved_on(edit: Edit, place: int, by: int) -> Edit:

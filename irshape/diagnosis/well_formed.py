@@ -11,8 +11,9 @@ from ..model.source import Source
 from ..rule_ids import MALFORMED_XML, NOT_AN_IR
 from .between_elements import around_the_document
 from .candidate import Candidate, Diagnosis
-from .merge_conflicts import sides
-from .stray_text import Slip, edited, in_characters, in_lines, where_parsing_stops
+from .in_tags import doubled_attributes
+from .merge_conflicts import rated, sides
+from .stray_text import Slip, edited, in_characters, in_lines, in_one_character, where_parsing_stops
 from .structure import in_doubled_lines, slips_in_structure
 
 _ENDED = ("no element found", "unclosed token", "unclosed CDATA section")
@@ -29,8 +30,8 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
     structure = finding.rule == NOT_AN_IR and is_well_formed(source.data)
     if finding.rule == NOT_AN_IR and not structure:
         finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
-    if not structure and (conflict := _conflict(finding, source)) is not None:
-        return conflict
+    if not structure and (rivals := _of_rivals(finding, source)) is not None:
+        return rivals
     cause = slip(source, finding.offset, structure=structure)
     if cause is None:
         return _cut_off(finding) if finding.message.endswith(_ENDED) else None
@@ -47,16 +48,23 @@ def _candidate(cause: Slip) -> Candidate:
     return Candidate(cause.edits, cause.change, cause.cause, cause.offset, None, ())
 
 
-def _conflict(finding: Finding, source: Source) -> Diagnosis | None:
-    """A merge conflict, and the sides of it: the one with which less is wrong is right."""
-    rated = sides(source)
-    if not rated:
+def _of_rivals(finding: Finding, source: Source) -> Diagnosis | None:
+    """The sides of a conflict, or two values of an attribute: what leaves less wrong is right."""
+    choices = sides(source)
+    if not choices and finding.message.endswith("duplicate attribute"):
+        start = source.data.rfind(b"<", 0, finding.offset + 1)
+        choices = rated(source, list(doubled_attributes(source.data, start)))
+    if not choices:
         return None
-    certain = len(rated) > 1 and rated[0][0] < rated[1][0]
-    change = rated[0][1].change
-    help = f"likely meant: {change}" if certain else "decide which side of the conflict holds"
-    told = finding._replace(fault=finding.fault._replace(help=f"{help}, and delete the marks"))
-    return Diagnosis(told, (finding,), tuple(_candidate(slip) for _, slip in rated), certain)
+    certain = len(choices) > 1 and choices[0][0] < choices[1][0]
+    (_, first), *_ = choices
+    help = f"likely meant: {first.change}" if certain else "decide which of the two holds"
+    message = f"the file is not well-formed XML: {first.cause}"
+    if "conflict" in finding.message:
+        message = finding.message  # which names the lines
+    told = finding._replace(fault=finding.fault._replace(message=message, help=help))
+    candidates = tuple(_candidate(slip) for _, slip in choices)
+    return Diagnosis(told, (finding,), candidates, certain)
 
 
 def _cut_off(finding: Finding) -> Diagnosis:
@@ -86,6 +94,7 @@ def slip(source: Source, stopped: int = 0, *, structure: bool = False) -> Slip |
             in_doubled_lines(text, (where_parsing_stops(text), stopped)),
             slips_in_structure(text),
             in_lines(text, stopped),
+            in_one_character(text, dict.fromkeys((where_parsing_stops(text), stopped))),
         )
     for candidate in tried:
         after = edited(text, candidate.edits)

@@ -214,3 +214,35 @@ def line_broken_in_a_number(data: bytes) -> Iterator[Slip]:
     pattern = r'(?:<dim>|id="|from-layer="|to-layer="|offset="|size=")\d()\d+["<]'
     for match in matches(pattern, data):
         yield match.start(1), match.start(1), b"\n"
+
+
+_NOTATIONS = {
+    "bare-value": (r'="([\w.]+)"', r"=\1"),
+    "comma-between-attributes": (r'(?<=") (?=[\w-]+=")', ", "),
+    "colon-for-equals": ('(?<=[a-z])=(?=")', ":"),
+    "escaped-quotes": ('="([^"<>]*)"', r'=\\"\1\\"'),
+    "doubled-quotes": ('="([^"<>]+)"', r'=""\1""'),
+    "entity-quotes": ('="([^"<>]+)"', r"=&quot;\1&quot;"),
+    "quote-in-a-value": (r'((?:name|names|type)="\w)(\w+")', r'\1"\2'),
+    "name-of-a-tag-twice": ("<(port|edge|data|layer) ", r"<\1 \1 "),
+    "end-tag-without-slash": ("</(dim|port|input|output|layer)>", r"<\1>"),
+    "section-twice": (r"(?s)(<(input|output)>.*?</\2>\s*)", r"\1\1"),
+    "tag-of-another-language": ("(?=<(?:layer|edge) )", "<br>"),
+    "declaration-in-the-middle": ("(?=<(?:layer|edge) )", '<?xml version="1.0"?>'),
+    "open-section": ("(?=<(?:layer|edge|port) )", "<![CDATA["),
+    "two-values": (' (id|to-port|version|from-layer)="([^"]*)"', r' \1="\2" \1="7"'),
+    "double-bracket": (r"(</?dim)>", r"\1>>"),
+}
+"""What is found, and what it becomes."""
+
+
+def _respelt(pattern: str, instead: str) -> TextFault:
+    def planted(data: bytes) -> Iterator[Slip]:
+        for match in matches(pattern, data):
+            if match.start() > _HEADER:
+                yield match.start(), match.end(), match.expand(instead.encode())
+
+    return planted
+
+
+MISPLACEMENTS.update((kind, _respelt(*row)) for kind, row in _NOTATIONS.items())

@@ -6,6 +6,7 @@ its small footprint. A DOCTYPE, and so an entity, is never accepted.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -232,7 +233,7 @@ class _Reader(Elements):
         del self._start, self._end
 
     def declare(self, version: str, encoding: str | None, standalone: int) -> None:
-        if encoding:
+        if encoding and _is_known(encoding):
             self.source.encoding = (
                 encoding if encoding.lower() not in ("utf-16", "utf16") else "utf-8"
             )
@@ -463,6 +464,14 @@ class _Reader(Elements):
                     actual=f"a version that ends at byte {end}",
                     help="put `version` before the other attributes of <net>",
                 )
+
+
+def _is_known(encoding: str) -> bool:
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        return False
+    return True
 
 
 def _ends_inside(piece: bytes) -> bool:

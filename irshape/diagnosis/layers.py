@@ -203,11 +203,12 @@ def _near_types(scene: Scene, layer: Layer) -> list[str]:
     return names
 
 
-def _kin(word: str) -> list[str]:
+@lru_cache(maxsize=512)
+def _kin(word: str) -> tuple[str, ...]:
     """The types whose name a word begins or ends, or with which it begins: as `Conv`."""
     word = _DIGITS.sub("", word)
     if len(word) < SHORT:
-        return []
+        return ()
     kin = [
         known
         for known in registry.known_types()
@@ -215,7 +216,7 @@ def _kin(word: str) -> list[str]:
         and (known.startswith(word) or known.endswith(word) or _starts_with(word, known))
     ]
     kin.sort(key=lambda known: abs(len(known) - len(word)))
-    return [name for known in kin[:MAX_TYPES] for name in _spelt(known)]
+    return tuple(name for known in kin[:MAX_TYPES] for name in _spelt(known))
 
 
 def _starts_with(word: str, known: str) -> bool:

@@ -235,9 +235,24 @@ def _in_turn(tasks: Sequence[Task]) -> Generator[FileReport, None, None]:
 
 
 def _begin() -> None:
-    """Sets up a worker: the garbage collector is off, and ignores what the parent allocated."""
+    """Sets up a worker: the garbage collector is off, and ignores what the parent allocated. The
+    worker ends when its parent does, however that ends.
+    """
+    from threading import Thread
+
     gc.disable()
     gc.freeze()
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _several(tasks: Sequence[Task]) -> list[FileReport]:

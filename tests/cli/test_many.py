@@ -218,6 +218,30 @@ def test_a_process_killed_by_chance_costs_no_process_for_each_file(
     assert len(list(marks.iterdir())) < 16  # 64 files in batches of 8
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
+def test_workers_end_with_the_command(tmp_path: Path) -> None:
+    """The workers wait for a model; what they write to is closed once all of them are gone."""
+    script = tmp_path / "waiting.py"
+    script.write_text(
+        "import os, sys, time\n"
+        "from irshape.checking import many\n"
+        "from irshape.cli import main\n"
+        "def checked(*_, **__):\n"
+        "    print('checking', flush=True)\n"
+        "    time.sleep(300)\n"
+        "many.validate_file = checked\n"
+        "main(['validate', '--jobs', '2', '--no-cache', *sys.argv[1:]])\n"
+    )
+    models = [str(path) for path in sorted(EXAMPLES.glob("*.xml"))[:4]]
+    command = [sys.executable, str(script), *models]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"checking\n"
+        process.terminate()
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGTERM
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and symbolic links")
 def test_what_a_folder_has_besides_models_is_said(folder: Path) -> None:
     (folder / "1" / "gone.xml").symlink_to("nowhere.xml")

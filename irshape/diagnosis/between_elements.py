@@ -11,7 +11,7 @@ from .stray_text import Slip
 
 _NAMES = "|".join(sorted(KNOWN, key=len, reverse=True)).encode()
 _LOST_BRACKET = re.compile(
-    rb"(?:&lt;|[\[{(])?(?=(/?(?:%s))(?:\s[^<>&]*+|/?)(?:>|$))" % _NAMES, re.MULTILINE
+    rb"(?:&lt;|[\[{(])?(?=(/?(?:%s))(?:\s[^<>&]{0,500}+|/?)(?:>|$))" % _NAMES, re.MULTILINE
 )
 """What was a tag and has no `<` any more."""
 _BEGIN = re.compile(rb"<\?xml\b|<net\b")

@@ -25,7 +25,7 @@ _LENIENT = re.compile(
     rb"""|\s*[=:]\s*([^\s"'<>,;/\\&=:]+))""" % (_QUOTE, _QUOTE)
 )
 """An attribute as other languages and hasty hands write it."""
-_NO_VALUE = re.compile(rb"\s+([A-Za-z_][\w.-]*)\s*=(?=\s+[A-Za-z_][\w.-]*\s*=|\s*/?>)")
+_NO_VALUE = re.compile(rb"(?<!\s)\s+([A-Za-z_][\w.-]*)\s*=(?=\s+[A-Za-z_][\w.-]*\s*=|\s*/?>)")
 _INNER_QUOTE = re.compile(rb"""=\s*"[^"<>=\s]+(")[^"<>=\s]+"(?=\s|/?>)""")
 _REST = re.compile(rb"[\s,;]*(/?)>$")
 _NAME_TWICE = re.compile(rb"<([A-Za-z_]\w*)(\s+\1)(?=\s)")

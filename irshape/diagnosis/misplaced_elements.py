@@ -49,6 +49,8 @@ _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _TOO_MANY = (DUPLICATE_ID, UNREACHABLE_LAYER, MISSING_EDGE)
 MAX_TRIED = 2
 """How often the file is checked again as a whole."""
+MOST_TEXTS = 20_000
+"""With more texts between elements than this, the file is something else."""
 MAX_COMMENTS = 16
 """With more elements in comments than this, they were put there on purpose."""
 
@@ -88,7 +90,7 @@ def _of_structure(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
         return
     yield from half_a_conflict(text)
     between = texts_between(text, OPAQUE)
-    if len(between) > 1:
+    if 1 < len(between) <= MOST_TEXTS:
         yield without_texts(text, between)
     if is_in_structure(text):
         return

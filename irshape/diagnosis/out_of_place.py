@@ -139,12 +139,16 @@ def element_end(text: bytes, start: int) -> int:
     first = NAME.match(text, start)
     if first is None:
         return -1
-    depth = 0
-    tags = re.compile(rb"<!--.*?-->|<(/?)%s\b[^<>]*?(/?)>" % re.escape(first[2]), re.DOTALL)
-    for match in tags.finditer(text, start):
-        if match[1] is None:
-            continue  # a comment
-        depth += -1 if match[1] else not match[2]
+    tags = re.compile(rb"<!--|<(/?)%s\b[^<>]*+>" % re.escape(first[2]))
+    depth, at = 0, start
+    while (match := tags.search(text, at)) is not None:
+        at = match.end()
+        if match[0] == b"<!--":
+            at = text.find(b"-->", at)
+            if at < 0:
+                return -1
+            continue
+        depth += -1 if match[1] else not match[0].endswith(b"/>")
         if depth <= 0:
             return match.end()
     return -1

@@ -23,7 +23,6 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _CONFLICT_MARK = re.compile(rb"^(<{7}|={7}|>{7})( [^\n]*)?\r?\n", re.MULTILINE)
 _ENCODING = re.compile(rb"""(<\?xml\b[^>]*?encoding\s*=\s*["'])([^"']*)""")
 _DECLARATION = re.compile(rb"<\?xml\b[^<>]*\?>\s*")
-_COMMENT = re.compile(rb"<!--(.*?)-->", re.DOTALL)
 FIRST = 8
 """Where the declaration of a document begins at most."""
 _TOO_MUCH = re.compile(rb"[<>=&/;,]|(?<=<)[0-9]")
@@ -50,9 +49,12 @@ class Slip(NamedTuple):
 
 def edited(text: bytes, edits: Iterable[Edit]) -> bytes:
     """A text with edits that do not overlap."""
-    for edit in sorted(edits, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
-    return text
+    parts: list[bytes] = []
+    at = 0
+    for start, end, put in sorted(edits):
+        parts += (text[at:start], put)
+        at = max(at, end)
+    return b"".join((*parts, text[at:]))
 
 
 def in_characters(text: bytes) -> Iterator[Slip]:
@@ -112,13 +114,21 @@ def _in_declaration(text: bytes) -> Iterator[Slip]:
         cause = "an XML declaration stands inside the document"
         yield Slip(edits, "it is removed", cause, again[0].start())
     dashes = [
-        Edit(match.start(1) + inner.start(), match.start(1) + inner.end(), b"- -")
-        for match in _COMMENT.finditer(text)
-        for inner in re.finditer(rb"--|-$", match[1])
+        Edit(start + inner.start(), start + inner.end(), b"- -")
+        for start, end in _comments(text)
+        for inner in re.finditer(rb"--|-$", text[start:end])
     ]
     if dashes:
         cause = "a comment has `--` inside, which XML does not allow"
         yield Slip(tuple(dashes), "it becomes `- -`", cause, _element(text, dashes[0]))
+
+
+def _comments(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where the texts of comments begin and end."""
+    at = text.find(b"<!--")
+    while at >= 0 and (end := text.find(b"-->", at + 4)) >= 0:
+        yield at + 4, end
+        at = text.find(b"<!--", end)
 
 
 def _without_entities(text: bytes, entities: list[re.Match[bytes]]) -> Slip:

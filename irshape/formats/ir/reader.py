@@ -6,7 +6,6 @@ its small footprint. A DOCTYPE, and so an entity, is never accepted.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -467,9 +466,10 @@ class _Reader(Elements):
 
 
 def _is_known(encoding: str) -> bool:
+    """Whether text can be decoded with an encoding."""
     try:
-        codecs.lookup(encoding)
-    except LookupError:
+        b"<".decode(encoding)
+    except (LookupError, ValueError):
         return False
     return True
 

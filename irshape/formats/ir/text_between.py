@@ -6,8 +6,8 @@ import re
 from collections.abc import Container
 from xml.parsers import expat
 
-_BETWEEN = re.compile(rb">\s*+[^<\s][^<]*+<(?!/dim\b)")
-_FIRST = re.compile(rb"\s*+[^<\s][^<]*+<(?!/dim\b)")
+_TEXT = rb"\s*+(?!-?[0-9]{1,20}+\s*+</dim\b)[^<\s]"
+_BETWEEN, _FIRST = re.compile(b">" + _TEXT), re.compile(_TEXT)
 _WITHOUT = {
     *("net", "layers", "layer", "edges", "edge", "back_edges", "data", "input", "output", "port"),
     *("body", "then_body", "else_body", "port_map", "then_port_map", "else_port_map"),

@@ -121,7 +121,7 @@ def library_type_names() -> tuple[str, ...]:
 
 
 @cache
-def _declared_in(module: str) -> dict[str, list[type[Operation]]]:
+def declared_in(module: str) -> dict[str, list[type[Operation]]]:
     """The versions of operations that a module declares, by the name of the type."""
     by_type: dict[str, list[type[Operation]]] = {}
     for value in vars(importlib.import_module(f"{__package__}.{module}")).values():
@@ -141,7 +141,7 @@ def versions(type_name: str) -> tuple[type[Operation], ...]:
         folded = type_name.lower()
         candidates = [cls for cls in plugins() if cls.type_name().lower() == folded]
     else:
-        candidates = _declared_in(entry[1]).get(entry[0], [])
+        candidates = declared_in(entry[1]).get(entry[0], [])
     return tuple(sorted(candidates, key=lambda cls: cls.since))
 
 

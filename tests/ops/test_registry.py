@@ -46,7 +46,7 @@ def test_a_base_class_is_no_type() -> None:
 @pytest.fixture
 def patched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A change of the tables or the declarations that the registry forgets afterwards."""
-    caches = (registry.versions, registry.find)
+    caches = (registry.declared_in, registry.versions, registry.find)
     for cached in caches:
         cached.cache_clear()
     yield monkeypatch
@@ -110,6 +110,7 @@ def test_a_new_version_of_an_operation_leaves_its_predecessor_as_it_is(
         since = 17
 
     before = registry.find("Swish", "opset16")
+    registry.declared_in.cache_clear()
     registry.versions.cache_clear()
     patched.setattr(activation, "Swish_17", Swish_17, raising=False)
     assert registry.versions("Swish") == (before, Swish_17)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby
@@ -257,6 +258,10 @@ def page(bugs: list[Bug]) -> str:
         "the same IR with the same inputs. The columns name the first and the last release in",
         "which the bug is seen, and the releases in which it is not.",
         "",
+        "To see a bug, save its XML as model.xml and, where there is one, the .bin beside it",
+        "(`base64 -d > model.bin`), and run it on the inputs, which are given to the last digit.",
+        "Of other long arrays, the first 16 elements are shown.",
+        "",
         *_table(bugs),
         "",
     ]
@@ -301,7 +306,7 @@ def _shown(bug: Bug) -> Iterator[str]:
         yield f"OpenVINO crashes while {bug.where} this model"
         yield f"(`{'read_model' if bug.where == 'reading' else 'infer'}`; the process dies)."
     for layer, array in zip(bug.model.parameters, bug.inputs, strict=True):
-        yield f"- input `{layer.name}`: `{_text(array)}`"
+        yield f"- input `{layer.name}`: `{_whole(array)}`"
     for ours, theirs in zip(bug.ours, bug.theirs, strict=True):
         if not _wrongness(ours, theirs):
             continue
@@ -310,7 +315,19 @@ def _shown(bug: Bug) -> Iterator[str]:
     for layer in bug.model.walk():
         if layer.is_constant:
             yield f"- constant `{layer.name}`: `{_text(bug.model.constant(layer).array())}`"
-    yield from ("", "```xml", bug.model.source.data.decode().strip(), "```", "")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.xml"
+        irshape.save(bug.model, path)
+        xml, weights = path.read_text(encoding="utf-8"), path.with_suffix(".bin").read_bytes()
+    if weights:
+        yield f"- the .bin in base64: `{b64encode(weights).decode()}`"
+    yield from ("", "```xml", xml.strip(), "```", "")
+
+
+def _whole(array: Array) -> str:
+    """An array in one line, each number as its type tells it apart from all others."""
+    numbers = ", ".join(map(str, array.reshape(-1)))
+    return f"{element_type_of(array)} {list(array.shape)}: {numbers}"
 
 
 def _text(array: Array) -> str:

@@ -23,6 +23,7 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
+from .groups import SEVERAL
 from .out_of_place import element_end
 from .telling import element_start
 
@@ -151,14 +152,17 @@ def _of_doubled_edges(
 def _of_other_attributes(
     findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
 ) -> Iterator[Diagnosis]:
-    """A layer has attributes that its operation does not know, and lacks some of its own."""
+    """A layer has attributes that its operation does not know, and lacks some of its own.
+
+    Two that are unknown, with nothing lacking, were more likely written one by one.
+    """
     groups: dict[Layer, list[Finding]] = {}
     for finding in findings:
         if finding.rule.code.startswith("IR30") and finding.layer is not None:
             groups.setdefault(finding.layer, []).append(finding)
     for layer, group in groups.items():
         unknown = [finding for finding in group if finding.rule == UNKNOWN_ATTRIBUTE]
-        if not unknown or len(group) < 2:
+        if not unknown or len(group) < (SEVERAL if len(unknown) == len(group) else 2):
             continue
         lead = next((finding for finding in group if finding.severity == "error"), group[0])
         fault = lead.fault._replace(

@@ -227,7 +227,7 @@ def test_workers_end_with_the_command(tmp_path: Path) -> None:
         "from irshape.checking import many\n"
         "from irshape.cli import main\n"
         "def checked(*_, **__):\n"
-        "    print('checking', flush=True)\n"
+        "    os.write(1, b'checking\\n')\n"
         "    time.sleep(300)\n"
         "many.validate_file = checked\n"
         "main(['validate', '--jobs', '2', '--no-cache', *sys.argv[1:]])\n"

@@ -466,9 +466,9 @@ class _Reader(Elements):
 
 
 def _is_known(encoding: str) -> bool:
-    """Whether text can be decoded with an encoding."""
+    """Whether an encoding is one of text."""
     try:
-        b"<".decode(encoding)
+        "<".encode(encoding)
     except (LookupError, ValueError):
         return False
     return True

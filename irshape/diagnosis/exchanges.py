@@ -37,7 +37,7 @@ NEAR = 2
 """How many places apart two layers may stand whose ids were exchanged."""
 MAX_PARTNERS = 6
 """With how many other layers one may have exchanged something."""
-MAX_EDGES = 4
+MAX_EDGES = 6
 """Among how many edges into a layer one is looked for that was exchanged."""
 
 

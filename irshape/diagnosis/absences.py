@@ -43,7 +43,7 @@ def of_absences(
         _of_shared_ids(context.model.source, rest, alone),
         _of_absent_layers(context.model.source, rest),
         _of_one_producer(rest, alone),
-        _of_unfed_layers(rest, alone),
+        of_unfed_layers(rest, alone),
         _of_doubled_edges(rest, alone),
         _of_other_attributes(rest, alone),
     ):
@@ -96,7 +96,7 @@ def _of_absent_layers(source: Source, findings: Sequence[Finding]) -> Iterator[D
         )
 
 
-def _of_unfed_layers(
+def of_unfed_layers(
     findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
 ) -> Iterator[Diagnosis]:
     """Several inputs of a layer are fed by nothing. What is certain of them is the cure."""

@@ -17,7 +17,7 @@ from ..rule_ids import (
     UNKNOWN_ELEMENT,
 )
 from ..rules import Context
-from .absences import body_without_edges, of_absences
+from .absences import body_without_edges, of_absences, of_unfed_layers
 from .candidate import Diagnosis
 from .groups import (
     from_the_same,
@@ -25,7 +25,6 @@ from .groups import (
     of_copied_layers,
     of_inputs,
     of_lost_inputs,
-    of_unfed_layers,
     of_wrong_inputs,
 )
 from .search import Search, of_values, without
@@ -73,27 +72,34 @@ def diagnose(
         return []
     diagnoses, graver = _causes(context, of_layers(everything), graver, as_read)
     diagnoses += of_lost_inputs(graver, diagnoses)
-    several = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
-    left = [finding for finding in graver if id(finding) not in several]
-    alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
-    few = len(graver) <= MAX_FINDINGS
-    groups = [*of_copied_layers(context, graver, diagnoses)] if few else []
-    told = {id(finding) for group in groups for finding in group.explained}
-    left = [finding for finding in left if id(finding) not in told]
-    absences = list(of_absences(context, left, alone)) if few else []
-    groups += absences
-    told = {id(finding) for group in absences for finding in group.explained}
-    left = [finding for finding in left if id(finding) not in told]
-    groups += [*from_the_same(model.source, left, alone), *of_inputs(context, left, diagnoses)]
-    groups += [*of_attributes(left), *of_unfed_layers(left, alone)]
-    told = {id(finding) for group in groups for finding in group.explained}
-    left = [finding for finding in graver if id(finding) not in told]
-    groups += of_wrong_inputs(left, diagnoses)
+    groups = _together(context, graver, diagnoses)
     grouped = {id(finding) for group in groups for finding in group.explained}
     return [
         *groups,
         *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
     ]
+
+
+def _together(
+    context: Context, graver: list[Finding], diagnoses: Sequence[Diagnosis]
+) -> list[Diagnosis]:
+    """What several findings have in common, of which no change of one place takes back all."""
+    groups: list[Diagnosis] = []
+    alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
+    left = without(graver, [each for each in diagnoses if len(each.explained) > 1])
+    if len(graver) <= MAX_FINDINGS:
+        groups += of_copied_layers(context, graver, diagnoses)
+        groups += of_absences(context, without(left, groups), alone)
+    else:
+        groups += of_unfed_layers(left, alone)
+    left = without(left, groups)
+    groups += [
+        *from_the_same(context.model.source, left, alone),
+        *of_inputs(context, left, diagnoses),
+        *of_attributes(left),
+    ]
+    groups += of_wrong_inputs(without(graver, groups), diagnoses)
+    return groups
 
 
 def _causes(

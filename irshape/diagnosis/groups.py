@@ -12,7 +12,6 @@ from ..rule_ids import (
     INPUT_MISMATCH,
     INPUT_TYPE_MISMATCH,
     MISSING_ATTRIBUTE,
-    MISSING_EDGE,
     OUTPUT_SHAPE_MISMATCH,
     OUTPUT_TYPE_MISMATCH,
     UNPROVEN_DIMENSION,
@@ -176,34 +175,6 @@ def of_attributes(findings: Sequence[Finding]) -> Iterator[Diagnosis]:
             fault = group[0].fault._replace(message=f"the attributes {names} are missing")
             told = group[0]._replace(fault=fault, related=tuple(group[1:]))
             yield Diagnosis(told, tuple(group), (), False)
-
-
-def of_unfed_layers(
-    findings: Sequence[Finding], diagnoses: Mapping[int, Diagnosis]
-) -> Iterator[Diagnosis]:
-    """A layer to which no edge leads at all is told once.
-
-    diagnoses: those of single findings. What takes each of them back does so together.
-    """
-    groups: dict[Layer, list[Finding]] = {}
-    for finding in findings:
-        if finding.rule == MISSING_EDGE and finding.layer is not None:
-            groups.setdefault(finding.layer, []).append(finding)
-    for layer, group in groups.items():
-        if len(group) < max(2, len(layer.inputs)):
-            continue
-        causes = [diagnoses.get(id(finding)) for finding in group]
-        firsts = [cause.candidates[0] for cause in causes if cause and cause.candidates]
-        together: tuple[Candidate, ...] = ()
-        if len(firsts) == len(group):
-            edits = tuple(edit for first in firsts for edit in first.edits)
-            change = "; ".join(first.change for first in firsts)
-            together = (firsts[0]._replace(edits=edits, change=change),)
-        certain = bool(together) and all(cause is not None and cause.certain for cause in causes)
-        ports = ", ".join(port.id for port in layer.inputs)
-        fault = group[0].fault._replace(message=f"no edge leads to the input ports {ports}")
-        told = group[0]._replace(fault=fault, related=tuple(group[1:]))
-        yield Diagnosis(told, tuple(group), together, certain)
 
 
 def of_inputs(

@@ -141,9 +141,15 @@ class Structure:
         return name in self._by_name or name in self._by_id
 
     def __getitem__(self, name: str) -> GraphLayer:
-        """A layer by its name, or else its id. Raises `KeyError`."""
+        """A layer by its name, or else its id. Raises `KeyError`, also for a name of several."""
         named = self._by_name.get(name)
         if named:
+            if len(named) > 1:
+                ids = ", ".join(f"'{layer.id}'" for layer in named[:8])
+                more = ", …" if len(named) > 8 else ""
+                raise KeyError(
+                    f"{len(named)} layers are called '{name}'; use the id of one: {ids}{more}"
+                )
             return named[0]
         if name in self._by_id:
             return self._by_id[name]

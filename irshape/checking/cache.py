@@ -80,7 +80,7 @@ class Entries:
 
     def get(self, key: bytes) -> bytes | None:
         """The text under a key; None for none. Raises `OSError` where there is no file."""
-        with open(self.path, "rb") as file:
+        with open(self.path, "rb", opener=_open_at_once) as file:
             self._look_at(file)
             place = self._places.get(key)
             if place is None:
@@ -112,10 +112,10 @@ class Entries:
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         try:
-            handle = os.open(self.path, flags, 0o666)
+            handle = _open_at_once(self.path, flags)
         except FileNotFoundError:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            handle = os.open(self.path, flags, 0o666)
+            handle = _open_at_once(self.path, flags)
         try:
             os.write(handle, _line(key, text))
             full = os.fstat(handle).st_size > MAX_BYTES
@@ -130,6 +130,11 @@ MAX_BYTES = 1 << 28
 _KEY = 48
 _HEAD = _KEY + 18
 """The key and the check, with a space behind each."""
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens a file; a pipe that stands in its place is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
 def _line(key: bytes, text: bytes) -> bytes:

@@ -425,6 +425,14 @@ def test_a_cache_that_cannot_be_written_is_no_failure(cached: tuple[Path, Path])
     assert errors(folder, cache) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes")
+def test_a_pipe_in_place_of_the_cache_is_not_waited_for(cached: tuple[Path, Path]) -> None:
+    folder, cache = cached
+    cache.mkdir()
+    os.mkfifo(cache / "reports")
+    assert errors(folder, cache) == []
+
+
 def test_no_cache(cached: tuple[Path, Path]) -> None:
     folder, cache = cached
     assert errors(folder, cache, "--no-cache") == []

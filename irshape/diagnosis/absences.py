@@ -23,7 +23,7 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
-from .groups import SEVERAL
+from .groups import SEVERAL, grouped_by_layer
 from .out_of_place import element_end
 from .telling import element_start
 
@@ -100,14 +100,10 @@ def of_unfed_layers(
     findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
 ) -> Iterator[Diagnosis]:
     """Several inputs of a layer are fed by nothing. What is certain of them is the cure."""
-    groups: dict[Layer, list[Finding]] = {}
-    for finding in findings:
-        if finding.rule == MISSING_EDGE and finding.layer is not None and finding.port:
-            groups.setdefault(finding.layer, []).append(finding)
-    for group in groups.values():
-        if len(group) < 2:
-            continue
+    for group in grouped_by_layer(findings, MISSING_EDGE).values():
         numbers = [finding.port[1] for finding in group if finding.port]
+        if len(numbers) < 2:
+            continue
         fault = group[0].fault._replace(
             message=f"no edges lead to input ports {', '.join(numbers[:-1])} and {numbers[-1]}"
         )
@@ -139,11 +135,7 @@ def _of_doubled_edges(
     findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
 ) -> Iterator[Diagnosis]:
     """Several edges into a layer stand there twice."""
-    groups: dict[Layer, list[Finding]] = {}
-    for finding in findings:
-        if finding.rule == DUPLICATE_EDGE and finding.layer is not None:
-            groups.setdefault(finding.layer, []).append(finding)
-    for group in groups.values():
+    for group in grouped_by_layer(findings, DUPLICATE_EDGE).values():
         if len(group) > 1:
             told = group[0]._replace(related=tuple(group[1:]))
             yield Diagnosis(told, tuple(group), *_cure(group, alone))

@@ -17,7 +17,7 @@ from ..rule_ids import (
 from ..rules.links import alike
 from .candidate import Candidate
 from .scene import Scene
-from .writing import element_end, without_element
+from .writing import plain_element_end, without_element
 
 MAX_PORTS = 3
 """Among how many ports one is looked for that is too many."""
@@ -53,7 +53,7 @@ def _superfluous_input(scene: Scene, finding: Finding, position: int) -> Iterato
         start = port.offset
         yield Candidate(
             (
-                *without_element(source, start, element_end(source, start)),
+                *without_element(source, start, plain_element_end(source, start)),
                 *without_element(source, *scene.edge_span(into[0])),
             ),
             f"input port {port.id} and the edge into it are removed",
@@ -90,7 +90,7 @@ def _superfluous(scene: Scene, finding: Finding, position: int) -> Iterator[Cand
             same = any(alike(port, other) for other in ports[:index])
             start = port.offset
             yield Candidate(
-                without_element(scene.source, start, element_end(scene.source, start)),
+                without_element(scene.source, start, plain_element_end(scene.source, start)),
                 f"{direction} port {port.id} is removed",
                 f"no edge names {direction} port {port.id}, and {layer.type} has no such "
                 f"{direction}",

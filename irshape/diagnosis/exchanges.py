@@ -25,7 +25,7 @@ from ..rules.links import alike
 from .attributes import BETWEEN_PORTS
 from .candidate import Candidate
 from .scene import Scene
-from .writing import element_end, with_attribute, with_edge, with_exchanged
+from .writing import plain_element_end, with_attribute, with_edge, with_exchanged
 
 _OF_OTHERS = (
     *(DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE),
@@ -107,7 +107,7 @@ def _disordered_ports(scene: Scene, position: int) -> Iterator[Candidate]:
     ordered = sorted(ports, key=lambda port: int(port.id))
     if ordered == ports:
         return
-    spans = {port.offset: (port.offset, element_end(source, port.offset)) for port in ports}
+    spans = {port.offset: (port.offset, plain_element_end(source, port.offset)) for port in ports}
     edits = tuple(
         Edit(*spans[port.offset], source.data[slice(*spans[other.offset])])
         for port, other in zip(ports, ordered, strict=True)

@@ -15,6 +15,7 @@ from ..rule_ids import (
     OUTPUT_SHAPE_MISMATCH,
     OUTPUT_TYPE_MISMATCH,
     UNPROVEN_DIMENSION,
+    RuleId,
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
@@ -97,10 +98,7 @@ def of_copied_layers(
         if len({finding.layer for finding in each.explained}) > 1
         for finding in each.explained
     }
-    by_layer: dict[Layer, list[Finding]] = {}
-    for finding in findings:
-        if finding.layer is not None:
-            by_layer.setdefault(finding.layer, []).append(finding)
+    by_layer = grouped_by_layer(findings)
     told: set[Layer] = set()
     for layer in sorted(by_layer, key=lambda each: -len(by_layer[each])):
         own = by_layer[layer]
@@ -163,13 +161,20 @@ def _content(source: Source, layers: Sequence[Layer], position: int) -> bytes:
     return _BLANK.sub(b"><", source.data[start:end])
 
 
-def of_attributes(findings: Sequence[Finding]) -> Iterator[Diagnosis]:
-    """Several attributes that one layer lacks are told once."""
+def grouped_by_layer(
+    findings: Sequence[Finding], rule: RuleId | None = None
+) -> dict[Layer, list[Finding]]:
+    """The findings, or those of one rule, by the layer that each concerns."""
     groups: dict[Layer, list[Finding]] = {}
     for finding in findings:
-        if finding.rule == MISSING_ATTRIBUTE and finding.layer is not None:
+        if finding.layer is not None and rule in (None, finding.rule):
             groups.setdefault(finding.layer, []).append(finding)
-    for group in groups.values():
+    return groups
+
+
+def of_attributes(findings: Sequence[Finding]) -> Iterator[Diagnosis]:
+    """Several attributes that one layer lacks are told once."""
+    for group in grouped_by_layer(findings, MISSING_ATTRIBUTE).values():
         if len(group) >= SEVERAL:
             names = ", ".join(f"`{finding.fault.at}`" for finding in group)
             fault = group[0].fault._replace(message=f"the attributes {names} are missing")

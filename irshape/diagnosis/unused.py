@@ -13,7 +13,7 @@ from ..rules.links import alike
 from .candidate import Candidate
 from .edges import ids_around
 from .scene import Scene
-from .writing import element_end, with_edge
+from .writing import plain_element_end, with_edge
 
 _NAME = re.compile(rb"<[^\s<>/]+")
 
@@ -77,7 +77,7 @@ def misspelt_edge_causes(scene: Scene, finding: Finding, position: int) -> Itera
         }
         if (ends.get("to-layer"), ends.get("to-port")) != (layer.id, finding.port[1]):
             continue
-        end = element_end(source, other.offset)
+        end = plain_element_end(source, other.offset)
         text = _NAME.sub(b"<edge", source.data[other.offset : end], count=1)
         yield Candidate(
             (Edit(other.offset, end, text),),

@@ -38,7 +38,13 @@ from .constants import Const, lies_in_place
 from .edges import is_as_chosen
 from .ports import declared_as_fed, shown
 from .scene import Scene
-from .writing import element_end, with_attribute, with_edge, without_attribute, without_element
+from .writing import (
+    plain_element_end,
+    with_attribute,
+    with_edge,
+    without_attribute,
+    without_element,
+)
 
 _OF_PORTS = (
     *(INPUT_MISMATCH, INPUT_TYPE_MISMATCH),
@@ -359,8 +365,8 @@ def _port(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     for port in layer.outputs:
         if port.id not in named:
             continue
-        start, end = port.offset, element_end(source, port.offset)
-        last = element_end(source, layer.inputs[-1].offset)
+        start, end = port.offset, plain_element_end(source, port.offset)
+        last = plain_element_end(source, layer.inputs[-1].offset)
         line = source.data.rfind(b">", 0, start) + 1
         yield Candidate(
             (*without_element(source, start, end), Edit(last, last, source.data[line:end])),

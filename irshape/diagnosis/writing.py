@@ -103,7 +103,7 @@ def without_element(source: Source, start: int, end: int) -> tuple[Edit, ...]:
     return (Edit(_space_before(source.data, start), end, b""),)
 
 
-def element_end(source: Source, start: int) -> int:
+def plain_element_end(source: Source, start: int) -> int:
     """Where an element ends that has no other of its name inside."""
     match = _TAG.match(source.data, start)
     opened = source.data.find(b">", start) + 1

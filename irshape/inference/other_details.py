@@ -5,14 +5,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import reduce
-from typing import Any
 
-from ..faults import Violation
 from ..ops.tensors import Tensor
 from ..types import UNBOUNDED, Dimension, PartialShape
-from .bodies import bind
 from .refused_details import BROADCASTING, Recogniser
 from .sites import Site
 
@@ -490,32 +486,11 @@ def _united(site: Site) -> bool:
     return {0, 1} in ranks and any(any(map(_is_known, _sizes(o.shape))) for o in site.outputs)
 
 
-def _entering(site: Site) -> Iterator[tuple[Tensor, Tensor, bool]]:
-    """What is given to a body as it is, what the body takes it for, and whether it is a state."""
-    for tag, inner in site.inner.items():
-        try:
-            view = bind(site.layer, tag, _never)
-        except Violation:
-            continue  # told at the layer
-        states = {parameter for _, parameter in view.back_edges}
-        positions = {layer.id: position for position, layer in enumerate(inner.body.layers)}
-        for binding in view.inputs:
-            external = len(site.inputs) if binding.external is None else binding.external
-            given = site.inputs[external] if external < len(site.inputs) else None
-            taken = inner.outputs[positions[binding.internal]]
-            if given is not None and taken and binding.axis is None:
-                yield given, taken[0], binding.internal in states
-
-
-def _never(parameters: dict[str, Any]) -> dict[str, Any]:
-    raise AssertionError
-
-
 def _states(site: Site) -> bool:
     """Whether a state is wider in the body than at its beginning, where it is an interval."""
     return any(
         state and one != other and one.is_dynamic
-        for given, taken, state in _entering(site)
+        for given, taken, state in site.entering()
         for one, other in zip(_sizes(given.shape), _sizes(taken.shape), strict=False)
     )
 
@@ -524,7 +499,7 @@ def _branch_inputs(site: Site) -> bool:
     """Whether a branch declares an input wider than what it is given."""
     return any(
         one != other
-        for given, taken, _ in _entering(site)
+        for given, taken, _ in site.entering()
         for one, other in zip(_sizes(given.shape), _sizes(taken.shape), strict=False)
     )
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..faults import Violation
 from ..model.graph import Layer
 from ..ops.declaration import Operation
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
 from ..types import PartialShape
+from .bodies import bind
 from .result import BodyResult, Inference
 
 
@@ -45,6 +47,25 @@ class Site(NamedTuple):
         assert self.operation is not None
         return f"{self.operation.type_name()}-{self.operation.since}"
 
+    def entering(self) -> Iterator[tuple[Tensor, Tensor, bool]]:
+        """What is given to a body as it is, what the body takes it for, and whether it is a state.
+
+        A port map that cannot be read gives nothing: it is told at the layer.
+        """
+        for tag, inner in self.inner.items():
+            try:
+                view = bind(self.layer, tag, _never)
+            except Violation:
+                continue
+            states = {parameter for _, parameter in view.back_edges}
+            positions = {layer.id: position for position, layer in enumerate(inner.body.layers)}
+            for binding in view.inputs:
+                external = len(self.inputs) if binding.external is None else binding.external
+                given = self.inputs[external] if external < len(self.inputs) else None
+                taken = inner.outputs[positions[binding.internal]]
+                if given is not None and taken and binding.axis is None:
+                    yield given, taken[0], binding.internal in states
+
     def shape(self, index: int) -> PartialShape | None:
         """The shape of an input; None where the layer lacks the input."""
         tensor = self.inputs[index] if index < len(self.inputs) else None
@@ -63,6 +84,10 @@ class Site(NamedTuple):
     def attribute(self, name: str) -> str:
         """The text of an attribute in small letters; empty where the layer lacks it."""
         return (self.layer.attribute(name) or "").lower()
+
+
+def _never(parameters: dict[str, Any]) -> dict[str, Any]:
+    raise AssertionError
 
 
 def sites(inference: Inference) -> Iterator[Site]:

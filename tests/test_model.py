@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -203,3 +205,21 @@ def with_constant(folder: Path, element_type: str, shape: str, offset: int, size
     )
     net.weights = bytes(range(16))
     return net.save(folder)
+
+
+def test_several_threads_may_look_at_the_ports_of_one_model() -> None:
+    """Ports are made when they are first asked for."""
+
+    def counts(model: irshape.Model) -> list[tuple[int, int]]:
+        return [(len(layer.inputs), len(layer.outputs)) for layer in model.layers]
+
+    expected = counts(irshape.load(EXAMPLES / "encoder.xml"))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            for _ in range(40):
+                model = irshape.load(EXAMPLES / "encoder.xml")
+                assert list(threads.map(counts, [model] * 4)) == [expected] * 4
+    finally:
+        sys.setswitchinterval(interval)

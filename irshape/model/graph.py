@@ -272,8 +272,7 @@ class Layer:
                 begin += len(name)
         self._inputs = ports[: len(inputs)] or NO_PORTS
         self._outputs = ports[len(inputs) :] or NO_PORTS
-        self._heads = None
-        del self._dims, self._begin, self._names
+        self._heads = None  # last: another thread may be making them, and the rest stays for it
 
     @property
     def attributes(self) -> Mapping[str, str]:

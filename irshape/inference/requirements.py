@@ -27,8 +27,8 @@ from ..releases import (
     written,
 )
 from ..types import ElementType
-from .details import Site, details, sites
-from .refused_details import padded_below_nothing
+from .release_details import Site, details, sites
+from .release_details.refused import padded_below_nothing
 from .result import Inference
 
 

@@ -11,7 +11,7 @@ from ..model.graph import Layer
 from ..ops.declaration import Operation
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
-from ..types import PartialShape
+from ..types import Dimension, PartialShape
 from .bodies import bind
 from .result import BodyResult, Inference
 
@@ -71,6 +71,11 @@ class Site(NamedTuple):
         tensor = self.inputs[index] if index < len(self.inputs) else None
         return None if tensor is None else tensor.shape
 
+    def rank(self, index: int) -> int | None:
+        """The rank of an input; None where it is dynamic, or the layer lacks the input."""
+        shape = self.shape(index)
+        return None if shape is None else shape.rank
+
     def value(self, index: int) -> tuple[int | float, ...] | None:
         """The elements of an input; None where they are not all known."""
         tensor = self.inputs[index] if index < len(self.inputs) else None
@@ -84,6 +89,11 @@ class Site(NamedTuple):
     def attribute(self, name: str) -> str:
         """The text of an attribute in small letters; empty where the layer lacks it."""
         return (self.layer.attribute(name) or "").lower()
+
+
+def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
+    """Those of a shape; none of a dynamic rank."""
+    return () if shape is None or shape.rank is None else tuple(shape)
 
 
 def _never(parameters: dict[str, Any]) -> dict[str, Any]:

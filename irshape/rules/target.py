@@ -124,7 +124,7 @@ def _shown(
     target = context.settings.target
     if target is None or not context.model.format.layers_as_written:
         return
-    from ..inference.details import details, sites
+    from ..inference.release_details import details, sites
     from ..releases import shows
 
     shown = {key: detail for key, detail in table.items() if shows(detail, target)}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import irshape
-from irshape.inference.details import details, sites
+from irshape.inference.release_details import details, sites
 from irshape.releases import (
     IGNORED,
     INFERRED_OTHERWISE,

@@ -12,8 +12,7 @@ import pytest
 from differential.cases import Case, Source, build, const, data, node
 
 import irshape
-from irshape.inference import other_details, refused_details
-from irshape.inference.details import details, sites
+from irshape.inference.release_details import details, inferred_otherwise, not_run, refused, sites
 from irshape.releases import IGNORED, INFERRED_OTHERWISE, NOT_RUN, REFUSED, Detail
 
 CELL = {"hidden_size": "3", "activations": "tanh"}
@@ -476,7 +475,7 @@ def test_a_fact_concerns_a_layer(tmp_path: Path, row: Concerned) -> None:
 def test_each_fact_is_recognised() -> None:
     recognised = {
         key
-        for module in (refused_details, other_details)
+        for module in (refused, not_run, inferred_otherwise)
         for recognisers in module.RECOGNISERS.values()
         for key, _ in recognisers
     }

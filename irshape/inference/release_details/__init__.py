@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..releases import Detail
-from . import other_details, refused_details
-from .sites import Site, sites
+from ...releases import Detail
+from ..sites import Site, sites
+from . import inferred_otherwise, not_run, refused
 
 __all__ = ["Site", "details", "sites"]
 
@@ -27,4 +27,4 @@ def details(site: Site, table: Mapping[str, Detail]) -> Iterator[str]:
                 yield key
 
 
-_RECOGNISERS = (refused_details.RECOGNISERS, other_details.RECOGNISERS)
+_RECOGNISERS = (refused.RECOGNISERS, not_run.RECOGNISERS, inferred_otherwise.RECOGNISERS)

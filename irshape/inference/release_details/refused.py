@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..types import DYNAMIC_TYPE, Dimension
-from .sites import Site
-
-Recogniser = Callable[[Site], bool]
+from ...types import DYNAMIC_TYPE, Dimension
+from ..sites import Site
+from .recogniser import BROADCASTING, Recogniser, Recognisers
 
 
 def _cell_input(site: Site) -> bool:
@@ -261,31 +258,7 @@ def _pdpd_from_the_end(site: Site) -> bool:
     )
 
 
-BROADCASTING = [
-    "Add",
-    "Subtract",
-    "Multiply",
-    "Divide",
-    "Mod",
-    "FloorMod",
-    "Maximum",
-    "Minimum",
-    "Power",
-    "SquaredDifference",
-    "Select",
-    "Equal",
-    "NotEqual",
-    "Less",
-    "LessEqual",
-    "Greater",
-    "GreaterEqual",
-    "LogicalAnd",
-    "LogicalOr",
-    "LogicalXor",
-    "PRelu",
-]
-
-RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
+RECOGNISERS: Recognisers = {
     "Parameter": (
         ("empty", _empty),
         ("no input type", _no_type),

@@ -29,7 +29,7 @@ MAX_TRIED = 8
 
 def sides(source: Source) -> list[tuple[int, Slip]]:
     """How many errors and warnings each choice of sides leaves, and what it is; the best first."""
-    conflicts = list(_CONFLICT.finditer(source.data))
+    conflicts = list(_CONFLICT.finditer(source.data)) if b"<" * 7 in source.data else []
     choices = [_kept(source.data, conflicts, choice) for choice in _choices(len(conflicts))]
     return rated(source, choices)
 
@@ -44,7 +44,7 @@ def rated(source: Source, choices: Sequence[Slip]) -> list[tuple[int, Slip]]:
 
 def half_a_conflict(text: bytes) -> Iterator[Slip]:
     """A conflict without its first mark: one of the sides goes, which may be of the same length."""
-    half = _HALF.search(text)
+    half = _HALF.search(text) if b">" * 7 in text else None
     if half is None:
         return
     cause = "half a merge conflict was left in the file"

@@ -36,9 +36,9 @@ from .candidate import Candidate, Diagnosis
 from .merge_conflicts import half_a_conflict
 from .out_of_place import element_end
 from .stray_text import Slip, edited, in_lines
-from .structure import slips_in_structure
+from .structure import Structure
 from .trial import take
-from .well_formed import is_in_structure, is_well_formed
+from .well_formed import is_well_formed
 from .work import Work
 
 _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
@@ -60,15 +60,15 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     source = context.model.source
     places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
     repeated = [finding.offset for finding in graver if finding.rule == REPEATED_ELEMENT]
-    tried = 0
+    tried, structure = 0, Structure(source.data)
     for slip in chain(
         _twice(source.data, repeated[:1]),
-        _of_structure(source.data, places),
+        _of_structure(structure, places),
         _in_comments(source.data),
         _in_another_body(context, graver),
     ):
         text = edited(source.data, slip.edits)
-        if not is_well_formed(text) or not is_in_structure(text):
+        if not structure.is_sound_after(slip.edits, text) or not is_well_formed(text):
             continue
         tried += 1
         work.count(work.whole / 2)
@@ -85,17 +85,18 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     return None
 
 
-def _of_structure(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
+def _of_structure(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
+    text = structure.text
     if not places:
         return
     yield from half_a_conflict(text)
     between = texts_between(text, OPAQUE)
     if 1 < len(between) <= MOST_TEXTS:
         yield without_texts(text, between)
-    if is_in_structure(text):
+    if structure.is_sound:
         return
-    yield from in_lines(text, places[0])
-    yield from slips_in_structure(text)
+    yield from in_lines(text, places[:1])
+    yield from structure.slips()
 
 
 def _twice(text: bytes, places: Sequence[int]) -> Iterator[Slip]:

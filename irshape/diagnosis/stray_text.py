@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-from xml.parsers import expat
 
 from ..formats.ir.edits import Edit
 
@@ -20,6 +19,8 @@ _QUOTED = re.compile(rb"""("[^"<>]*"|'[^'<>]*')""")
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w*);")
 _BLANKS = ("nbsp", "ensp", "emsp", "thinsp", "zwnj", "zwj", "shy")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
+_MARKS = (b"<" * 7, b"=" * 7, b">" * 7)
 _CONFLICT_MARK = re.compile(rb"^(<{7}|={7}|>{7})( [^\n]*)?\r?\n", re.MULTILINE)
 _ENCODING = re.compile(rb"""(<\?xml\b[^>]*?encoding\s*=\s*["'])([^"']*)""")
 _DECLARATION = re.compile(rb"<\?xml\b[^<>]*\?>\s*")
@@ -62,13 +63,38 @@ def in_characters(text: bytes) -> Iterator[Slip]:
 
     A bare `&`, quotes of a word processor, control characters, letters of another encoding.
     """
+    if b"&" in text:
+        yield from _in_references(text)
+    yield from _in_declaration(text)
+    if not text.isascii():
+        yield from _in_other_letters(text)
+    control = []
+    if len(text.translate(None, _CONTROLS)) < len(text):
+        control = [Edit(match.start(), match.end(), b"") for match in _CONTROL.finditer(text)]
+    if 0 < len(control) <= FEW:
+        cause = f"the text has the control character {text[control[0].start]:#04x}"
+        yield Slip(tuple(control), "it is removed", cause, _element(text, control[0]))
+    if not any(mark in text for mark in _MARKS):
+        return
+    marks = list(_CONFLICT_MARK.finditer(text))
+    if len(marks) == 1:
+        edit = Edit(*marks[0].span(), b"")
+        cause = "a mark of a merge was left in the file"
+        yield Slip((edit,), "the line is removed", cause, edit.start)
+
+
+def _in_references(text: bytes) -> Iterator[Slip]:
+    """A bare `&`, and entities that XML does not know."""
     bare = [Edit(match.start(), match.end(), b"&amp;") for match in _BARE_AMPERSAND.finditer(text)]
     if bare:
         yield Slip(tuple(bare), "& becomes &amp;", "a text has a bare &", _element(text, bare[0]))
-    yield from _in_declaration(text)
     entities = list(_ENTITY.finditer(text))
     if entities:
         yield _without_entities(text, entities)
+
+
+def _in_other_letters(text: bytes) -> Iterator[Slip]:
+    """Blanks and quotes that are none of XML, and letters of another encoding."""
     blanks = list(_odd_blanks(text)) if _ODD_BLANK.search(text) else []
     if blanks:
         cause = "a blank between attributes is no blank of XML"
@@ -79,20 +105,11 @@ def in_characters(text: bytes) -> Iterator[Slip]:
     if curly:
         cause = "a value stands in typographic quotes"
         yield Slip(tuple(curly), "the quotes become straight", cause, _element(text, curly[0]))
-    control = [Edit(match.start(), match.end(), b"") for match in _CONTROL.finditer(text)]
-    if 0 < len(control) <= FEW:
-        cause = f"the text has the control character {text[control[0].start]:#04x}"
-        yield Slip(tuple(control), "it is removed", cause, _element(text, control[0]))
     latin = _latin(text)
     if latin:
         letter = text[latin[0].start]
         cause = f"the byte {letter:#04x} is no UTF-8; as Latin-1 it is '{chr(letter)}'"
         yield Slip(tuple(latin), "it is written in UTF-8", cause, _element(text, latin[0]))
-    marks = list(_CONFLICT_MARK.finditer(text))
-    if len(marks) == 1:
-        edit = Edit(*marks[0].span(), b"")
-        cause = "a mark of a merge was left in the file"
-        yield Slip((edit,), "the line is removed", cause, edit.start)
 
 
 def _in_declaration(text: bytes) -> Iterator[Slip]:
@@ -108,7 +125,8 @@ def _in_declaration(text: bytes) -> Iterator[Slip]:
     if section >= 0 and text.find(b"]]>", section) < 0:
         edit = Edit(section, section + len(b"<![CDATA["), b"")
         yield Slip((edit,), "<![CDATA[ is removed", "a CDATA section is not closed", section)
-    again = [m for m in _DECLARATION.finditer(text) if m.start() > FIRST]
+    further = text.find(b"<?xml", FIRST + 1) >= 0
+    again = [m for m in _DECLARATION.finditer(text) if m.start() > FIRST] if further else []
     if again:
         edits = tuple(Edit(*match.span(), b"") for match in again)
         cause = "an XML declaration stands inside the document"
@@ -148,8 +166,11 @@ def _without_entities(text: bytes, entities: list[re.Match[bytes]]) -> Slip:
 
 def _odd_blanks(text: bytes) -> Iterator[Edit]:
     """Blanks of other kinds between the attributes of a tag."""
-    for tag in _IN_TAG.finditer(text):
-        if _ODD_BLANK.search(tag[0]) is None:
+    at = 0
+    while (odd := _ODD_BLANK.search(text, at)) is not None:
+        at = odd.end()
+        tag = _IN_TAG.match(text, text.rfind(b"<", 0, odd.start()))
+        if tag is None or tag.end() < at:
             continue
         at = tag.start()
         for index, piece in enumerate(_QUOTED.split(tag[0])):
@@ -180,38 +201,60 @@ def _latin(text: bytes) -> list[Edit]:
     return []
 
 
-def in_lines(text: bytes, stopped: int) -> Iterator[Slip]:
-    """Two lines near the place where a parser stops stand in each other's place."""
-    starts = [0, *(match.end() for match in re.finditer(rb"\n", text))]
-    near: dict[int, None] = {}
-    for place in (where_parsing_stops(text), stopped):
-        middle = text.count(b"\n", 0, place)
-        near |= dict.fromkeys(range(max(0, middle - NEAR - 1), middle + NEAR))
-    for at in near:
-        if at + 2 >= len(starts):
-            continue
-        start, between, end = starts[at : at + 3]
-        one, other = text[start:between], text[between:end]
-        if one.strip() and other.strip() and one.strip() != other.strip():
-            yield Slip(
-                (Edit(start, end, other + one),),
-                f"lines {at + 1} and {at + 2} are exchanged",
-                f"lines {at + 1} and {at + 2} stand in each other's place",
-                start + len(one) - len(one.lstrip()),
-                doubtful=True,
-            )
+class Lines(NamedTuple):
+    """Some lines of a text that follow each other. They are counted from 0 on."""
+
+    first: int
+    middle: int
+    """That around which they were chosen."""
+    starts: list[int]
+    """Where each of them begins."""
+
+    def starts_of(self, first: int, last: int) -> list[int]:
+        """Where the lines from one to another begin; nothing if not all of them are there."""
+        if first < self.first or last >= self.first + len(self.starts):
+            return []
+        return self.starts[first - self.first : last - self.first + 1]
 
 
-def where_parsing_stops(text: bytes) -> int:
-    """The offset at which a text is no longer well-formed; 0 where it is."""
-    parser = expat.ParserCreate()
-    try:
-        parser.Parse(text, True)
-    except expat.ExpatError:
-        return max(parser.ErrorByteIndex, 0)
-    except (ValueError, LookupError):  # an encoding that nobody knows
-        return 0
-    return 0
+def lines_around(text: bytes, place: int, around: int) -> Lines:
+    """The line of a place, and so many before it and behind it."""
+    middle, start = text.count(b"\n", 0, place), text.rfind(b"\n", 0, place) + 1
+    starts, at = [start], start
+    while at and len(starts) <= around:
+        at = text.rfind(b"\n", 0, at - 1) + 1
+        starts.append(at)
+    first = middle - len(starts) + 1
+    starts.reverse()
+    at = start
+    for _ in range(around):
+        at = text.find(b"\n", at) + 1
+        if not at:
+            break
+        starts.append(at)
+    return Lines(first, middle, starts)
+
+
+def in_lines(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
+    """Two lines near certain places stand in each other's place."""
+    tried: set[int] = set()
+    for place in places:
+        lines = lines_around(text, place, NEAR + 2)
+        for at in range(lines.middle - NEAR - 1, lines.middle + NEAR):
+            starts = lines.starts_of(at, at + 2)
+            if not starts or at in tried:
+                continue
+            tried.add(at)
+            start, between, end = starts
+            one, other = text[start:between], text[between:end]
+            if one.strip() and other.strip() and one.strip() != other.strip():
+                yield Slip(
+                    (Edit(start, end, other + one),),
+                    f"lines {at + 1} and {at + 2} are exchanged",
+                    f"lines {at + 1} and {at + 2} stand in each other's place",
+                    start + len(one) - len(one.lstrip()),
+                    doubtful=True,
+                )
 
 
 def in_one_character(text: bytes, places: Iterable[int]) -> Iterator[Slip]:

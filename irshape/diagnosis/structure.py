@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
+from typing import NamedTuple
 
 from ..formats.ir.edits import Edit
+from ..formats.ir.regular import Window, read_layers
+from ..model.graph import Body
 from .between_elements import lost_brackets, text_between
 from .format_tables import CHILDREN, FREE, KNOWN, NAME, PASSED, REGULAR, TAG, WITHOUT_TEXT
 from .in_tags import in_tag, is_faulty
-from .out_of_place import closed_at_once, misplaced, out_of_place
-from .stray_text import Slip
+from .out_of_place import Opened, closed_at_once, misplaced, out_of_place
+from .stray_text import Lines, Slip, lines_around
 
 _PORT_ID = re.compile(rb"""<port\b[^<>]*?\bid\s*=\s*["'](\d{1,9})["']""")
 _PRECISION = re.compile(rb"""\s+precision\s*=\s*["'][^"'<>]*["']""")
@@ -19,19 +24,91 @@ ALIKE = 0.6
 """How alike two names must be for one to be a misspelling of the other."""
 LONGEST = 12
 """So many lines may stand there twice."""
+_IN_RUNS = {"layers": b"<layer ", "edges": b"<edge "}
+"""How the elements begin that follow each other in others."""
 AROUND = 4
 """So many lines around the place where a parser stops may stand there twice."""
 
 
-def slips_in_structure(text: bytes) -> Iterator[Slip]:
-    """What may be meant where the tags first go wrong."""
-    opened: list[tuple[str, int, int]] = []
-    at = 0
+class Structure:
+    """The elements of a text, as far as each stands where it belongs, and of texts edited from it.
+
+    Of an edited text, only what stands behind a place before the first edit is looked at.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self._runs: list[_Run] = []
+
+    def slips(self) -> Iterator[Slip]:
+        """What may be meant where the tags first go wrong."""
+        self._runs.clear()
+        yield from _slips(self.text, 0, [], self._runs)
+
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether every known element stands where it belongs."""
+        return next(self.slips(), None) is None
+
+    def slips_after(self, edits: Sequence[Edit], after: bytes) -> Iterator[Slip]:
+        """The same as `slips` for the text with some edits."""
+        _ = self.is_sound
+        at, opened = self.before(min(edits).start)
+        yield from _slips(after, at, list(opened), [])
+
+    def is_sound_after(self, edits: Sequence[Edit], after: bytes) -> bool:
+        """Whether every known element of the text with some edits stands where it belongs."""
+        return next(self.slips_after(edits, after), None) is None
+
+    def outside(self, place: int) -> tuple[bytes, int]:
+        """A place before another as in `before`, and what opens the elements around it."""
+        at, opened = self.before(place)
+        if not opened:
+            return b"", 0
+        parts = [self.text[: opened[0][1]], *(self.text[each[1] : each[2]] for each in opened)]
+        return b"".join(parts), at
+
+    def before(self, place: int) -> tuple[int, tuple[Opened, ...]]:
+        """A place between two layers or two edges before another, and the elements around it.
+
+        It lies before the first tag that goes wrong, as far as the text has been looked at.
+        """
+        index = bisect_right(self._runs, place - 1, key=_start_of) - 1
+        if index < 0:
+            return 0, ()
+        start, end, tag, opened = self._runs[index]
+        return max(start, self.text.rfind(tag, start, min(end, place - 1))), opened
+
+
+class _Run(NamedTuple):
+    """Layers or edges that follow each other, as writers lay them out."""
+
+    start: int
+    end: int
+    tag: bytes
+    """How each of them begins."""
+    opened: tuple[Opened, ...]
+
+
+def _start_of(run: _Run) -> int:
+    return run.start
+
+
+def _slips(text: bytes, at: int, opened: list[Opened], runs: list[_Run]) -> Iterator[Slip]:
+    """What may be meant where the tags first go wrong. at: where to begin, inside what is opened.
+
+    runs: takes the layers and edges that follow each other.
+    """
+    window = Window(text)
     while (start := text.find(b"<", at)) >= 0:
-        regular = _regular(text, at, opened[-1][0]) if opened else 0
-        if regular:
-            at = regular
-            continue
+        if opened:
+            regular = _regular(window, at, opened[-1][0])
+            if regular > at:
+                begin = _IN_RUNS.get(opened[-1][0])
+                if begin is not None:
+                    runs.append(_Run(at, regular, begin, tuple(opened)))
+                at = regular
+                continue
         passed = PASSED.match(text, start)
         if passed is None and not (opened and misplaced("rt_info", opened[-1][0])):
             passed = FREE.match(text, start)
@@ -65,12 +142,14 @@ def _in_text(text: bytes, start: int, end: int, parent: str) -> Iterator[Slip]:
     yield from text_between(text, start, end, parent)
 
 
-def _regular(text: bytes, start: int, parent: str) -> int:
-    """Where the regular children of an element end that begin at an offset; 0 for none."""
+def _regular(window: Window, at: int, parent: str) -> int:
+    """Where the regular children of an element end that begin at a place, or the place itself."""
+    if parent == "layers" and (end := read_layers(window, at, Body())) > at:
+        return end
     pattern = REGULAR.get(parent)
-    children = pattern.match(text, start) if pattern is not None else None
+    children = pattern.match(window.data, at) if pattern is not None else None
     if children is None or (parent == "layers" and is_faulty(children["data"] or b"")):
-        return 0
+        return at
     return children.end()
 
 
@@ -189,36 +268,40 @@ def _at_start_tag(
     yield from out_of_place(text, tag, opened)
 
 
-def in_doubled_lines(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
+def in_doubled_lines(structure: Structure, places: Iterable[int]) -> Iterator[Slip]:
     """A line near certain places stands twice: once for itself, and once in place of another."""
-    starts = [0, *(match.end() for match in re.finditer(rb"\n", text))]
-    near: dict[int, None] = {}
-    for place in places:
-        middle = text.count(b"\n", 0, place)
-        near |= dict.fromkeys(range(max(1, middle - AROUND), middle + AROUND))
-    for at in near:
-        yield from _doubled_block(text, starts, at)
-    for at in near:
-        if at + 1 >= len(starts):
+    text = structure.text
+    near = [
+        (lines, at)
+        for place in dict.fromkeys(places)
+        for lines in [lines_around(text, place, AROUND + LONGEST)]
+        for at in range(max(1, lines.middle - AROUND), lines.middle + AROUND)
+    ]
+    for lines, at in near:
+        yield from _doubled_block(text, lines, at)
+    for lines, at in near:
+        starts = lines.starts_of(at - 1, at + 1)
+        if not starts:
             continue
-        before, start, end = starts[at - 1 : at + 2]
+        before, start, end = starts
         line = text[start:end].strip()
         if line != text[before:start].strip() or not line or line.startswith(b"<dim>"):
             continue
         gone, rest = Edit(start, end, b""), text[:start] + text[end:]
-        for slip in slips_in_structure(rest):
+        for slip in structure.slips_after([gone], rest):
             edits = (gone, *(_moved_on(edit, start, end - start) for edit in slip.edits))
             change = f"it is removed, and {slip.change}"
             cause = f"line {at + 1} stands there twice, and {slip.cause}"
             yield Slip(tuple(sorted(edits)), change, cause, start, doubtful=True)
 
 
-def _doubled_block(text: bytes, starts: list[int], at: int) -> Iterator[Slip]:
+def _doubled_block(text: bytes, lines: Lines, at: int) -> Iterator[Slip]:
     """Some lines stand there twice, one block behind the other."""
     for length in range(2, LONGEST + 1):
-        if at < length or at + length >= len(starts):
+        starts = lines.starts_of(at - length, at + length)
+        if not starts:
             continue
-        before, start, end = starts[at - length], starts[at], starts[at + length]
+        before, start, end = starts[0], starts[length], starts[-1]
         if text[before:start] == text[start:end]:
             cause = f"lines {at - length + 1} to {at} stand there twice"
             edit = Edit(start, end, b"")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
 from xml.parsers import expat
 
 from ..faults import Fault
@@ -13,8 +13,8 @@ from .between_elements import around_the_document
 from .candidate import Candidate, Diagnosis
 from .in_tags import doubled_attributes
 from .merge_conflicts import rated, sides
-from .stray_text import Slip, edited, in_characters, in_lines, in_one_character, where_parsing_stops
-from .structure import in_doubled_lines, slips_in_structure
+from .stray_text import Slip, edited, in_characters, in_lines, in_one_character
+from .structure import Structure, in_doubled_lines
 
 _ENDED = ("no element found", "unclosed token", "unclosed CDATA section")
 MAX_SIZE = 1 << 25
@@ -84,37 +84,55 @@ def slip(source: Source, stopped: int = 0, *, structure: bool = False) -> Slip |
 
     stopped: where a parser stops. structure: each element has to be where it belongs, too.
     """
-    text = source.data
-    if structure:
-        tried = chain(in_lines(text, stopped), slips_in_structure(text))
-    else:
-        tried = chain(
-            in_characters(text),
-            around_the_document(text),
-            in_doubled_lines(text, (where_parsing_stops(text), stopped)),
-            slips_in_structure(text),
-            in_lines(text, stopped),
-            in_one_character(text, dict.fromkeys((where_parsing_stops(text), stopped))),
-        )
-    for candidate in tried:
-        after = edited(text, candidate.edits)
-        if is_well_formed(after) and (
-            not (candidate.doubtful or structure) or is_in_structure(after)
+    elements = Structure(source.data)
+    stops = len(source.data) if structure else stopped
+    for candidate in _of_structure(elements, stopped) if structure else _of_text(elements, stopped):
+        after = edited(source.data, candidate.edits)
+        outside = elements.outside(min(min(candidate.edits).start, stops))
+        if _end_of_parsing(after, *outside) is None and (
+            not (candidate.doubtful or structure) or elements.is_sound_after(candidate.edits, after)
         ):
             return candidate
     return None
 
 
+def _of_structure(elements: Structure, stopped: int) -> Iterator[Slip]:
+    """What may be meant in a text that is well-formed."""
+    yield from in_lines(elements.text, (stopped,))
+    yield from elements.slips()
+
+
+def _of_text(elements: Structure, stopped: int) -> Iterator[Slip]:
+    """What may be meant in a text that is not."""
+    text = elements.text
+    yield from in_characters(text)
+    yield from around_the_document(text)
+    slips = list(elements.slips())
+    stops = _end_of_parsing(text, *elements.outside(stopped))
+    places = tuple(dict.fromkeys((stops or 0, stopped)))
+    yield from in_doubled_lines(elements, places)
+    yield from slips
+    yield from in_lines(text, places)
+    yield from in_one_character(text, places)
+
+
 def is_well_formed(text: bytes) -> bool:
     """Whether a text is XML that can be read."""
+    return _end_of_parsing(text) is None
+
+
+def _end_of_parsing(text: bytes, head: bytes = b"", at: int = 0) -> int | None:
+    """The place where a text is no longer well-formed; None where it is, 0 if it is not decoded.
+
+    head: what opens the elements around the place from which the text is looked at.
+    """
     parser = expat.ParserCreate()
     try:
-        parser.Parse(text, True)
-    except (expat.ExpatError, ValueError, LookupError):  # not decoded, or not well-formed
-        return False
-    return True
-
-
-def is_in_structure(text: bytes) -> bool:
-    """Whether every known element stands where it belongs."""
-    return next(slips_in_structure(text), None) is None
+        if head:
+            parser.Parse(head, False)
+        parser.Parse(text[at:] if at else text, True)
+    except expat.ExpatError:
+        return max(parser.ErrorByteIndex - len(head) + at, 0)
+    except (ValueError, LookupError):  # an encoding that nobody knows
+        return 0
+    return None

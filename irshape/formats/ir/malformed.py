@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...model.graph import Body
+from .regular import Window, read_layers
+
 _TAG = re.compile(
     rb"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|"""
     rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
@@ -25,9 +28,12 @@ class Malformation(NamedTuple):
     help: str
 
 
-def malformation(text: bytes, stopped: int) -> Malformation | None:
-    """What makes an XML parser stop at an offset; None where that place is the right one."""
-    return _merge_conflict(text) or _unclosed(text, stopped)
+def malformation(text: bytes, stopped: int, *, mismatched: bool) -> Malformation | None:
+    """What makes an XML parser stop at an offset; None where that place is the right one.
+
+    mismatched: whether it stops at an end tag that does not close the innermost element.
+    """
+    return _merge_conflict(text) or (_unclosed(text, stopped) if mismatched else None)
 
 
 def _merge_conflict(text: bytes) -> Malformation | None:
@@ -62,8 +68,9 @@ def _conflicts(text: bytes) -> Iterator[tuple[int, int]]:
 def _unclosed(text: bytes, stopped: int) -> Malformation | None:
     """An element that another one's end tag closes: it is the one without an end tag."""
     opened: list[tuple[bytes, int]] = []
-    for tag in _TAG.finditer(text, 0, stopped + _MARGIN):
-        name = tag["name"]
+    window, at = Window(text), 0
+    while tag := _TAG.search(text, at, stopped + _MARGIN):
+        name, at = tag["name"], tag.end()
         if name is None or tag[0].endswith(b"/>"):
             continue
         if not tag["close"]:
@@ -74,6 +81,8 @@ def _unclosed(text: bytes, stopped: int) -> Malformation | None:
             break
         if tag.start() > stopped:
             return None
+        if opened and opened[-1][0] == b"layers":
+            at = min(read_layers(window, at, Body()), stopped)
     else:
         return None
     if abs(tag.start() - stopped) > len(tag[0]) or name not in {each for each, _ in opened}:

@@ -156,7 +156,12 @@ class _Reader(Elements):
             reason = expat.ErrorString(error.code)
             from .malformed import malformation
 
-            better = malformation(self.source.data, offset) if repaired is None else None
+            mismatched = reason == expat.errors.XML_ERROR_TAG_MISMATCH
+            better = (
+                malformation(self.source.data, offset, mismatched=mismatched)
+                if repaired is None
+                else None
+            )
             if better is not None:
                 raise self.stop(
                     MALFORMED_XML,

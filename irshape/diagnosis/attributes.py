@@ -33,6 +33,7 @@ from ..rule_ids import (
     UNKNOWN_ATTRIBUTE,
     RuleId,
 )
+from ..spelling import in_plain_digits
 from ..types import PartialShape
 from .candidate import Candidate, Change
 from .scene import Scene
@@ -372,7 +373,11 @@ def _same_numbers(text: str, other: str) -> bool:
 
 
 def spelt_otherwise(text: str) -> int | None:
-    """The whole number that a text is in hexadecimal, with an exponent or with separators."""
+    """The whole number that a text is in hexadecimal, with an exponent or with separators, or with
+    other digits."""
+    plain = in_plain_digits(text.strip())
+    if plain != text and is_number(plain):
+        return int(plain)
     text = text.strip()
     if len(text) > MAX_LENGTH or not _SPELLINGS.fullmatch(text):
         return None
@@ -384,6 +389,10 @@ def spelt_otherwise(text: str) -> int | None:
 
 def _respelt(text: str) -> Iterator[str]:
     """The number or numbers in a text that is none: without a sign, brackets or a fraction."""
+    if "," in text and re.search(r"\d,\d", text):
+        point = re.sub(r"(?<=\d),(?=\d)", ".", text, count=1)
+        if point.count(".") == 1 or ", " in text:
+            yield point  # a comma that stands for a point
     if "." in text and re.fullmatch(r"\s*-?\d+\.\d*(\s*,\s*-?\d+\.\d*)*\s*", text):
         yield re.sub(r"\.\d*", "", text).strip()
     number = spelt_otherwise(text)

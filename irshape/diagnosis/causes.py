@@ -8,10 +8,12 @@ from functools import partial
 from ..model.graph import Finding
 from ..rule_ids import (
     DANGLING_EDGE,
+    DUPLICATE_EDGE,
     HUGE_TENSOR,
     INPUT_SHAPES,
     MISSING_EDGE,
     MISSPELT_ELEMENT,
+    PORT_MAP,
     REPEATED_ELEMENT,
     STRAY_TEXT,
     UNKNOWN_ELEMENT,
@@ -35,6 +37,8 @@ from .work import Work
 MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
 _OF_ELEMENTS = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
+_ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE, PORT_MAP)
+"""Rules of which a finding may stand at what belongs in another body."""
 _DIAGNOSED = (
     *("IR006", "IR009", "IR010", "IR016", "IR10", "IR11", "IR120", "IR121", "IR122"),
     *("IR2", "IR3", "IR4", "IR50"),
@@ -109,7 +113,7 @@ def _causes(
     in the whole file explains nor are true by themselves."""
     diagnoses: list[Diagnosis] = []
     work = Work(context)
-    astray = len(context.results) > 1 and any(f.rule == DANGLING_EDGE for f in graver)
+    astray = len(context.results) > 1 and any(f.rule in _ASTRAY for f in graver)
     in_text = b"<!--" in context.model.source.data or any(f.rule in _OF_ELEMENTS for f in graver)
     if astray or in_text:
         from .misplaced_elements import misplaced_cause

@@ -377,7 +377,7 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
             str(start),
             f"the constant does not lie at byte {const.layer.attribute('offset')}: "
             f"{size} bytes at {start} belong to no other constant",
-            cost - NEARLY * one_slip(written, str(start)),
+            cost - NEARLY * one_slip(written, str(start)) - NEARLY * (str(spelt) == str(start)),
         )
     place = const.scene.position
     alike = context.shared(starts).get((size, const.layer.attribute("element_type")), ())
@@ -398,7 +398,10 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
                 str(start),
                 f"the constant does not lie at byte {const.layer.attribute('offset')}; one of the "
                 f"same type and shape lies at {start}",
-                1.2 + 0.05 * index - NEARLY * one_slip(written, str(start)),
+                1.2
+                + 0.05 * index
+                - NEARLY * one_slip(written, str(start))
+                - NEARLY * (str(spelt) == str(start)),
             )
 
 

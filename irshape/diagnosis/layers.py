@@ -32,6 +32,7 @@ from ..rules import Context, rule_of
 from .attributes import BETWEEN_PORTS
 from .candidate import Candidate, Change
 from .scene import Scene
+from .shared_ids import edges_renamed
 from .writing import renamed_element, with_attribute
 
 MAX_TYPES = 6
@@ -372,8 +373,15 @@ def id_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[
         for number in missing[:4]:
             for at in suspects[:8]:
                 candidate = _renumbered(scene, at, number)
-                if candidate is not None:
-                    yield candidate
+                if candidate is None:
+                    continue
+                named = scene.edges_from.keys() | scene.edges_to.keys()
+                in_place = _continues(scene, at, scene.layers[at].id)
+                if in_place and scene.layers[at].id not in named:
+                    renamed = edges_renamed(scene, at, number)
+                    if renamed is not None and not _in_order(scene, at, number):
+                        yield renamed
+                yield candidate
     elif doubled and position is not None:
         free = _free_number(scene, position)
         candidate = _renumbered(scene, position, free)
@@ -400,9 +408,9 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
         or not {e.to_port for e in incoming} <= inputs
     ):
         return None
-    likely = _in_order(scene, position, number) and (
-        _continues(scene, position, number) or not _continues(scene, position, layer.id)
-    )
+    continues, stays = (_continues(scene, position, text) for text in (number, layer.id))
+    likely = _in_order(scene, position, number) and (continues or not stays)
+    sure = 0.3 * (likely and continues and not stays)
     touched = {position, *scene.by_id.get(layer.id, ())}
     for edge in (*outgoing, *scene.edges_from.get(layer.id, ())):
         touched.update(scene.by_id.get(edge.to_layer, ()))
@@ -419,7 +427,7 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
         layer.offset,
         layer,
         tuple(sorted(touched)),
-        cost=0.7 + (0.0 if likely else 0.5 + 0.3 * (edges == 1)) + (0.0 if whole else 0.3),
+        cost=0.7 - sure + (0.0 if likely else 0.5 + 0.3 * (edges == 1)) + (0.0 if whole else 0.3),
         rule=DUPLICATE_ID if len(scene.by_id.get(layer.id, ())) > 1 else DANGLING_EDGE,
     )
 

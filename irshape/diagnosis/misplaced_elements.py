@@ -40,6 +40,7 @@ from .structure import Structure
 from .trial import take
 from .well_formed import is_well_formed
 from .work import Work
+from .wrong_body import in_the_wrong_body
 
 _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
 _COMMENTED = re.compile(
@@ -60,20 +61,38 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     source = context.model.source
     places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
     repeated = [finding.offset for finding in graver if finding.rule == REPEATED_ELEMENT]
-    tried, structure = 0, Structure(source.data)
-    for slip in chain(
+    structure = Structure(source.data)
+    in_text = chain(
         _twice(source.data, repeated[:1]),
         _of_structure(structure, places),
         _in_comments(source.data),
-        _in_another_body(context, graver),
-    ):
+    )
+    of_bodies = in_the_wrong_body(context, graver)
+    for slips in (in_text, _in_another_body(context, graver), of_bodies):
+        cause = _explaining(context, graver, slips, structure, work)
+        if cause is not None:
+            return cause
+    return None
+
+
+def _explaining(
+    context: Context,
+    graver: Sequence[Finding],
+    slips: Iterable[Slip],
+    structure: Structure,
+    work: Work,
+) -> Diagnosis | None:
+    """The first of some slips after which less is wrong and nothing else; few are tried."""
+    source = context.model.source
+    before = _keys(graver)
+    tried = 0
+    for slip in slips:
         text = edited(source.data, slip.edits)
         if not structure.is_sound_after(slip.edits, text) or not is_well_formed(text):
             continue
         tried += 1
         work.count(work.whole / 2)
         left = _left(context, Source(source.path, text, source.encoding))
-        before = _keys(graver)
         if left is not None and not left - before:
             gone = before - left
             explained = tuple(finding for finding in graver if take(gone, _key(finding)))

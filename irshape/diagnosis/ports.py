@@ -14,6 +14,7 @@ from ..rule_ids import (
     DANGLING_EDGE,
     DUPLICATE_PORT,
     INPUT_COUNT,
+    MALFORMED_ID,
     MISSING_EDGE,
     OUTPUT_COUNT,
     OUTPUT_SHAPE_MISMATCH,
@@ -31,6 +32,10 @@ MAX_UNUSED = 4
 MAX_NEAR = 8
 """Of how many layers before one an output is tried where all feed something."""
 
+_OF_PORT_IDS = (
+    *(DANGLING_EDGE, DUPLICATE_PORT, INPUT_COUNT, MALFORMED_ID, MISSING_EDGE, OUTPUT_COUNT),
+)
+"""Rules whose findings an id of a port may be behind."""
 _CLOSING = {
     "input": re.compile(rb"</input\s*>"),
     "output": re.compile(rb"</output\s*>"),
@@ -192,7 +197,7 @@ def shown(port: Port) -> str:
 
 def port_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """A port has an id that no edge names, and an edge names one that no port has."""
-    if finding.rule not in (DANGLING_EDGE, DUPLICATE_PORT, MISSING_EDGE, INPUT_COUNT, OUTPUT_COUNT):
+    if finding.rule not in _OF_PORT_IDS or (finding.rule == MALFORMED_ID and not finding.port):
         return
     layer = scene.layers[position]
     for direction, ports, edges in (

@@ -105,6 +105,8 @@ def _exchanged_sections(scene: Scene, layer: Layer, position: int) -> Iterator[C
     tags = list(_SECTION.finditer(source.data, start, end))
     if len(tags) != 4:
         return
+    # writers put <input> first: where it is, the ids of the ports are likelier to be exchanged
+    in_order = tags[0][1] == b"input"
     consumers = [at for edge in from_here for at in scene.by_id.get(edge.to_layer, ())]
     producers = list(named_by_edges(scene, position))
     yield Candidate(
@@ -116,6 +118,6 @@ def _exchanged_sections(scene: Scene, layer: Layer, position: int) -> Iterator[C
         layer,
         (position, *dict.fromkeys(consumers)),
         tuple(dict.fromkeys(producers)),
-        cost=0.2,
+        cost=1.3 if in_order else 0.2,
         rule=OUTPUT_COUNT,
     )

@@ -32,6 +32,7 @@ from .ports import (
 )
 from .scene import Scene
 from .sections import section_causes
+from .shared_ids import shared_id_causes
 from .unused import misspelt_edge_causes, unused_layer_causes
 from .variables import variable_causes
 from .whole_layer import (
@@ -43,7 +44,7 @@ from .whole_layer import (
 )
 
 _CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int | None], Iterable[Candidate]]], ...] = (
-    (0.7, id_causes),
+    (0.4, id_causes),
     (0.4, astray_causes),
 )
 """What makes candidates for findings with a layer and without, and what these cost at least."""
@@ -72,6 +73,7 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.6, entry_causes),
     (0.4, unused_layer_causes),
     (0.6, shifted_id_causes),
+    (0.5, shared_id_causes),
     (0.4, exchanged_value_causes),
     (1.3, replaced_output_causes),
     (0.6, layer_ports_causes),

@@ -13,7 +13,7 @@ from ..formats.ir.edits import Edit
 from ..inference.engine import infer
 from ..inference.ports import declared
 from ..inference.result import BodyResult
-from ..model.graph import Finding, Layer, Port
+from ..model.graph import Body, Finding, Layer, Port
 from ..model.ids import is_number
 from ..model.weights import Weights
 from ..ops.tensors import Tensor
@@ -22,6 +22,7 @@ from ..rule_ids import (
     DANGLING_EDGE,
     DUPLICATE_ID,
     MISSING_EDGE,
+    PORT_MAP,
     UNREACHABLE_LAYER,
     RuleId,
 )
@@ -33,6 +34,8 @@ from .trial import Trial, local_rules
 from .work import Work
 from .writing import with_attribute, with_edge
 
+_EDGE = 80
+"""An edge is no longer than this."""
 SEVERAL = 3
 """How many findings it takes to look for a cause in the file as a whole."""
 MAX_SHIFTED = 1 << 26
@@ -356,16 +359,37 @@ def _differences(port: Port, tensor: Tensor) -> Iterator[tuple[int, int]]:
 
 
 def _renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
-    """From some layer on the ids were moved, and the edges still name the old ones."""
+    """From some layer on the ids of a body were moved, and the edges still name the old ones."""
+    if len(findings) < SEVERAL:
+        return None
+    astray = {finding.layer.path for finding in findings if _is_astray(finding) and finding.layer}
+    for body, result in context.results.items():
+        if body.path in astray or not body.path:
+            renumbered = _renumbered_in(Scene(context, result), findings)
+            if renumbered is not None:
+                return renumbered
+    return None
+
+
+def _is_astray(finding: Finding) -> bool:
+    return finding.rule in (DANGLING_EDGE, MISSING_EDGE)
+
+
+def _renumbered_in(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
+    """The same in one body."""
+    path = scene.body.path
     of_ids = [
         finding
         for finding in findings
-        if finding.rule in (DANGLING_EDGE, DUPLICATE_ID, MISSING_EDGE, UNREACHABLE_LAYER)
-        or finding.rule.code.startswith(("IR2", "IR4"))
+        if (not path or _concerns(finding, scene.body))
+        and (
+            finding.rule in (DANGLING_EDGE, DUPLICATE_ID, MISSING_EDGE, PORT_MAP, UNREACHABLE_LAYER)
+            or finding.rule.code.startswith(("IR2", "IR4"))
+        )
     ]
-    if len(of_ids) < SEVERAL or not any(f.rule == DANGLING_EDGE for f in of_ids):
+    lead = next((f for f in of_ids if f.rule == DANGLING_EDGE), None)
+    if len(of_ids) < SEVERAL or lead is None:
         return None
-    scene = Scene(context, context.results[context.model.net])
     ids = [layer.id for layer in scene.layers]
     edges = scene.body.edges
     texts = set(ids)
@@ -381,9 +405,11 @@ def _renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | No
         return None  # it is one edge that leads astray
     first = next(layer for layer in scene.layers if int(layer.id) >= start + min(by, 0))
     candidates = (_moved_edges(scene, first, start, by), _moved_layers(scene, first, start, by))
-    if ids != [str(number) for number in range(len(ids))]:  # as writers number layers
+    # a port map names the ids of a body, too
+    usual = [str(number) for number in range(len(ids))]  # as writers number layers
+    moved = [str(int(text) - by * (int(text) >= start + by)) for text in ids]
+    if ids != usual:
         candidates = candidates[::-1]
-    lead = next(f for f in of_ids if f.rule == DANGLING_EDGE)
     return _told(
         lead,
         f"from {first.label} on the ids of layers are {by:+d} to what the edges name: only a "
@@ -393,7 +419,17 @@ def _renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | No
         first,
         of_ids,
         candidates,
+        certain=bool(path) and (ids == usual) != (moved == usual),
     )
+
+
+def _concerns(finding: Finding, body: Body) -> bool:
+    """Whether a finding is in a body, at one of its edges, or at the layer that has it."""
+    layer, path = finding.layer, body.path
+    if layer is None:
+        edges = body.edges
+        return bool(edges) and edges[0].offset < finding.offset < edges[-1].offset + _EDGE
+    return layer.path[: len(path)] == path or (*layer.path, layer.id) == path[:-1]
 
 
 def _moved_edges(scene: Scene, first: Layer, start: int, by: int) -> Candidate:

@@ -157,6 +157,7 @@ def shifted_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator
     layer = scene.layers[position]
     if finding.rule not in _OF_IDS:
         return
+    yield from _numbered_as_usual(scene, position)
     for direction, ports, edges in (
         ("input", layer.inputs, scene.edges_to.get(layer.id, [])),
         ("output", layer.outputs, scene.edges_from.get(layer.id, [])),
@@ -175,6 +176,42 @@ def shifted_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator
             yield _ports_shifted(scene, position, direction, ports, by, wanted[0] == usual)
         if wanted[0] != usual and direction == "input":
             yield _edges_shifted(scene, position, edges, -by, numbers[0] == usual)
+
+
+def _numbered_as_usual(scene: Scene, position: int) -> Iterator[Candidate]:
+    """The ports of a layer get ids in order, inputs first: those that the edges name."""
+    layer = scene.layers[position]
+    ports = [*layer.inputs, *layer.outputs]
+    wrong = [(port, str(at)) for at, port in enumerate(ports) if port.id != str(at)]
+    outgoing = scene.edges_from.get(layer.id, [])
+    into = {edge.to_port for edge in scene.edges_to.get(layer.id, ())}
+    usual = [str(at) for at in range(len(ports))]
+    inputs = usual[: len(layer.inputs)]
+    if (
+        len(wrong) < 2
+        or into != set(inputs)
+        or not {edge.from_port for edge in outgoing} <= set(usual[len(inputs) :])
+        or not any(port.id in inputs or port.id not in usual for port, _ in wrong)
+    ):
+        return
+    edits: list[Edit] = []
+    for port, number in wrong:
+        edits += with_attribute(scene.source, port.offset, "id", number)
+    first = wrong[0][0]
+    direction = "input" if first in layer.inputs else "output"
+    touched = {position, *(at for e in outgoing for at in scene.by_id.get(e.to_layer, ()))}
+    yield Candidate(
+        tuple(edits),
+        f"the ports get the ids 0 to {usual[-1]}",
+        f"the ports have the ids {', '.join(port.id for port in ports)}, but the edges number them "
+        "in order, inputs first",
+        first.offset,
+        layer,
+        tuple(sorted(touched)),
+        port=(direction, first.id),
+        cost=0.7,
+        rule=DANGLING_EDGE,
+    )
 
 
 def _ports_shifted(

@@ -87,10 +87,18 @@ class AttributeNameRule(Rule):
         written, known = finding.actual or "", finding.expected or ""
         present = {name for name, *_ in context.model.source.attributes(element)}
         absent = [name for name in known.split(", ") if name not in present]
+        same = [name for name in absent if _folded(name) == _folded(written)]
+        if len(same) == 1:
+            return same[0]
         close = get_close_matches(written, absent, 2, 0.75)
         if len(close) == 2 and similarity(written, close[0]) <= similarity(written, close[1]):
             return None
         return close[0] if close else None
+
+
+def _folded(name: str) -> str:
+    """A name without what hands and tools spell in different ways: capitals, `-` and `_`."""
+    return name.lower().replace("-", "").replace("_", "")
 
 
 def closest_attribute(layer: Layer, written: str, name: str) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from absence_faults import ABSENCES
 from edit_faults import EDIT_FAULTS
+from everyday_faults import EVERYDAY_FAULTS, EVERYDAY_SLIPS
 from faults import FAULTS, Tree, Where, where
 from hand_faults import HAND_FAULTS, HAND_SLIPS
 from late_edit_faults import LAST_EDITS, LATE_EDITS
@@ -31,15 +32,18 @@ from text_lines import TextLines, common_ends
 TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS | ABSENCES
 EDITS = EDIT_FAULTS | REWIRINGS | LATE_EDITS | LAST_EDITS
 """Kinds of scripts and tools."""
-KINDS = TABLE | TREE_SLIPS | EDITS
+KINDS = TABLE | TREE_SLIPS | EDITS | EVERYDAY_FAULTS
 """Kinds that change the tree of an IR."""
-SLIPS = TEXT_FAULTS | HAND_SLIPS | CHARACTER_SLIPS | MISPLACEMENTS
+SLIPS = TEXT_FAULTS | HAND_SLIPS | CHARACTER_SLIPS | MISPLACEMENTS | EVERYDAY_SLIPS
 """Kinds that change its text."""
 VALUES = VALUE_FAULTS | NUMBER_SLIPS
 """Kinds that change the .bin."""
 FORESEEN = (*TABLE, *TEXT_FAULTS, *HAND_SLIPS, *VALUE_FAULTS, *MISPLACEMENTS)
 """Kinds that the search was written for."""
-UNFORESEEN = (*TREE_SLIPS, *CHARACTER_SLIPS, *NUMBER_SLIPS, *EDITS)
+UNFORESEEN = (
+    *(*TREE_SLIPS, *CHARACTER_SLIPS, *NUMBER_SLIPS, *EDITS),
+    *(*EVERYDAY_FAULTS, *EVERYDAY_SLIPS),
+)
 """Kinds that were thought of afterwards."""
 SMALL = 64
 """Of constants of at most so many bytes, the values count for what is the same."""

@@ -1,0 +1,174 @@
+"""Single faults of everyday editing: in ids, in what stands in which body, and in single words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from absence_faults import inner_bodies
+from faults import Fault, Tree, Where, changed, layer_of, layers, removed, where
+from single_faults import bodies, members
+from structure_faults import entries
+from text_faults import Slip, TextFault, matches
+
+EVERYDAY_FAULTS: dict[str, Fault] = {}
+EVERYDAY_SLIPS: dict[str, TextFault] = {}
+_HEADER = 200
+"""So many bytes from the beginning are left alone."""
+
+
+def everyday_fault(planted: Fault) -> Fault:
+    EVERYDAY_FAULTS[planted.__name__.replace("_", "-")] = planted
+    return planted
+
+
+def everyday_slip(planted: TextFault) -> TextFault:
+    EVERYDAY_SLIPS[planted.__name__.replace("_", "-")] = planted
+    return planted
+
+
+def _renamed(body: Tree, number: str, other: str) -> ExitStack:
+    """Every edge of a body that names one layer names another."""
+    stack = ExitStack()
+    for edge in body.findall("edges/edge"):
+        for name in ("from-layer", "to-layer"):
+            if edge.get(name) == number:
+                stack.enter_context(changed(edge, name, other))
+    return stack
+
+
+@everyday_fault
+def id_changed_in_the_edges(tree: Tree) -> Iterator[Where]:
+    """All edges at a layer name one that is not there, or the one behind it."""
+    for body in list(bodies(tree)):
+        numbers = list(members(body))
+        for at, (number, layer) in enumerate(members(body).items()):
+            for other in (str(len(numbers) + 400), *numbers[at + 1 : at + 2]):
+                with _renamed(body, number, other):
+                    yield where(layer)
+
+
+@everyday_fault
+def inner_edge_in_the_outer_net(tree: Tree) -> Iterator[Where]:
+    for body, holder in list(inner_bodies(tree)):
+        outer = holder.xpath("../../edges")[0]
+        for edge in body.findall("edges/edge"):
+            with removed(edge):
+                outer.append(edge)
+                yield where(holder)
+                outer.remove(edge)
+
+
+@everyday_fault
+def outer_edge_in_the_body(tree: Tree) -> Iterator[Where]:
+    for body, holder in list(inner_bodies(tree)):
+        around = holder.xpath("../..")[0]
+        group = body.find("edges")
+        for edge in around.findall("edges/edge") if group is not None else ():
+            with removed(edge):
+                group.append(edge)
+                yield where(layer_of(around, edge.get("to-layer")))
+                group.remove(edge)
+
+
+@everyday_fault
+def body_ids_moved(tree: Tree) -> Iterator[Where]:
+    """The layers of a body have ids that neither its edges nor the port map name."""
+    for body, holder in list(inner_bodies(tree)):
+        for by in (100, 1000):
+            with ExitStack() as stack:
+                for layer in body.findall("layers/layer"):
+                    number = int(str(layer.get("id")))
+                    stack.enter_context(changed(layer, "id", str(number + by)))
+                yield where(holder)
+
+
+@everyday_fault
+def port_map_entry_in_the_other_branch(tree: Tree) -> Iterator[Where]:
+    for layer, entry in list(entries(tree)):
+        for name in ("then_port_map", "else_port_map"):
+            other = layer.find(name)
+            if other is not None and other is not entry.getparent():
+                with removed(entry):
+                    other.append(entry)
+                    yield where(layer)
+                    other.remove(entry)
+
+
+@everyday_fault
+def parts_of_the_bodies_exchanged(tree: Tree) -> Iterator[Where]:
+    """The two bodies of an If have each other's layers, or each other's edges."""
+    for layer in list(layers(tree)):
+        for tag in ("layers", "edges"):
+            one, other = (layer.find(f"{name}_body/{tag}") for name in ("then", "else"))
+            if one is not None and other is not None:
+                _exchange(one, other)
+                yield where(layer)
+                _exchange(one, other)
+
+
+def _exchange(one: Tree, other: Tree) -> None:
+    """What two elements hold changes place."""
+    held = list(one), list(other)
+    one[:], other[:] = held[1], held[0]
+
+
+@everyday_fault
+def ports_numbered_from_ten(tree: Tree) -> Iterator[Where]:
+    for layer in layers(tree):
+        with ExitStack() as stack:
+            for port in (*layer.findall("input/port"), *layer.findall("output/port")):
+                stack.enter_context(changed(port, "id", str(int(str(port.get("id"))) + 10)))
+            yield where(layer)
+
+
+# the text
+
+
+@everyday_slip
+def attribute_without_a_value(data: bytes) -> Iterator[Slip]:
+    """An attribute other than a name is empty."""
+    for match in matches(r' (?!name)[\w-]+="([^"<>]+)"', data):
+        if match.start() > _HEADER:
+            yield match.start(1), match.end(1), b""
+
+
+@everyday_slip
+def attribute_name_in_another_case(data: bytes) -> Iterator[Slip]:
+    forms = (bytes.upper, bytes.title, lambda name: name.replace(b"-", b"_").capitalize())
+    for index, match in enumerate(matches(r' ([\w-]+)="', data)):
+        if match.start() > _HEADER:
+            yield match.start(1), match.end(1), forms[index % 3](match[1])
+
+
+@everyday_slip
+def blank_in_a_value(data: bytes) -> Iterator[Slip]:
+    """A value begins or ends with a blank, or ends with the line."""
+    for index, match in enumerate(matches('="([^"<>]+)"', data)):
+        if match.start() > _HEADER:
+            forms = (b" " + match[1], match[1] + b" ", match[1] + b"\n")
+            yield match.start(1), match.end(1), forms[index % 3]
+
+
+@everyday_slip
+def letter_in_a_number(data: bytes) -> Iterator[Slip]:
+    for match in matches(r'="(\d*[01]\d*)"', data):
+        if match.start() > _HEADER:
+            zero = b"0" in match[1]
+            other = match[1].replace(*((b"0", b"O") if zero else (b"1", b"l")), 1)
+            yield match.start(1), match.end(1), other
+
+
+@everyday_slip
+def full_width_digits(data: bytes) -> Iterator[Slip]:
+    for match in matches(r'(?<==")\d+(?=")|(?<=<dim>)\d+(?=<)', data):
+        if match.start() > _HEADER:
+            other = "".join(chr(0xFF10 + int(digit)) for digit in match[0].decode())
+            yield match.start(), match.end(), other.encode()
+
+
+@everyday_slip
+def comma_for_point(data: bytes) -> Iterator[Slip]:
+    for match in matches(r'="[^"<>]*?\d(\.)\d', data):
+        if match.start() > _HEADER:
+            yield match.start(1), match.end(1), b","

@@ -1,0 +1,58 @@
+"""Faults of everyday editing are told once, at their element, and given back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+if not __package__:
+    sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
+
+from judging import Judge  # noqa: E402
+from planting import Original  # noqa: E402
+
+EXAMPLES = HERE.parent.parent / "examples"
+PLACES = (
+    ("int8", "id-changed-in-the-edges", 6),
+    ("int8", "id-changed-in-the-edges", 11),
+    ("int8", "id-changed-in-the-edges", 17),
+    ("control_flow", "inner-edge-in-the-outer-net", 18),
+    ("control_flow", "outer-edge-in-the-body", 53),
+    ("control_flow", "body-ids-moved", 4),
+    ("control_flow", "port-map-entry-in-the-other-branch", 7),
+    ("control_flow", "parts-of-the-bodies-exchanged", 2),
+    ("control_flow", "parts-of-the-bodies-exchanged", 3),
+    ("int8", "layer-with-the-id-of-another", 7),
+    ("int8", "ports-numbered-from-ten", 7),
+    ("int8", "attribute-without-a-value", 40),
+    ("int8", "attribute-name-in-another-case", 31),
+    ("int8", "blank-in-a-value", 35),
+    ("int8", "letter-in-a-number", 60),
+    ("int8", "full-width-digits", 77),
+)
+"""An example, a kind, and a place in it."""
+
+
+@pytest.fixture(scope="module")
+def judges() -> Iterator[dict[str, Judge]]:
+    with ExitStack() as stack:
+        judges = {
+            name: stack.enter_context(Judge(Original(EXAMPLES / f"{name}.xml")))
+            for name in {row[0] for row in PLACES}
+        }
+        assert all(judge.sound() for judge in judges.values())
+        yield judges
+
+
+@pytest.mark.parametrize(("model", "kind", "index"), PLACES)
+def test_everyday(judges: dict[str, Judge], model: str, kind: str, index: int) -> None:
+    places = judges[model].original.places(kind, chosen={index})
+    (place,) = (each for each in places if each is not None and each.index == index)
+    answer = judges[model].judge(place)
+    wanted = {"silent": 0, "one": 1, "at": 1, "worse": 0, "safe": 1, "unsafe": 1, "three": 1}
+    assert {name: answer[name] for name in wanted} == wanted, answer.get("told")

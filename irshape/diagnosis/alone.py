@@ -121,7 +121,10 @@ def _unlike_what_is_passed(
     own, fed = _constant(scene, layer), outputs[0]
     if own is None:
         return False
+    written = _constant(scene, scene.layers[position])
     types = own.element_type, fed.element_type
+    if written is not None and written.element_type is fed.element_type:
+        types = own.element_type, DYNAMIC_TYPE  # it has the type that it says, whatever it is fed
     if not own.shape.compatible(fed.shape) or not (types[0] is types[1] or DYNAMIC_TYPE in types):
         return True
     return not port and sum(_contradictions(layer, (own,))) > 0

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
+from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
 from ..model.ids import is_number
 from ..ops import registry
@@ -58,6 +59,9 @@ _COUNTERPARTS = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
 _YES = ("yes", "y", "on", "1", "t")
 _NO = ("no", "n", "off", "0", "f", "none")
 
+NEAR = 0.6
+"""How much alike two names are at least of which one may be a slip for the other."""
+_ANY_TYPE = TypeName()
 MAX_LENGTH = 1024
 """Other values are tried for texts of at most so many characters."""
 
@@ -109,6 +113,38 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
     for attribute in attributes if beside else ():
         if attribute not in named and isinstance(attribute.kind, ListOf):
             yield from _values(scene, finding, position, attribute, False)
+
+
+def renamed_attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An attribute that the operation does not have is one that is missing, its name cut or
+    longer."""
+    layer, source = scene.layers[position], scene.source
+    if finding.layer is not layer or not finding.rule.code.startswith(("IR20", "IR3", "IR4")):
+        return
+    declaration = registry.declaration_of(layer)
+    if declaration is None or layer.is_constant or layer.data_offset < 0:
+        return
+    known = {attribute.name: attribute for attribute in declaration.attributes.values()}
+    for name, text in zip(layer.items[::2], layer.items[1::2], strict=True):
+        if name in known or not name:
+            continue
+        for other, attribute in known.items():
+            near = other.startswith(name) or name.startswith(other)
+            if layer.attribute(other) is not None or _reads(attribute.kind, text) is None:
+                continue
+            if not near and _alike(name, other) < NEAR:
+                continue
+            start = source.attribute(layer.data_offset, name)
+            yield Candidate(
+                (Edit(start, start + len(name.encode()), other.encode()),),
+                f"{name} becomes {other}",
+                f"{layer.type} has no attribute {name}, and lacks {other}",
+                start,
+                layer,
+                (position,),
+                cost=0.6 - 0.1 * len(name) / max(len(name), len(other)),
+                rule=UNKNOWN_ATTRIBUTE,
+            )
 
 
 def _missing_data(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -253,10 +289,19 @@ def _unlikely(attribute: Attribute, text: str | None, other: str, common: set[An
         cost += 0.3 * (present in common) - 0.3 * (value in common)
     elif present is None:
         cost += 0.0 if value in common else 0.3
-        cost += 0.0 if not text else 1.0 - max(_alike(text, other), value is _meant(text))
+        cost += (
+            0.0 if not text else 1.0 - max(_alike(text, other), _another_word(kind, text, value))
+        )
     if isinstance(present, tuple) and isinstance(value, tuple) and present and value:
         cost += 0.2 * (len(set(value)) > 1) - 0.2 * (len(set(present)) > 1)
     return cost + (0.3 if other.startswith("-") and not (text or "").startswith("-") else 0.0)
+
+
+def _another_word(kind: Kind, text: str, value: Any) -> float:
+    """How near a text is to a value by what it means: another word for it, or another type."""
+    if isinstance(kind, TypeName):
+        return 0.6 * (_reads(_ANY_TYPE, text) is not None)
+    return float(value is _meant(text))
 
 
 def _unlike_its_counterpart(
@@ -540,6 +585,8 @@ def _numbers(attribute: Attribute, text: str | None, usual: Counter[str]) -> lis
     elif isinstance(kind, ListOf) and isinstance(kind.item, Integer):
         comma = "," if text is not None and "," in text and ", " not in text else ", "
         if isinstance(value, tuple) and value:
+            if len(set(value)) > 1:  # strides, dilations and pads are often the same
+                texts += [comma.join([str(item)] * len(value)) for item in dict.fromkeys(value)]
             if len(value) > 1:
                 for step in (-1, 1):
                     texts.append(comma.join(str(number + step) for number in value))

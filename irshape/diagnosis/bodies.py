@@ -333,6 +333,9 @@ def _ports(
         for other in entries
         if other.direction == entry.direction and other is not entry
     }
+    inside = entry.attributes.get("purpose") in _INSIDE and "-1" not in mapped
+    if inside and named not in (None, "-1"):
+        yield _candidate(scene, position, entry, entries, "external_port_id", "-1", 0.9)
     if named in {port.id for port in ports} - mapped | {"-1"}:
         return
     free = [port.id for port in ports if port.id not in mapped][:4]
@@ -369,6 +372,8 @@ def _parts(
             yield _candidate(scene, position, entry, entries, name, text, cost)
 
 
+_INSIDE = ("current_iteration", "execution_condition")
+"""Purposes of what stays in the body."""
 _PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
 
 

@@ -18,10 +18,12 @@ from ..types import ElementType
 from .attributes import BETWEEN_PORTS, spelt_otherwise
 from .candidate import Candidate, Change
 from .scene import Scene
-from .writing import with_attribute
+from .writing import with_attribute, with_exchanged
 
 MAX_TWINS = 10
 """How many places of like constants are tried."""
+MAX_REACHING = 8
+"""How many constants are looked at that reach into others."""
 MAX_BEHIND = 24
 """Among how many layers before a layer constants are looked for."""
 NEARLY = 0.5
@@ -44,6 +46,7 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
         for source in scene.sources[position]:
             if source is not None and scene.layers[source[0]].is_constant:
                 yield from _offsets(Const(scene, source[0]), finding)
+                yield from _exchanged_offsets(Const(scene, source[0]), position)
                 if finding.rule.code.startswith("IR4"):
                     yield from _whole_numbers(scene, finding, source[0])
         for at in _behind(scene, position):
@@ -403,6 +406,59 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
                 - NEARLY * one_slip(written, str(start))
                 - NEARLY * (str(spelt) == str(start)),
             )
+
+
+def _exchanged_offsets(const: Const, consumer: int) -> Iterator[Candidate]:
+    """A constant, and a longer or shorter one that now reaches into others, have each other's
+    offset."""
+    scene, weights = const.scene, const.scene.context.model.weights
+    own, size = const.offset, const.size
+    for layer in scene.context.shared(reaching_into_others):
+        at = scene.position.get(layer)
+        if at is None or at == const.position or weights is None or own is None or not size:
+            continue
+        other = Const(scene, at)
+        if other.offset is None or other.size is None or other.size == size:
+            continue
+        ours, theirs = (other.offset, other.offset + size), (own, own + other.size)
+        spans = scene.context.shared(constant_spans)
+        if theirs[1] > weights.size or any(
+            start < span[1] and span[0] < stop and (start, stop) != span
+            for start, stop, owner in spans
+            if owner not in (const.layer, layer)
+            for span in (ours, theirs)
+        ):
+            continue
+        texts = const.layer.attribute("offset") or "", layer.attribute("offset") or ""
+        yield Candidate(
+            with_exchanged(
+                scene.source,
+                "offset",
+                (const.layer.data_offset, texts[0]),
+                (layer.data_offset, texts[1]),
+            ),
+            f'offset="{texts[1]}", and offset="{texts[0]}" at {layer.label}',
+            f"{const.layer.label} and {layer.label} have each other's offset: from {texts[1]} on, "
+            "the latter reaches into other constants",
+            scene.source.attribute(const.layer.data_offset, "offset"),
+            const.layer,
+            (const.position, at, consumer),
+            cost=0.6,
+            rule=CONTRADICTED_CONSTANT,
+        )
+
+
+def reaching_into_others(context: Context) -> tuple[Layer, ...]:
+    """The constants that share a part of their bytes with another one."""
+    spans = context.shared(constant_spans)
+    layers: dict[Layer, None] = {}
+    longest: tuple[int, int, Layer] | None = None
+    for span in spans:
+        if longest is not None and span[0] < longest[1] and span[:2] != longest[:2]:
+            layers |= {longest[2]: None, span[2]: None}
+        if longest is None or span[1] > longest[1]:
+            longest = span
+    return tuple(layers)[:MAX_REACHING]
 
 
 def one_slip(written: str, meant: str) -> bool:

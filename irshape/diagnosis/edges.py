@@ -378,6 +378,7 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
         return
     low, high = ids_around(scene, edge)
     disordered = not is_number(edge.from_layer) or not low <= int(edge.from_layer) <= high
+    consumer = scene.layers[at].label
     fits = alike(port, source[1]) or (not port.dims and port.precision is None)
     if finding.rule != CYCLE and fits and not disordered:
         return
@@ -390,8 +391,12 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
         for candidate in _redirected(
             scene,
             edge,
-            f"the edge comes from {scene.layers[source[0]].label}, which does not produce what "
-            f"input port {port.id} of {scene.layers[at].label} declares",
+            f"the edge comes from {scene.layers[source[0]].label}, which "
+            + (
+                f"depends on {consumer} itself"
+                if finding.rule == CYCLE and fits
+                else f"does not produce what input port {port.id} of {consumer} declares"
+            ),
             (at, source[0]),
             cost + 0.1 - (0.7 if in_place else 0.0),  # it stands where those from there do
             (other,),
@@ -467,8 +472,15 @@ def _crossed(
     ports = [target[1] for target in targets if target is not None]
     outputs = [source[1] for source in sources if source is not None]
     straight = alike(ports[0], outputs[0]) and alike(ports[1], outputs[1])
-    if straight or not (alike(ports[0], outputs[1]) and alike(ports[1], outputs[0])):
+    if not (alike(ports[0], outputs[1]) and alike(ports[1], outputs[0])):
         return
+    places = [scene.by_id[edge.from_layer][0] for edge in (one, other)]
+    if straight and not all(scene.layers[at].is_constant for at in places):
+        return  # whichever feeds which, all that follows is the same, but for values
+    feeds = tuple(
+        (layer.inputs.index(port), at, scene.layers[at].outputs.index(output))
+        for port, at, output in zip(ports, places[::-1], outputs[::-1], strict=True)
+    )
     changes = (
         {"from_layer": other.from_layer, "from_port": other.from_port},
         {"from_layer": one.from_layer, "from_port": one.from_port},
@@ -484,12 +496,13 @@ def _crossed(
         by_target if ordered else by_source,
         f"the edges into ports {one.to_port} and {other.to_port} are exchanged",
         f"inputs {one.to_port} and {other.to_port} are exchanged: each is fed what the other "
-        "declares",
+        + ("should be" if straight else "declares"),
         one.offset,
         layer,
         (position,),
-        cost=0.5,
+        cost=0.95 if straight else 0.5,
         rule=MISDIRECTED_EDGE,
+        feeds=feeds if straight else (),
     )
 
 

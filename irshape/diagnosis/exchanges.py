@@ -24,6 +24,7 @@ from ..rule_ids import (
 from ..rules.links import alike
 from .attributes import BETWEEN_PORTS
 from .candidate import Candidate
+from .constants import Const
 from .scene import Scene
 from .writing import plain_element_end, with_attribute, with_edge, with_exchanged
 
@@ -49,6 +50,8 @@ def exchange_causes(
     flagged: the layers with errors or warnings.
     """
     wired = finding.rule in _OF_OTHERS
+    if scene.exchanged_ids is not None:
+        yield from _exchanged_ids(scene, *scene.exchanged_ids, ordered=True)
     others = sorted(flagged - {position}, key=lambda at: abs(at - position))[:MAX_PARTNERS]
     near = range(max(0, position - NEAR), min(len(scene.layers), position + NEAR + 1))
     for other in dict.fromkeys((*others, *near)):
@@ -65,6 +68,7 @@ def exchange_causes(
         if not finding.rule.code.startswith("IR50"):
             yield from _exchanged_types(scene, position, other)
         yield from _exchanged_attributes(scene, position, other)
+        yield from _exchanged_constants(scene, position, other)
         yield from _exchanged_offsets(scene, position, other)
 
 
@@ -132,13 +136,16 @@ def _both(scene: Scene, one: int, other: int) -> str:
     return f"{scene.layers[one].label} and {scene.layers[other].label}"
 
 
-def _exchanged_ids(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
+def _exchanged_ids(
+    scene: Scene, one: int, other: int, *, ordered: bool = False
+) -> Iterator[Candidate]:
+    """ordered: whether all ids are in order then."""
     here, there = scene.layers[one], scene.layers[other]
     if here.id == there.id or not here.id or not there.id:
         return
-    if not (_takes(scene, here, there.id) and _takes(scene, there, here.id)):
+    if not ordered and not (_takes(scene, here, there.id) and _takes(scene, there, here.id)):
         return
-    disordered = _disordered(scene, one, other)
+    disordered = ordered or _disordered(scene, one, other)
     if not disordered and _takes(scene, here, here.id) and _takes(scene, there, there.id):
         return
     touched = {one, other}
@@ -156,7 +163,7 @@ def _exchanged_ids(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
         here.offset,
         here,
         tuple(sorted(touched)),
-        cost=0.3 if disordered else 0.6,
+        cost=0.2 if ordered else 0.3 if disordered else 0.6,
         rule=MISDIRECTED_EDGE,
     )
 
@@ -257,6 +264,36 @@ def _exchanged_offsets(scene: Scene, one: int, other: int) -> Iterator[Candidate
                 rule=CONTRADICTED_CONSTANT,
                 bold=True,
             )
+
+
+def _exchanged_constants(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
+    """Two constants have each other's `<data>`: each says what the port of the other does."""
+    here, there = Const(scene, one), Const(scene, other)
+    if not (here.layer.is_constant and there.layer.is_constant and here.port and there.port):
+        return
+    for const, port in ((here, there.port), (there, here.port)):
+        if (const.type, const.shape) != (port.element_type, port.dims):
+            return
+    edits: tuple[Edit, ...] = ()
+    changed: list[str] = []
+    for name, text in zip(here.layer.items[::2], here.layer.items[1::2], strict=True):
+        value = there.layer.attribute(name)
+        if value is not None and value != text:
+            ours, theirs = (here.layer.data_offset, text), (there.layer.data_offset, value)
+            edits += with_exchanged(scene.source, name, ours, theirs)
+            changed.append(name)
+    if changed:
+        yield Candidate(
+            edits,
+            f"{', '.join(changed)} of {_both(scene, one, other)} are exchanged",
+            f"{_both(scene, one, other)} have each other's {', '.join(changed)}: the port of each "
+            "declares what the other says",
+            scene.source.attribute(here.layer.data_offset, changed[0]),
+            here.layer,
+            (one, other),
+            cost=0.3,
+            rule=CONTRADICTED_CONSTANT,
+        )
 
 
 def _constants(scene: Scene, position: int) -> list[int]:

@@ -66,9 +66,15 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         if sum(other.layer is layer for other in scene.findings) > 1:
             yield from _operations(scene, finding, position)
     elif finding.rule.code.startswith(("IR3", "IR4", "IR116", "IR20")):
+        given = set(layer.items[::2])
+        having = {
+            operation.version_name()
+            for operation in registry.versions(layer.type)
+            if given <= operation.attributes.keys()
+        }
         for index, version in enumerate(_versions(scene, layer)):
             if version != layer.version:
-                cost = 1.5 + 0.1 * index
+                cost = 1.5 + 0.1 * index + (0.0 if version in having else 0.4)
                 for candidate in _changed(scene, finding, position, "version", version, cost):
                     yield candidate._replace(
                         cause=f"the attributes and ports are those of {layer.type} of {version}, "

@@ -57,9 +57,12 @@ def constant_data_causes(scene: Scene, finding: Finding, position: int) -> Itera
         )
         if known != own
     ]
-    if not lost and len(wrong) < 2:
+    if not lost and not wrong:
         return
     for cost, offset in _offsets(const, size):
+        copied = wrong == ["shape"] and const.shape is not None and _is_shared(const)
+        if not lost and len(wrong) < 2 and (offset == const.offset or not copied):
+            continue  # other causes
         row = {**items, "offset": str(offset)}
         if lost:
             names = ("element_type", "shape", "offset", "size")
@@ -100,6 +103,11 @@ def _offsets(const: Const, size: int) -> Iterator[tuple[float, int]]:
     twins = dict.fromkeys(start for start, _ in const.scene.context.shared(starts).get(key, ()))
     for index, start in enumerate(islice(twins, MAX_TWINS)):
         yield SHARED + 0.05 * index, start
+
+
+def _is_shared(const: Const) -> bool:
+    """Whether another constant lies at the same offset."""
+    return len(const.scene.by_offset.get(-1 if const.offset is None else const.offset, ())) > 1
 
 
 def _rewritten(const: Const, names: list[str], row: dict[str, str]) -> tuple[tuple[Edit, ...], str]:

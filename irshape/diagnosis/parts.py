@@ -14,6 +14,8 @@ MAX_BEFORE = 12
 """How many layers before a change are looked at for values."""
 MAX_VALUES_BEFORE = 48
 """How many, where a size is not proven without them."""
+MAX_BETWEEN = 400
+"""Among how many layers behind a change those are looked for that lie before other findings."""
 MAX_BEHIND = 100
 """Among how many layers behind a change consequences are looked for."""
 
@@ -65,6 +67,25 @@ def _flagged_behind(scene: Scene, touched: set[int], findings: Sequence[Finding]
             way.add(at)
             at = came[at]
     return way
+
+
+def between(scene: Scene, touched: set[int], flagged: set[int]) -> set[int]:
+    """Some layers and all that lie between them and others; only the former if those are many."""
+    behind = set(touched)
+    waiting = sorted(touched)
+    for at in waiting:
+        for _, consumer, _ in scene.consumers[at]:
+            if consumer not in behind and len(behind) < MAX_BETWEEN:
+                behind.add(consumer)
+                waiting.append(consumer)
+    before = flagged & behind
+    waiting = sorted(before)
+    for at in waiting:
+        for source in scene.sources[at]:
+            if source is not None and source[0] in behind and source[0] not in before:
+                before.add(source[0])
+                waiting.append(source[0])
+    return touched | before
 
 
 def flagged_layers(scene: Scene, findings: Iterable[Finding]) -> set[int]:

@@ -115,6 +115,18 @@ def is_as_written(scene: Scene, position: int) -> bool:
     )
 
 
+def edges_with(scene: Scene, edges: Sequence[Edge], edits: Sequence[Edit]) -> list[Edge] | None:
+    """Some edges with edits, all of which lie in them; None if one lies elsewhere."""
+    pending = list(edits)
+    parts = [_edited(scene, *scene.edge_span(edge), pending) for edge in edges]
+    if pending:
+        return None
+    try:
+        return _read(scene, [], parts).net.edges
+    except NotReadable:
+        return None
+
+
 def _edges_text(scene: Scene, edges: Sequence[Edge], pending: list[Edit]) -> list[bytes]:
     parts = [_edited(scene, *scene.edge_span(edge), pending) for edge in edges]
     return parts + [edit.text for edit in pending if edit.text.lstrip().startswith(b"<edge ")]

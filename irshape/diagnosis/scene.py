@@ -18,6 +18,7 @@ from ..ops.tensors import Tensor
 from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH
 from ..rules import Context
 from ..rules.links import SINKS
+from ..types import PartialShape
 
 _END_OF_INPUT = re.compile(rb"</input\s*>")
 
@@ -164,6 +165,38 @@ class Scene:
             for port, source in zip(self.layers[at].inputs, row, strict=True)
             if source is None
         ]
+
+    @cached_property
+    def narrowed(self) -> list[int]:
+        """The Parameters whose shape fixes a size that their port leaves open."""
+        return [
+            at
+            for at, layer in enumerate(self.layers)
+            if layer.is_parameter
+            and len(layer.outputs) == 1
+            and (dims := layer.outputs[0].dims)
+            and (tensor := next(iter(self.outputs(at)), None)) is not None
+            and tensor.shape.dims is not None
+            and len(tensor.shape.dims) == len(dims)
+            and tensor.shape.compatible(PartialShape(dims))
+            and any(
+                size < 0 and dim.is_static
+                for size, dim in zip(dims, tensor.shape.dims, strict=True)
+            )
+        ]
+
+    @cached_property
+    def exchanged_ids(self) -> tuple[int, int] | None:
+        """The two layers without which, or with each other's id, all ids would be in order."""
+        numbers = [layer.id for layer in self.layers]
+        if not all(map(is_number, numbers)):
+            return None
+        moved = [
+            at
+            for at, (one, other) in enumerate(zip(numbers, sorted(numbers, key=int), strict=True))
+            if one != other
+        ]
+        return (moved[0], moved[1]) if len(moved) == 2 else None
 
     @cached_property
     def outputs_by_shape(self) -> dict[tuple[int, ...] | None, list[tuple[int, int]]]:

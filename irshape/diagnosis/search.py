@@ -15,6 +15,7 @@ from math import inf
 from ..model.graph import Body, Finding, Layer
 from ..model.weights import Weights
 from ..rule_ids import (
+    CYCLE,
     DANGLING_EDGE,
     LOOSER_DECLARATION,
     MISSING_EDGE,
@@ -27,7 +28,9 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .alone import refuted
+from .attributes import BETWEEN_PORTS
 from .candidate import Candidate, Diagnosis
+from .cycles import breaks_cycles
 from .exchanges import exchange_causes
 from .layers import cured_causes
 from .lost_layers import of_lost_layers
@@ -35,6 +38,7 @@ from .ordering import CandidateSource, CheapestFirst
 from .parts import (
     MAX_VALUES_BEFORE,
     behind_values,
+    between,
     concerned,
     flagged_layers,
     named_by_edges,
@@ -57,6 +61,10 @@ LESS_LIKELY = 0.5
 """So much more than the first may a candidate cost that is listed beside it."""
 MUCH_LESS_LIKELY = 1.0
 """The same where the first does not explain everything."""
+LOOKED_AT_WIDELY = 2
+"""Of how many candidates it is seen what they explain by several ways."""
+LOOSER = 0.4
+"""How much less likely a change is after which more ports leave open what is inferred."""
 BESIDE = 6
 """How many candidates are tried beside the first that explains something."""
 SHOWN = 3
@@ -117,6 +125,8 @@ class Search:
         self.by_path = {body.path: body for body in context.results}
         self.trials: dict[tuple[Body, frozenset[int]], Trial] = {}
         self.causes: dict[int, Diagnosis | None] = {}
+        self.looser = 0
+        """How many ports came to declare less than is inferred with the last change."""
 
     def run(self) -> Iterator[Diagnosis]:
         for lost in self.lost_layers():
@@ -251,6 +261,11 @@ class Search:
         if not best:
             return None
         best.sort(key=lambda entry: (-entry[0], entry[1].cost))
+        if best[0][0] < len(self.waiting):
+            best[:LOOKED_AT_WIDELY] = [
+                self.with_what_follows(scene, finding, entry) for entry in best[:LOOKED_AT_WIDELY]
+            ]
+            best.sort(key=lambda entry: (-entry[0], entry[1].cost))
         most, first, explained = best[0]
         rivals = [entry for entry in best if entry[0] == most]
         certain = (
@@ -264,6 +279,28 @@ class Search:
             tuple(entry[1] for entry in best[:LISTED] if entry[1].edits) if first.edits else (),
             certain,
         )
+
+    def with_what_follows(self, scene: Scene, finding: Finding, entry: _Explaining) -> _Explaining:
+        """A candidate with what it explains further behind, where its consequences come together
+        by several ways."""
+        _, candidate, explained = entry
+        told = set(map(id, explained))
+        rest = [other for other in self.waiting if id(other) not in told]
+        flagged = flagged_layers(scene, rest) if not scene.body.path else set()
+        touched = touched_layers(scene, candidate, finding)
+        core = between(scene, touched, flagged) if flagged and not candidate.patch else touched
+        if len(core) <= len(touched) or flagged.isdisjoint(core):
+            return entry
+        trial = self.known_trial(scene, self.core(scene, touched, finding) | core)
+        after = trial.check(candidate.edits, candidate.needs)
+        self.work.count_trial(trial)
+        if after is None or _arisen(after, trial.base, finding):
+            return entry
+        gone = trial.base - after
+        for other in explained:
+            take(gone, (other.rule.code, other.layer))
+        more = [other for other in rest if take(gone, (other.rule.code, other.layer))]
+        return entry[0] + len(more), candidate, (*explained, *more)
 
     def tried(
         self, scene: Scene, finding: Finding, sources: Iterable[CandidateSource]
@@ -284,8 +321,11 @@ class Search:
             if key in tried:
                 continue
             tried.add(key)
+            self.looser = 0
             explained = self.explained(scene, candidate, finding)
             if explained:
+                if self.looser:  # ports that agree with what is inferred are likelier
+                    candidate = candidate._replace(cost=candidate.cost + LOOSER)
                 explaining.append((len(explained), candidate, explained))
         return explaining
 
@@ -364,10 +404,12 @@ class Search:
         if new or not self.as_written(scene, touched_layers(scene, candidate, finding)):
             return ()
         gone = base - after
+        self.looser = sum(code == LOOSER_DECLARATION.code for code, _ in after)
         explained = [
             other for other in self.unexplained if take(gone, (other.rule.code, other.layer))
         ]
         explained += self.beside(scene, candidate, finding)
+        explained += self.of_cycles(scene, candidate, explained)
         explained += self.of_the_edge(scene, candidate, base, explained)
         return tuple(explained) if any(other is finding for other in explained) else ()
 
@@ -386,6 +428,21 @@ class Search:
                 or (other.rule == MISSPELT_ELEMENT and _replaces(candidate, other))
             ):
                 yield other
+
+    def of_cycles(
+        self, scene: Scene, candidate: Candidate, explained: list[Finding]
+    ) -> list[Finding]:
+        """The cycles that a change takes back, of which a part may not have all layers."""
+        told = set(map(id, explained))
+        cycles = [
+            other
+            for other in self.waiting
+            if other.rule == CYCLE and other.layer in scene.position and id(other) not in told
+        ]
+        if not cycles:
+            return []
+        self.work.count(OF_A_SCENE * len(scene.layers))
+        return cycles if breaks_cycles(scene, candidate) else []
 
     def of_the_edge(
         self, scene: Scene, candidate: Candidate, base: Counter[Key], explained: list[Finding]
@@ -508,7 +565,8 @@ def _depth_of_cause(finding: Finding, around: Collection[tuple[str, ...]]) -> tu
             return len(families) + 1 + index, finding.offset
     family = next((i for i, name in enumerate(families) if code.startswith(name)), len(families))
     layer = finding.layer
-    if layer is not None and (*layer.path, layer.id) in around and code.startswith(("IR2", "IR4")):
+    decided = code.startswith(("IR2", "IR4")) and finding.rule not in BETWEEN_PORTS
+    if layer is not None and (*layer.path, layer.id) in around and decided:
         family = len(families)
     return family, finding.offset
 

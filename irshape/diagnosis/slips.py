@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from ..model.graph import Finding
-from .attributes import attribute_causes
+from .attributes import attribute_causes, renamed_attribute_causes
 from .bodies import port_map_causes
 from .candidate import Candidate
 from .constants import constant_causes
@@ -24,6 +24,7 @@ from .exchanges import exchanged_port_ids
 from .layers import element_causes, id_causes, operation_causes
 from .lost_data import constant_data_causes
 from .ordering import CandidateSource
+from .parameters import parameter_causes
 from .ports import (
     edge_declaration_causes,
     lost_input_causes,
@@ -65,6 +66,8 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.9, lost_input_causes),
     (0.7, operation_causes),
     (0.1, attribute_causes),
+    (-0.1, parameter_causes),
+    (0.5, renamed_attribute_causes),
     (0.8, port_map_causes),
     (0.1, misspelt_edge_causes),
     (0.5, variable_causes),

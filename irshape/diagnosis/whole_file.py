@@ -28,7 +28,7 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
-from .constants import constant_spans
+from .constants import constant_spans, reaching_into_others
 from .scene import Scene
 from .trial import Trial, local_rules
 from .work import Work
@@ -174,6 +174,10 @@ def _other_weights(
     alone = single(context, findings, len(explained))
     if alone is not None:
         return alone
+    if Scene(context, context.results[context.model.net]).narrowed:
+        return None  # an input has other sizes than its port
+    if context.shared(reaching_into_others):
+        return None  # offsets are wrong, whatever the .bin holds
     spans = context.shared(constant_spans)
     needed = max((end for _, end, _ in spans), default=0)
     reason = (

@@ -180,6 +180,11 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
     return order + left, frozenset(_on_cycle(set(left), sources))
 
 
+def cyclic_layers(sources: Sources) -> frozenset[int]:
+    """The layers on a cycle, by what feeds each input of each layer."""
+    return _sorted(sources)[1]
+
+
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:
     """The layers of `left` that are on a cycle, without those that only lie behind one.
 

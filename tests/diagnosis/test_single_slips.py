@@ -84,7 +84,7 @@ SLIPS = {
     ),
     "the ids of two layers": Slip(
         swapped(r'<layer id="(\d+)" name="Constant_55"', r'<layer id="(\d+)" name="Add_56"'),
-        code="IR113",
+        code="IR110",
         says="have each other's ids",
     ),
     "the types of two layers": Slip(

@@ -43,6 +43,9 @@ PLACES = {
     "size-zero": 20,
     "unsigned-constant": 3,
     "all-edges-into-a-layer-missing": 13,
+    "sources-of-two-edges-exchanged": 24,
+    "any-number-of-a-list": 0,
+    "data-of-two-constants-exchanged": 20,
 }
 """Kinds, each with a place in the model."""
 COPIED = {"contents-of-the-next-layer": 1}

@@ -12,8 +12,9 @@ from ..inference.engine import infer
 from ..model.graph import NotReadable
 from ..model.source import Source
 from ..model.weights import Weights
-from ..rules import Context, findings
-from .stray_text import Slip
+from ..rules import Context
+from .rereading import Rereading, graver_findings
+from .stray_text import Slip, edited
 
 _CONFLICT = re.compile(
     rb"^<{7}(?: [^\n]*)?\n(?P<ours>(?:(?![<|=>]{7})[^\n]*\n)*)"
@@ -35,11 +36,41 @@ def sides(source: Source) -> list[tuple[int, Slip]]:
 
 
 def rated(source: Source, choices: Sequence[Slip]) -> list[tuple[int, Slip]]:
-    """Slips that exclude each other, each with how many errors and warnings it leaves."""
-    rows = [(_problems(source, slip), slip) for slip in choices]
-    return sorted(
-        ((count, slip) for count, slip in rows if count is not None), key=lambda each: each[0]
-    )
+    """Slips that exclude each other, each with how many errors and warnings it leaves.
+
+    The first is read as a whole, the others where they differ from it.
+    """
+    known: tuple[Rereading, Slip] | None = None
+    rows: list[tuple[int, Slip]] = []
+    for slip in choices:
+        if known is None:
+            context = _read(source, slip)
+            known = None if context is None else (Rereading(context), slip)
+        else:
+            rereading, first = known
+            context = rereading.context_with([_difference(source.data, first, slip)])
+        if context is not None:
+            rows.append((sum(1 for _ in graver_findings(context)), slip))
+    return sorted(rows, key=lambda each: each[0])
+
+
+def _read(source: Source, slip: Slip) -> Context | None:
+    """A text as rules look at it, without its .bin; None if it cannot be read."""
+    text = edited(source.data, slip.edits)
+    try:
+        model = read(Source(source.path, text, source.encoding))
+    except NotReadable:
+        return None
+    model.weights = Weights(None, None, "absent")
+    return Context(model, infer(model, compare=True), reasons=False)
+
+
+def _difference(text: bytes, one: Slip, other: Slip) -> Edit:
+    """What makes the text with one slip that with another."""
+    edits = (*one.edits, *other.edits)
+    start, behind = min(edits).start, len(text) - max(edit.end for edit in edits)
+    before, after = edited(text, one.edits), edited(text, other.edits)
+    return Edit(start, len(before) - behind, after[start : len(after) - behind])
 
 
 def half_a_conflict(text: bytes) -> Iterator[Slip]:
@@ -79,17 +110,3 @@ def _kept(text: bytes, conflicts: list[re.Match[bytes]], choice: tuple[str, ...]
         )
     cause = "a merge conflict was left in the file"
     return Slip(tuple(edits), change, cause, conflicts[0].start())
-
-
-def _problems(source: Source, slip: Slip) -> int | None:
-    """How many errors and warnings a choice leaves; None if the text cannot be read."""
-    text = source.data
-    for edit in sorted(slip.edits, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
-    try:
-        model = read(Source(source.path, text, source.encoding))
-    except NotReadable:
-        return None
-    model.weights = Weights(None, None, "absent")
-    context = Context(model, infer(model, compare=True))
-    return sum(finding.severity != "info" for finding in findings(context))

@@ -14,12 +14,9 @@ from itertools import chain
 from ..faults import Fault
 from ..formats.ir.edits import Edit
 from ..formats.ir.elements import OPAQUE
-from ..formats.ir.reader import read
 from ..formats.ir.text_between import texts_between
-from ..inference.engine import infer
-from ..model.graph import Body, Finding, Layer, NotReadable
+from ..model.graph import Body, Finding, Layer
 from ..model.ids import is_number
-from ..model.source import Source
 from ..rule_ids import (
     DANGLING_EDGE,
     DUPLICATE_ID,
@@ -30,15 +27,14 @@ from ..rule_ids import (
     UNKNOWN_ELEMENT,
     UNREACHABLE_LAYER,
 )
-from ..rules import Context, findings
+from ..rules import Context
 from .between_elements import without_texts
 from .candidate import Candidate, Diagnosis
 from .merge_conflicts import half_a_conflict
 from .out_of_place import element_end
-from .stray_text import Slip, edited, in_lines
-from .structure import Structure
+from .rereading import Rereading, graver_findings
+from .stray_text import Slip, in_lines
 from .trial import take
-from .well_formed import is_well_formed
 from .work import Work
 from .wrong_body import in_the_wrong_body
 
@@ -58,42 +54,34 @@ MAX_COMMENTS = 16
 
 def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> Diagnosis | None:
     """The slip after which each element stands where it belongs, and what it explains."""
-    source = context.model.source
+    rereading, data = Rereading(context), context.model.source.data
     places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
     repeated = [finding.offset for finding in graver if finding.rule == REPEATED_ELEMENT]
-    structure = Structure(source.data)
     in_text = chain(
-        _twice(source.data, repeated[:1]),
-        _of_structure(structure, places),
-        _in_comments(source.data),
+        _twice(data, repeated[:1]), _of_structure(rereading, places), _in_comments(data)
     )
     of_bodies = in_the_wrong_body(context, graver)
     for slips in (in_text, _in_another_body(context, graver), of_bodies):
-        cause = _explaining(context, graver, slips, structure, work)
+        cause = _explaining(rereading, graver, slips, work)
         if cause is not None:
             return cause
     return None
 
 
 def _explaining(
-    context: Context,
-    graver: Sequence[Finding],
-    slips: Iterable[Slip],
-    structure: Structure,
-    work: Work,
+    rereading: Rereading, graver: Sequence[Finding], slips: Iterable[Slip], work: Work
 ) -> Diagnosis | None:
     """The first of some slips after which less is wrong and nothing else; few are tried."""
-    source = context.model.source
     before = _keys(graver)
     tried = 0
     for slip in slips:
-        text = edited(source.data, slip.edits)
-        if not structure.is_sound_after(slip.edits, text) or not is_well_formed(text):
+        checked = rereading.context_with(slip.edits) if rereading.is_sound(slip.edits) else None
+        if checked is None:
             continue
         tried += 1
         work.count(work.whole / 2)
-        left = _left(context, Source(source.path, text, source.encoding))
-        if left is not None and not left - before:
+        left = _keys(graver_findings(checked))
+        if not left - before:
             gone = before - left
             explained = tuple(finding for finding in graver if take(gone, _key(finding)))
             if explained:
@@ -104,18 +92,19 @@ def _explaining(
     return None
 
 
-def _of_structure(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
-    text = structure.text
+def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]:
     if not places:
         return
+    text = rereading.data
     yield from half_a_conflict(text)
-    between = texts_between(text, OPAQUE)
-    if 1 < len(between) <= MOST_TEXTS:
-        yield without_texts(text, between)
-    if structure.is_sound:
+    if rereading.has_texts_between:
+        between = texts_between(text, OPAQUE)
+        if 1 < len(between) <= MOST_TEXTS:
+            yield without_texts(text, between)
+    if rereading.structure.is_sound:
         return
     yield from in_lines(text, places[:1])
-    yield from structure.slips()
+    yield from rereading.structure.slips()
 
 
 def _twice(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
@@ -215,17 +204,6 @@ def _told(slip: Slip, explained: tuple[Finding, ...]) -> Diagnosis:
     return Diagnosis(
         Finding(fault, slip.offset, None, None, explained), explained, (candidate,), True
     )
-
-
-def _left(context: Context, source: Source) -> Counter[tuple[object, ...]] | None:
-    """The errors and warnings in a text, wherever they stand; None if it cannot be read."""
-    try:
-        model = read(source)
-    except NotReadable:
-        return None
-    model.weights = context.model.weights
-    checked = Context(model, infer(model, compare=True), context.settings)
-    return _keys(each for each in findings(checked) if each.severity != "info")
 
 
 def _keys(graver: Iterable[Finding]) -> Counter[tuple[object, ...]]:

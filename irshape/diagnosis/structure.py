@@ -36,14 +36,17 @@ class Structure:
     Of an edited text, only what stands behind a place before the first edit is looked at.
     """
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, begin: int = 0, opened: Sequence[Opened] = ()) -> None:
+        """begin: a place before which nothing is wrong. opened: the elements around it."""
         self.text = text
+        self._begin = begin
+        self._opened = opened
         self._runs: list[_Run] = []
 
     def slips(self) -> Iterator[Slip]:
         """What may be meant where the tags first go wrong."""
         self._runs.clear()
-        yield from _slips(self.text, 0, [], self._runs)
+        yield from _slips(self.text, self._begin, list(self._opened), self._runs)
 
     @cached_property
     def is_sound(self) -> bool:
@@ -78,6 +81,16 @@ class Structure:
             return 0, ()
         start, end, tag, opened = self._runs[index]
         return max(start, self.text.rfind(tag, start, min(end, place - 1))), opened
+
+
+def is_sound_inside(piece: bytes, begins: str, ends: str) -> bool:
+    """Whether every known element of a piece stands where it belongs.
+
+    begins, ends: the part of the net in which the piece begins, and that in which it ends.
+    """
+    opened = [("net", 0, 0), (begins, 0, 0)]
+    wrong = next(_slips(piece + f"</{ends}>".encode(), 0, opened, []), None)
+    return wrong is None and [name for name, _, _ in opened] == ["net"]
 
 
 class _Run(NamedTuple):

@@ -28,7 +28,7 @@ from ...releases import HEADER_BYTES, IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR, STRAY_TEXT
 from .elements import OPAQUE, Elements
 from .regular import Window, read_around_body, read_edges, read_layers, start_around_body
-from .text_between import may_have_text_between, texts_between
+from .text_between import MORE_TEXTS, may_have_text_between, texts_between
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -218,7 +218,7 @@ class _Reader(Elements):
             line = self.source.data[start:end].decode("utf-8", "replace").split("\n")[0].strip()
             message = f"the text `{line[:40]}` stands between elements; OpenVINO ignores it"
             if len(spans) > MOST_TEXTS:
-                message += f"; {len(spans) - 1} more such texts follow"
+                message += f"; {len(spans) - 1} {MORE_TEXTS}"
             self.report(
                 STRAY_TEXT,
                 message,

@@ -6,6 +6,8 @@ import re
 from collections.abc import Container
 from xml.parsers import expat
 
+MORE_TEXTS = "more such texts follow"
+"""What the reader says of many texts, of which it reports the first alone."""
 _TEXT = rb"\s*+(?!-?[0-9]{1,20}+\s*+</dim\b)[^<\s]"
 _BETWEEN, _FIRST = re.compile(b">" + _TEXT), re.compile(_TEXT)
 _WITHOUT = {

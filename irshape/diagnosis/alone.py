@@ -26,7 +26,7 @@ from ..rule_ids import (
     UNPROVEN_DIMENSION,
 )
 from ..rules.links import alike
-from ..types import DYNAMIC_TYPE, PartialShape
+from ..types import DYNAMIC_TYPE
 from .attributes import BETWEEN_PORTS
 from .candidate import Candidate, Change
 from .scene import Scene
@@ -78,7 +78,7 @@ def refuted(scene: Scene, finding: Finding, candidate: Candidate, weights: Weigh
         return result.outputs.rule != INTERNAL_ERROR
     if len(result.outputs) != len(layer.outputs):
         return finding.rule == OUTPUT_COUNT
-    return _as_wrong(layer, finding, scene.outputs(position), result.outputs)
+    return _as_wrong(scene, finding, position, result.outputs)
 
 
 def _told_as_written(
@@ -127,7 +127,7 @@ def _unlike_what_is_passed(
         types = own.element_type, DYNAMIC_TYPE  # it has the type that it says, whatever it is fed
     if not own.shape.compatible(fed.shape) or not (types[0] is types[1] or DYNAMIC_TYPE in types):
         return True
-    return not port and sum(_contradictions(layer, (own,))) > 0
+    return not port and sum(_contradictions(scene, position, (own,))) > 0
 
 
 def _misfits_bodies(scene: Scene, finding: Finding, position: int, holder: Layer) -> bool:
@@ -143,8 +143,8 @@ def _misfits_bodies(scene: Scene, finding: Finding, position: int, holder: Layer
             return True
         known = any(f.layer is layer and f.rule == rule for f in scene.findings)
         return not known and rule != INTERNAL_ERROR
-    shapes, types = _contradictions(layer, result.outputs)
-    shapes_before, types_before = _contradictions(layer, scene.outputs(position))
+    shapes, types = _contradictions(scene, position, result.outputs)
+    shapes_before, types_before = _contradictions(scene, position, scene.outputs(position))
     if shapes > shapes_before or types > types_before:
         return True
     if finding.layer is not layer:
@@ -212,8 +212,8 @@ def _still_wrong(
         return result.outputs.rule != INTERNAL_ERROR and not known_fault
     if len(result.outputs) < len(layer.outputs):
         return len(scene.outputs(position)) == len(layer.outputs)
-    shapes, types = _contradictions(layer, result.outputs)
-    shapes_before, types_before = _contradictions(layer, scene.outputs(position))
+    shapes, types = _contradictions(scene, position, result.outputs)
+    shapes_before, types_before = _contradictions(scene, position, scene.outputs(position))
     return shapes > shapes_before or types > types_before
 
 
@@ -257,14 +257,12 @@ def _inferred_alone(scene: Scene, finding: Finding, position: int) -> bool:
     )
 
 
-def _as_wrong(
-    layer: Layer, finding: Finding, before: tuple[Tensor, ...], after: tuple[Tensor, ...]
-) -> bool:
+def _as_wrong(scene: Scene, finding: Finding, position: int, after: tuple[Tensor, ...]) -> bool:
     """Whether the output ports contradict what is inferred after a change no less than before."""
-    shapes, types = _contradictions(layer, after)
+    shapes, types = _contradictions(scene, position, after)
     if finding.rule.code.startswith("IR4"):
         return shapes + types > 0  # before, the outputs were what the ports declare
-    shapes_before, types_before = _contradictions(layer, before)
+    shapes_before, types_before = _contradictions(scene, position, scene.outputs(position))
     if finding.rule == UNPROVEN_DIMENSION:
         return shapes > shapes_before or types > types_before
     if finding.rule == OUTPUT_SHAPE_MISMATCH:
@@ -307,6 +305,8 @@ def _inputs(
     They have the values of constants that may come to matter: those in another .bin, if there is
     one. changed: the constant that gets other attributes.
     """
+    if weights is None and changed is None and not feeds:
+        return scene.valued_inputs(position)
     tensors = [tensor for tensor in scene.result.inputs[position] if tensor is not None]
     sources = [*scene.sources[position]]
     for index, at, port in feeds:
@@ -346,13 +346,12 @@ def _constant(scene: Scene, layer: Layer) -> Tensor | None:
     return None if isinstance(result.outputs, Fault) else result.outputs[0]
 
 
-def _contradictions(layer: Layer, outputs: tuple[Tensor, ...]) -> tuple[int, int]:
+def _contradictions(scene: Scene, position: int, outputs: tuple[Tensor, ...]) -> tuple[int, int]:
     """How many output ports declare a shape, and how many a type, that the layer cannot have."""
     shapes = types = 0
-    for port, tensor in zip(layer.outputs, outputs, strict=False):
-        if port.dims and not PartialShape(port.dims).compatible(tensor.shape):
+    for (shape, given), tensor in zip(scene.declared_outputs(position), outputs, strict=False):
+        if shape is not None and not shape.compatible(tensor.shape):
             shapes += 1
-        given = port.element_type
         if given is not None and not given.is_dynamic and not tensor.element_type.is_dynamic:
             types += given is not tensor.element_type
     return shapes, types

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
@@ -37,6 +37,7 @@ from ..rule_ids import (
 from ..spelling import in_plain_digits
 from ..types import PartialShape
 from .candidate import Candidate, Change
+from .ordering import Later
 from .scene import Scene
 from .writing import attribute_writer, with_attribute, with_data, without_attribute
 
@@ -66,7 +67,7 @@ MAX_LENGTH = 1024
 """Other values are tried for texts of at most so many characters."""
 
 
-def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate | Later]:
     """Other values of the attributes of a layer, its default and those of its like first."""
     layer = scene.layers[position]
     if finding.rule == UNKNOWN_ATTRIBUTE and finding.actual:
@@ -105,14 +106,20 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         return
     attributes = list(declaration.attributes.values())
     named = [a for a in attributes if a.name == at]
+    possible: list[_Possible] = []
     for attribute in named or attributes:
-        yield from _values(scene, finding, position, attribute, bool(named))
-    if not named:
-        yield from _data_of_another(scene, position)
+        possible += _values(scene, finding, position, attribute, bool(named))
     beside = bool(named) and finding.rule not in (ATTRIBUTE_VALUE, MISSING_ATTRIBUTE)
     for attribute in attributes if beside else ():
         if attribute not in named and isinstance(attribute.kind, ListOf):
-            yield from _values(scene, finding, position, attribute, False)
+            possible += _values(scene, finding, position, attribute, False)
+    possible.sort(key=_cost_of)
+    for each in possible:
+        yield Later(each.cost)
+        yield from each.value.candidates(each.cost, each.text)
+    if not named:
+        yield Later(1.5)
+        yield from _data_of_another(scene, position)
 
 
 def renamed_attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -218,47 +225,80 @@ def _data_of_another(scene: Scene, position: int) -> Iterator[Candidate]:
 
 def _values(
     scene: Scene, finding: Finding, position: int, attribute: Attribute, named: bool
-) -> Iterator[Candidate]:
+) -> Iterator[_Possible]:
+    """The values that an attribute of a layer may have been meant to have, with their costs."""
     layer = scene.layers[position]
     text = layer.attribute(attribute.name)
-    element, usual = layer.data_offset, _usual(scene, layer, attribute.name)
+    usual = _usual(scene, layer, attribute.name)
     expected = named or finding.rule == MISSING_ATTRIBUTE or attribute.required or usual
-    if element < 0 or (text is None and not expected):
+    if layer.data_offset < 0 or (text is None and not expected):
         return  # an attribute that is absent by right has its default
     if text is not None and len(text) > MAX_LENGTH:
         return
     texts = _texts(scene, layer, attribute, text, usual)
     if not texts:
         return
-    name = attribute.name
-    edits_to = attribute_writer(scene.source, element, name, _order(scene, layer, name))
+    value = _Value(scene, position, attribute, text)
     kept = _nearest_texts(attribute, text) if text else set()
     common = _common(attribute, usual)
-    rule = _rule_of(attribute, text)
-    offset = scene.source.attribute(element, name)
-    written = f'{name}="{text}"' if text is not None else f"no {name}"
+    same = _same_numbers(text) if text is not None else ()
     for index, other in enumerate(texts):
-        edits = edits_to(other)
+        cost = 1.0 + 0.01 * index + _unlikely(attribute, text, other, common)
+        cost += _unlike_its_counterpart(layer, attribute, text, other)
+        cost -= (0.35 if other in kept else 0.0) + (1.2 if other in same else 0.0)
+        yield _Possible(cost, other, value)
+
+
+class _Value:
+    """An attribute of a layer that may have been meant to have another value."""
+
+    def __init__(self, scene: Scene, position: int, attribute: Attribute, text: str | None) -> None:
+        self.scene = scene
+        self.position = position
+        self.layer = scene.layers[position]
+        self.name = attribute.name
+        self.rule = _rule_of(attribute, text)
+        self.written = f'{self.name}="{text}"' if text is not None else f"no {self.name}"
+
+    @cached_property
+    def _edits_to(self) -> Callable[[str], tuple[Edit, ...]]:
+        order = _order(self.scene, self.layer, self.name)
+        return attribute_writer(self.scene.source, self.layer.data_offset, self.name, order)
+
+    @cached_property
+    def _offset(self) -> int:
+        return self.scene.source.attribute(self.layer.data_offset, self.name)
+
+    def candidates(self, cost: float, text: str) -> Iterator[Candidate]:
+        """The attribute gets a value."""
+        edits = self._edits_to(text)
         if not edits:
-            continue
-        change = f'{name}="{other}"'
+            return
+        change = f'{self.name}="{text}"'
         yield Candidate(
             edits,
             change,
-            f"{written} does not fit what surrounds the layer; {change} does",
-            offset,
-            layer,
-            (position,),
-            cost=1.0
-            + 0.01 * index
-            + _unlikely(attribute, text, other, common)
-            + _unlike_its_counterpart(layer, attribute, text, other)
-            - (0.35 if other in kept else 0.0)
-            - (1.2 if text is not None and _same_numbers(text, other) else 0.0),
-            rule=rule,
-            bold=rule == CONTRADICTED_ATTRIBUTE,
-            becomes=Change("data", name, other),
+            f"{self.written} does not fit what surrounds the layer; {change} does",
+            self._offset,
+            self.layer,
+            (self.position,),
+            cost=cost,
+            rule=self.rule,
+            bold=self.rule == CONTRADICTED_ATTRIBUTE,
+            becomes=Change("data", self.name, text),
         )
+
+
+class _Possible(NamedTuple):
+    """A value that an attribute may have been meant to have."""
+
+    cost: float
+    text: str
+    value: _Value
+
+
+def _cost_of(possible: _Possible) -> float:
+    return possible.cost
 
 
 def _rule_of(attribute: Attribute, text: str | None) -> RuleId:
@@ -410,11 +450,11 @@ def _texts(
     return chosen
 
 
-def _same_numbers(text: str, other: str) -> bool:
-    """Whether whole numbers are written as such and in another way: 16 and 16.0, or 0x10."""
-    if "." in text and re.sub(r"\.0+(?!\d)", "", text) == other:
-        return True
-    return str(spelt_otherwise(text)) == other
+def _same_numbers(text: str) -> tuple[str, ...]:
+    """How whole numbers are written that are written in another way: 16.0, or 0x10, for 16."""
+    number = spelt_otherwise(text)
+    same = () if number is None else (str(number),)
+    return (*same, re.sub(r"\.0+(?!\d)", "", text)) if "." in text else same
 
 
 def spelt_otherwise(text: str) -> int | None:

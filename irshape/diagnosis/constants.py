@@ -172,7 +172,12 @@ def _is_alone(const: Const) -> bool:
 def _precisions(context: Context) -> Counter[str | None]:
     """How many ports of the model have each precision."""
     return Counter(
-        port.precision for layer in context.every_layer for port in (*layer.inputs, *layer.outputs)
+        precision
+        for layer in context.every_layer
+        for precision in (
+            *layer.port_heads.input_precisions,
+            *layer.port_heads.output_precisions,
+        )
     )
 
 

@@ -116,13 +116,11 @@ def _sources(
     bare = not port.dims and port.precision is None  # then it says nothing of its producer
     places = [place for group in table.values() for place in group] if bare else ()
     for at, index in places or table.get(port.dims, ()):
-        output = scene.layers[at].outputs[index]
-        if (
-            at == position
-            or (at > position and scene.in_order)
-            or not (bare or alike(port, output))
-        ):
+        if at == position or (at > position and scene.in_order):
             continue  # a producer behind its consumer would close a cycle
+        output = scene.layers[at].outputs[index]
+        if not (bare or alike(port, output)):
+            continue
         unused = (at, index) not in scene.taken
         number = scene.layers[at].id
         between = is_number(number) and low <= int(number) <= high

@@ -31,6 +31,7 @@ from ..rule_ids import (
 from ..rules import Context, rule_of
 from .attributes import BETWEEN_PORTS
 from .candidate import Candidate, Change
+from .ordering import Later
 from .scene import Scene
 from .shared_ids import edges_renamed
 from .writing import renamed_element, with_attribute
@@ -47,8 +48,8 @@ _DIGITS = re.compile(r"_?\d+d?$")
 _WORDS = re.compile(r"[A-Za-z]+[0-9]*[A-Za-z]*")
 
 
-def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """A layer has a type or a version that no operation has, or that its ports do not fit."""
+def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate | Later]:
+    """A layer has a type or a version that no operation has, or a version that it does not fit."""
     layer = scene.layers[position]
     if finding.rule in BETWEEN_PORTS and finding.layer is layer:
         return
@@ -63,9 +64,8 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
             yield from _changed(scene, finding, position, "version", version, 1.0 + 0.1 * index)
     elif finding.rule == UNKNOWN_ATTRIBUTE:
         yield from _versions_with(scene, finding, position)
-        if sum(other.layer is layer for other in scene.findings) > 1:
-            yield from _operations(scene, finding, position)
-    elif finding.rule.code.startswith(("IR3", "IR4", "IR116", "IR20")):
+    elif finding.rule.code.startswith(_MISFITS):
+        yield Later(1.5)
         given = set(layer.items[::2])
         having = {
             operation.version_name()
@@ -82,14 +82,27 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
                         offset=scene.source.attribute(layer.offset, "version"),
                         rule=CONTRADICTED_OPERATION,
                     )
-        if finding.rule != ATTRIBUTE_VALUE:
-            yield from _operations(scene, finding, position)
 
 
-def _operations(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """Other operations whose attributes and ports a layer has."""
+def other_type_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate | Later]:
+    """A layer has a type that its attributes and ports do not fit."""
     layer = scene.layers[position]
-    for name, cost in _other_types(scene, layer):
+    if finding.rule in BETWEEN_PORTS and finding.layer is layer:
+        return
+    if finding.rule == UNKNOWN_ATTRIBUTE:
+        if sum(other.layer is layer for other in scene.findings) < 2:
+            return
+    elif finding.rule == ATTRIBUTE_VALUE or not finding.rule.code.startswith(_MISFITS):
+        return
+    seen = {layer.type}
+    for told in _other_types(scene, layer):
+        if isinstance(told, Later):
+            yield told
+            continue
+        name, cost = told
+        if name in seen or len(seen) > MAX_TYPES:
+            continue
+        seen.add(name)
         for candidate in _of_type(scene, finding, position, name, cost):
             yield candidate._replace(
                 cause=f"the attributes and ports are those of {name}, not of {layer.type}",
@@ -277,49 +290,67 @@ def _pairs_of_types() -> dict[str, frozenset[str]]:
     return {known: _pairs(known) for known in registry.known_types()}
 
 
+@lru_cache(maxsize=1)
+def _known_types() -> frozenset[str]:
+    return frozenset(registry.known_types())
+
+
 def _spelt(folded: str, version: str = "") -> list[str]:
     known = registry.versions(folded)
     same = [operation for operation in known if operation.version_name() == version]
     return [(same or known)[0].type_name()] if known else []
 
 
-def _other_types(scene: Scene, layer: Layer) -> list[tuple[str, float]]:
-    """The operations that a layer may have been meant to be, with their costs.
+_MISFITS = ("IR3", "IR4", "IR116", "IR20")
+"""Rules that tell of a layer that is not what its type and version say."""
 
-    They are named in its name, or are those of layers with the same attributes and as many ports.
-    """
-    known = set(registry.known_types())
+
+def _types_alike(scene: Scene, layer: Layer) -> Counter[str]:
+    """The other types of layers with the same attributes and as many ports, and their number."""
     own = layer.type.lower()
     given = set(layer.items[::2])
-    names: dict[str, float] = {}
-    items, inputs, outputs = len(layer.items), len(layer.inputs), len(layer.outputs)
-    used = Counter(
+    items, heads = len(layer.items), layer.port_heads
+    inputs, outputs = len(heads.input_ids), len(heads.output_ids)
+    return Counter(
         other.type
         for other in scene.context.every_layer
-        if len(other.inputs) == inputs
-        and len(other.items) == items
-        and len(other.outputs) == outputs
+        if len(other.items) == items
+        and len((form := other.port_heads).input_ids) == inputs
+        and len(form.output_ids) == outputs
         and set(other.items[::2]) == given
         and other.type.lower() != own
     )
-    for word in reversed([word.lower() for word in _WORDS.findall(layer.name)]):
+
+
+def _other_types(scene: Scene, layer: Layer) -> Iterator[tuple[str, float] | Later]:
+    """The operations that a layer may have been meant to be, with their costs.
+
+    They are named in its name, or are those of layers with the same attributes and as many ports.
+    Some come again.
+    """
+    known, own = _known_types(), layer.type.lower()
+    words = _WORDS.findall(layer.name)
+    for word in reversed([word.lower() for word in words]):
         if word != own and word in known:
-            here = [name for name in used if name.lower() == word]
+            here = [name for name in _types_alike(scene, layer) if name.lower() == word]
             for name in here or _spelt(word, layer.version):
                 if name.lower() != own:
-                    names.setdefault(name, 0.7)
-    if not layer.inputs:
-        names.setdefault("Const" if layer.attribute("offset") is not None else "Parameter", 0.6)
-    elif not layer.outputs:
-        names.setdefault("Result", 0.6)
+                    yield name, 0.7
+    heads = layer.port_heads
+    if not heads.input_ids:
+        yield "Const" if layer.attribute("offset") is not None else "Parameter", 0.6
+    elif not heads.output_ids:
+        yield "Result", 0.6
+    given = set(layer.items[::2])
+    least = 1.1 if given else 1.4
+    yield Later(least)
+    used = _types_alike(scene, layer)
     for index, (name, _) in enumerate(used.most_common(MAX_TYPES)):
-        names.setdefault(name, 1.1 + 0.05 * index + (0.0 if given else 0.3))
-    for word in _WORDS.findall(layer.name)[-MAX_KIN:] if given and not used else ():
+        yield name, least + 0.05 * index
+    for word in words[-MAX_KIN:] if given and not used else ():
         for name in _kin(word.lower()):
             if any(given <= operation.attributes.keys() for operation in registry.versions(name)):
-                names.setdefault(name, 1.2)
-    names.pop(layer.type, None)
-    return list(names.items())[:MAX_TYPES]
+                yield name, 1.2
 
 
 def _versions(scene: Scene, layer: Layer) -> list[str]:

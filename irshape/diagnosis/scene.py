@@ -6,20 +6,20 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from copy import copy
 from functools import cached_property
 
 from ..inference.result import BodyResult
 from ..inference.walk import BodyEngine
-from ..model.graph import NO_PORTS, Body, Edge, Finding, Layer, Port
+from ..model.graph import Body, Edge, Finding, Layer, Port
 from ..model.ids import is_number, plain_id
 from ..model.source import Source
 from ..ops.tensors import Tensor
 from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH
 from ..rules import Context
 from ..rules.links import SINKS
-from ..types import PartialShape
+from ..types import ElementType, PartialShape
 
+DeclaredOutputs = list[tuple[PartialShape | None, ElementType | None]]
 _END_OF_INPUT = re.compile(rb"</input\s*>")
 
 
@@ -150,9 +150,9 @@ class Scene:
         return [
             at
             for at, layer in enumerate(self.layers)
-            if layer.outputs
+            if (outputs := len(layer.port_heads.output_ids))
             and layer.folded_type not in SINKS
-            and all((at, index) not in self.taken for index in range(len(layer.outputs)))
+            and all((at, index) not in self.taken for index in range(outputs))
         ]
 
     @cached_property
@@ -203,8 +203,9 @@ class Scene:
         """The outputs by the shape that they declare: layer and port."""
         outputs: dict[tuple[int, ...] | None, list[tuple[int, int]]] = {}
         for at, layer in enumerate(self.layers):
-            for index, port in enumerate(layer.outputs):
-                outputs.setdefault(port.dims, []).append((at, index))
+            inputs = len(layer.port_heads.input_ids)
+            for index, dims in enumerate(layer.port_dims[inputs:]):
+                outputs.setdefault(dims, []).append((at, index))
         return outputs
 
     @cached_property
@@ -269,6 +270,39 @@ class Scene:
         """What was inferred for the outputs of a layer."""
         return self.result.outputs[position]
 
+    def declared_outputs(self, position: int) -> DeclaredOutputs:
+        """What the output ports of a layer declare: shape and type, None for nothing."""
+        known = self._declared_outputs.get(position)
+        if known is None:
+            known = self._declared_outputs[position] = [
+                (PartialShape(port.dims) if port.dims else None, port.element_type)
+                for port in self.layers[position].outputs
+            ]
+        return known
+
+    @cached_property
+    def _declared_outputs(self) -> dict[int, DeclaredOutputs]:
+        return {}
+
+    def valued_inputs(self, position: int) -> tuple[Tensor, ...]:
+        """What was inferred for the inputs of a layer, with the values of all constants."""
+        known = self._valued_inputs.get(position)
+        if known is None:
+            tensors = [tensor for tensor in self.result.inputs[position] if tensor is not None]
+            for index, source in enumerate(self.sources[position]):
+                if source is None or not self.layers[source[0]].is_constant:
+                    continue
+                outputs = self.outputs(source[0])
+                if source[1] < len(outputs) and tensors[index] == outputs[source[1]]:
+                    producer = self.layers[source[0]]
+                    tensors[index] = self.engine.layers.constant(producer, tensors[index])
+            known = self._valued_inputs[position] = tuple(tensors)
+        return known
+
+    @cached_property
+    def _valued_inputs(self) -> dict[int, tuple[Tensor, ...]]:
+        return {}
+
     # the text
 
     @cached_property
@@ -316,12 +350,11 @@ class Scene:
     def without_inputs(self, position: int) -> Layer:
         """A layer as it stands for what feeds a part: the same one each time."""
         layer = self.layers[position]
-        if not layer.inputs:
+        if not layer.port_heads.input_ids:
             return layer
         feeding = self._without_inputs.get(position)
         if feeding is None:
-            feeding = self._without_inputs[position] = copy(layer)
-            feeding.inputs = NO_PORTS
+            feeding = self._without_inputs[position] = layer.without_inputs()
         return feeding
 
     @cached_property

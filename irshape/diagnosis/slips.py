@@ -21,9 +21,9 @@ from .edges import (
 )
 from .entries import entry_causes
 from .exchanges import exchanged_port_ids
-from .layers import element_causes, id_causes, operation_causes
+from .layers import element_causes, id_causes, operation_causes, other_type_causes
 from .lost_data import constant_data_causes
-from .ordering import CandidateSource
+from .ordering import CandidateSource, Later
 from .parameters import parameter_causes
 from .ports import (
     edge_declaration_causes,
@@ -49,7 +49,8 @@ _CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int | None], Iterable[Cand
     (0.4, astray_causes),
 )
 """What makes candidates for findings with a layer and without, and what these cost at least."""
-_LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candidate]]], ...] = (
+_MakesCandidates = Callable[[Scene, Finding, int], Iterable[Candidate | Later]]
+_LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.2, exchanged_port_ids),
     (0.3, copy_causes),
     (0.8, doubled_edge_causes),
@@ -65,6 +66,7 @@ _LAYER_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int], Iterable[Candi
     (0.5, port_id_causes),
     (0.9, lost_input_causes),
     (0.7, operation_causes),
+    (0.7, other_type_causes),
     (0.1, attribute_causes),
     (-0.1, parameter_causes),
     (0.5, renamed_attribute_causes),

@@ -180,6 +180,9 @@ def _asked(part: _Part, first: type[Rule] | None) -> Iterator[type[Rule]]:
     if first is not None:
         yield first
     quiet, reported = _quiet(part), part.context.reported
+    if not reported:
+        yield from (rule for rule in _asked_at_all(quiet) if rule is not first)
+        return
     for rule, may_find in _with_whether_asked(quiet):
         if (may_find or rule.id in reported) and rule is not first:
             yield rule
@@ -191,6 +194,12 @@ def _with_whether_asked(quiet: frozenset[str]) -> tuple[tuple[type[Rule], bool],
     return tuple(
         (rule, makes and subject not in quiet) for rule, makes, subject in _rules_of_parts()
     )
+
+
+@lru_cache(maxsize=256)
+def _asked_at_all(quiet: frozenset[str]) -> tuple[type[Rule], ...]:
+    """Those that may find something where nothing is reported by the reader or the inference."""
+    return tuple(rule for rule, may_find in _with_whether_asked(quiet) if may_find)
 
 
 def _quiet(part: _Part) -> frozenset[str]:
@@ -380,13 +389,13 @@ def _changed(layer: Layer, original: Layer, *, inside: bool) -> Iterator[str]:
         yield "ids"
     if layer.items != original.items:
         yield "constants"
-    for ports, before in ((layer.inputs, original.inputs), (layer.outputs, original.outputs)):
-        if ports is layer.inputs and not inside:
-            continue
-        if [port.id for port in ports] != [port.id for port in before]:
-            yield "port ids"
-        if [port.precision for port in ports] != [port.precision for port in before]:
-            yield "precisions"
+    heads, before = layer.port_heads, original.port_heads
+    if heads.output_ids != before.output_ids or (inside and heads.input_ids != before.input_ids):
+        yield "port ids"
+    if heads.output_precisions != before.output_precisions or (
+        inside and heads.input_precisions != before.input_precisions
+    ):
+        yield "precisions"
 
 
 def _layers(layer: Layer) -> int:

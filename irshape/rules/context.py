@@ -72,12 +72,12 @@ class Context:
         *,
         reasons: bool = True,
     ) -> None:
-        """reasons: work out for messages which sizes a misfit is due to; that takes long."""
+        """reasons: work out for messages what a fault is due to; that takes long."""
         self.model = model
         self.inference = inference
         self.settings = settings
         """The user's settings: target release, extensions, policies."""
-        self._reasons = reasons
+        self.reasons = reasons
         self.results: dict[Body, BodyResult] = {}
         """The inference of each body."""
         self._wirings: dict[Body, Wiring] = {}
@@ -276,7 +276,7 @@ class Context:
         first = True
         for layer, fault in self.observed(Fault):
             said = fault
-            if fault.rule == INPUT_SHAPES and self._reasons:
+            if fault.rule == INPUT_SHAPES and self.reasons:
                 said = fault._replace(
                     message="; ".join([fault.message, *self._told(layer, fault, inputs=first)])
                 )

@@ -218,7 +218,7 @@ class OutputShapeMismatch(PortRule):
         for difference in differences:
             given, inferred = difference.declared.shape, difference.inferred.shape
             reason = _reason(given, inferred)
-            if len(differences) <= MAX_QUOTING:
+            if context.reasons and len(differences) <= MAX_QUOTING:
                 reason += _decided_by(context, difference.layer)
             if difference.unknown:
                 reason = f": no value of {difference.unknown} gives the declared shape"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..faults import Violation
 from ..model.graph import Layer, Model, Port
 from ..ops import registry
-from ..ops.declaration import AttributeFault, Operation, check_inputs
+from ..ops.declaration import AttributeFault, Operand, Operation, check_inputs
 from ..rule_ids import INPUT_COUNT
 from ..types import PartialShape
 from .ports import input_tensors
@@ -28,6 +29,44 @@ def _remembered(operation: type[Operation], items: tuple[str, ...]) -> Declarati
     return operation.read(items)
 
 
+class AlikeConstants(NamedTuple):
+    """Const layers that differ in nothing but where their bytes lie."""
+
+    declaration: Declaration
+    items: tuple[str, ...]
+    """The attributes of the first, as a writer has them."""
+    offsets: list[str]
+    """Where the bytes of each begin, in digits."""
+
+
+class BodyDeclarations(NamedTuple):
+    """The declarations of the layers of a body, and what shows when all of them are looked up."""
+
+    each: list[Declaration]
+    valued: list[int]
+    """The layers that need values of their inputs."""
+    constants: list[AlikeConstants] | None
+    """All layers of the type Const; None where some have not the attributes of a writer."""
+
+
+def declared_one_by_one(layers: list[Layer], each: list[Declaration]) -> BodyDeclarations:
+    """What shows of layers of which each has been looked up."""
+    valued = [position for position, declaration in enumerate(each) if _valued(declaration)]
+    constants: list[AlikeConstants] | None = []
+    for layer, declaration in zip(layers, each, strict=True):
+        if constants is not None and layer.type == "Const":
+            if _lies_anywhere(layer.items):
+                constants.append(AlikeConstants(declaration, layer.items, [layer.items[5]]))
+            else:
+                constants = None
+    return BodyDeclarations(each, valued, constants)
+
+
+def _valued(declaration: Declaration) -> tuple[tuple[int, Operand], ...]:
+    """The operands of a layer whose values inference needs."""
+    return () if isinstance(declaration, registry.UnknownOperation) else declaration[0].valued
+
+
 class Declarations:
     """The declarations of the layers of one model, read once for all layers that agree."""
 
@@ -38,30 +77,46 @@ class Declarations:
         self._unsorted: list[tuple[list[Layer], list[Declaration]]] = []
         """What is still to be put into `_by_layer`."""
 
-    def of_all(self, layers: list[Layer]) -> list[Declaration]:
-        """The same as `of` for each of these layers."""
+    def of_all(self, layers: list[Layer]) -> BodyDeclarations:
+        """The same as `of` for each of the layers of a body."""
         if len(layers) < FEW_LAYERS or self._unsorted or self._by_layer:
-            return list(map(self.of, layers))
-        shared: dict[tuple[object, ...], Declaration] = {}
-        declarations = []
+            return declared_one_by_one(layers, list(map(self.of, layers)))
+        shared: dict[tuple[object, ...], tuple[Declaration, bool]] = {}
+        constants: dict[tuple[str, ...], AlikeConstants] = {}
+        each: list[Declaration] = []
+        valued: list[int] = []
+        regular = True
         for layer in layers:
             items = layer.items
             if layer.type != "Const":  # the reader keeps equal attributes once
-                key: tuple[object, ...] = id(items), layer.type, layer.version
-            elif len(items) == 8 and items[5].isdigit() and items[7].isdigit():
-                name, element_type, other, shape, place, _, size, _ = items
-                key = layer.version, element_type, shape, name, other, place, size
+                key = id(items), layer.type, layer.version
+                known = shared.get(key)
+                if known is None:
+                    declaration = self._of(layer)
+                    known = declaration, bool(_valued(declaration))
+                    if layer.version:
+                        shared[key] = known
+                declaration, asks = known
+                if asks:
+                    valued.append(len(each))
+            elif len(items) == 8 and items[5].isdecimal():
+                name, element_type, other, shape, place, offset, last, size = items
+                text = layer.version, element_type, shape, name, other, place, last, size
+                alike = constants.get(text)
+                if alike is None:
+                    alike = AlikeConstants(self._of(layer), items, [])
+                    if layer.version and _lies_anywhere(items):
+                        constants[text] = alike
+                    else:
+                        regular = False
+                declaration, _, offsets = alike
+                offsets.append(offset)
             else:
-                key = (layer,)
-            declaration = shared.get(key)
-            if declaration is None:
-                declaration = self._of(layer)
-                if layer.version and (layer.type != "Const" or _lies_anywhere(items)):
-                    shared[key] = declaration
-            declarations.append(declaration)
+                declaration, regular = self._of(layer), False
+            each.append(declaration)
         # those for whom no single layer is looked up do not pay for a place for each
-        self._unsorted.append((list(layers), declarations))
-        return declarations
+        self._unsorted.append((list(layers), each))
+        return BodyDeclarations(each, valued, list(constants.values()) if regular else None)
 
     def of(self, layer: Layer) -> Declaration:
         """The operation of a layer, with the attributes that the layer had when first asked."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from math import prod
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..demands import NOTED, Demand
 from ..faults import Fault, Violation, fault
-from ..model.graph import Layer, Model
+from ..model.graph import Layer, Model, PortDims, PortHeads
 from ..model.weights import Constant, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
@@ -16,7 +16,7 @@ from ..rule_ids import INTERNAL_ERROR
 from ..types import ElementType, PartialShape
 from .declarations import Declaration
 from .folding import fold
-from .result import LayerResult
+from .result import LayerResult, Mismatch
 
 T = TypeVar("T")
 
@@ -56,18 +56,26 @@ Kind = tuple[Any, ...]
 """What tells layers apart: the `id` of their declaration, negative where the values of their
 outputs are needed, and the `id` of each input."""
 
+
+class More(NamedTuple):
+    """What is to be noted of a layer besides its outputs."""
+
+    demands: frozenset[Demand]
+    """What it demands of dynamic dimensions."""
+    mismatches: tuple[Mismatch, ...]
+    """Where its ports declare something else."""
+
+
 Alike = tuple[
     Declaration,
     tuple[Tensor, ...],
     tuple[Tensor, ...],
-    int,
-    tuple[int, ...] | None,
-    str | None,
-    frozenset[Demand],
+    PortHeads,
+    PortDims,
+    More | None,
 ]
-"""What layers alike have: their declaration, inputs and outputs, how many outputs they declare, the
-dimensions and precision with which they declare the only one as inferred (None for several, or
-others), and what they demand of dynamic dimensions."""
+"""What layers alike have: their declaration, inputs and outputs; the ports of the one that was
+inferred; and what was noted of that one, mostly nothing."""
 
 _RESULTS: Lasting[LayerResult] = Lasting()
 """The results of layers. An operation is its class and its attributes, and a result depends on

@@ -8,20 +8,12 @@ from ..model.graph import Layer, Port
 from ..model.wiring import OutputRef
 from ..ops.tensors import Tensor
 from ..types import DYNAMIC_TYPE, ElementType
-from .ports import declared
+from .ports import declared_as
 from .result import Mismatch
 
 Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
 """Output ports that declare something other than was inferred: their `dims` as written, and the
 tensor that they declare."""
-
-
-def declares_exactly(layer: Layer, tensor: Tensor) -> bool:
-    """Whether the only output port of a layer declares a tensor as OpenVINO writes it."""
-    return (
-        layer.port_dims[-1] == tensor.shape.declared
-        and layer.port_heads.output_precisions[0] == tensor.element_type.precision
-    )
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
@@ -36,7 +28,7 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
         return ()  # nearly always
     differing: list[Mismatch] | None = None
     for index, (precision, declared_dims, tensor) in enumerate(
-        zip(precisions, dims[len(heads.input_ids) :], tensors, strict=False)
+        zip(precisions, dims[heads.inputs :], tensors, strict=False)
     ):
         if declared_dims == tensor.shape.declared and (
             precision is None
@@ -46,7 +38,7 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
             continue
         if differing is None:
             differing = []
-        differing.append(Mismatch(index, declared(layer.outputs[index], tensor), tensor))
+        differing.append(Mismatch(index, declared_as(precision, declared_dims, tensor), tensor))
     return differing or ()
 
 

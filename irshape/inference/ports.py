@@ -13,17 +13,25 @@ from .literals import parse_array
 
 
 def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
+    """The tensor that a port of a connected layer declares; see `declared_as`."""
+    return declared_as(port.precision, port.dims, inferred)
+
+
+def declared_as(
+    precision: str | None, dims: tuple[int, ...] | None, inferred: Tensor | None = None
+) -> Tensor:
     """The tensor that a port of a connected layer declares.
 
     Without a `<dim>` a port may be a scalar or of dynamic rank; it is taken for a scalar only
     where `inferred` is known to have dimensions.
     """
-    element_type = port.element_type or DYNAMIC_TYPE
-    if port.dims is None:
+    named = None if precision is None else ElementType.of_precision(precision)
+    element_type = named or DYNAMIC_TYPE
+    if dims is None:
         return Tensor(element_type, DYNAMIC_SHAPE)
-    if port.dims:
-        few = len(port.dims) <= _FEW_AXES
-        return (_tensor if few else _tensor.__wrapped__)(element_type, tuple(port.dims))
+    if dims:
+        few = len(dims) <= _FEW_AXES
+        return (_tensor if few else _tensor.__wrapped__)(element_type, tuple(dims))
     contradicted = inferred is not None and inferred.rank not in (None, 0)
     return Tensor(element_type, SCALAR if contradicted else DYNAMIC_SHAPE)
 

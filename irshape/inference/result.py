@@ -18,6 +18,7 @@ from ..types import UNBOUNDED, Dimension
 if TYPE_CHECKING:
     from ..symbols.conditions import Constraint
     from ..symbols.expressions import Expression
+    from .declarations import AlikeConstants
     from .named_sizes import NamedSize, NamedSizes
     from .reasons import Explanation, Overview
 
@@ -51,6 +52,7 @@ class BodyResult:
 
     __slots__ = (
         "body",
+        "constants",
         "demands",
         "elements",
         "expressions",
@@ -68,6 +70,8 @@ class BodyResult:
         self.wiring = wiring
         self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
+        self.constants: list[AlikeConstants] | None = None
+        """The Const layers, where all of them have the attributes that a writer gives them."""
         self.demands: dict[int, frozenset[Demand]] = {}
         """What layers demand of dynamic dimensions of their inputs, by the `id` of their outputs,
         which layers alike share."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..faults import Fault, Violation
-from ..model.graph import Body, Layer, Model
+from ..model.graph import Body, Layer, Model, PortDims, PortHeads, dims_of, heads_of
 from ..model.wiring import OutputRef, Wiring, wire
-from ..ops.declaration import Operand, Operation
+from ..ops.declaration import Operation
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
 from ..types import DYNAMIC_TYPE, PartialShape
 from .bodies import as_declared, infer_with_bodies
-from .declarations import FEW_LAYERS, Declaration, Declarations
-from .layer import ALIKE, Alike, Kind, LayerEngine
-from .mismatches import Contradictions, declares_exactly, mismatches, repeated, says_less
+from .declarations import FEW_LAYERS, BodyDeclarations, Declaration, Declarations
+from .layer import ALIKE, Alike, Kind, LayerEngine, More
+from .mismatches import Contradictions, mismatches, repeated, says_less
 from .ports import declared, declared_outputs
 from .result import NO_DEMANDS, BodyResult, LayerResult, Mismatch, Observation, OutputCount
 
@@ -156,7 +156,9 @@ class Walk:
     def __init__(self, engine: BodyEngine, body: Body, wiring: Wiring, *, compare: bool) -> None:
         self.engine = engine
         self.result = BodyResult(body, wiring)
-        self.declarations = engine.declarations.of_all(body.layers)
+        self._declared = engine.declarations.of_all(body.layers)
+        self.declarations = self._declared.each
+        self.result.constants = self._declared.constants
         self.compare = compare
         self.contradicted: Contradictions = {}
         """Those whose consumers may get something other than was inferred."""
@@ -173,7 +175,7 @@ class Walk:
         """Infers all layers, producers first."""
         result = self.result
         wiring, outputs = result.wiring, result.outputs
-        self.needed = needed_values(result.body, wiring, self.declarations, result_values)
+        self.needed = needed_values(result.body, wiring, self._declared, result_values)
         order = iter(wiring.order)
         if self.remembers:
             self._run_remembering(order, parameters)
@@ -190,24 +192,28 @@ class Walk:
         They are known by the `id` of their declaration (negative where their values are needed) and
         by those of their inputs; what is remembered holds all of these objects.
         """
-        result, contradicted, compare = self.result, self.contradicted, self.compare
+        result, contradicted = self.result, self.contradicted
         outputs, given, sources = result.outputs, result.inputs, result.wiring.sources
         layers, kinds = result.body.layers, self._kinds(parameters)
+        heads, dims = heads_of(layers), dims_of(layers)
         alike, constants = ALIKE.entries, self.engine.layers.alike_constants
         for position in order:
             row, kind = sources[position], kinds[position]
             known: Alike | None = None
             key: Kind | None = None
             try:
-                if len(row) == 2:
-                    (first, port), (second, its_port) = row  # type: ignore[misc]
-                    key = kind, id(outputs[first][port]), id(outputs[second][its_port])
-                    known = alike.get(key)
-                elif not row:
+                if not row:
                     if kind > 0:
                         known = alike.get(key := (kind,))
                     else:
                         known = constants.get(key := (kind, layers[position].items[_PLACE]))
+                elif len(row) == 2:
+                    (first, port), (second, its_port) = row  # type: ignore[misc]
+                    key = kind, id(outputs[first][port]), id(outputs[second][its_port])
+                    known = alike.get(key)
+                elif len(row) == 1:
+                    ((first, port),) = row  # type: ignore[misc]
+                    known = alike.get(key := (kind, id(outputs[first][port])))
                 else:
                     key = kind, *[id(outputs[at][port]) for at, port in row]  # type: ignore[misc]
                     known = alike.get(key)
@@ -215,25 +221,45 @@ class Walk:
                 key = None
             if contradicted and not contradicted.keys().isdisjoint(row):
                 known = key = None
-            layer = layers[position]
-            heads = layer.port_heads
-            if known is None or known[3] != len(heads.output_ids):
-                outputs[position] = self._infer_at(position, key, parameters)
-                if not self.remembers:
-                    return
-                continue
-            _, given[position], tensors, _, dims, precision, demands = known
-            outputs[position] = tensors
-            if demands:
-                result.demands[id(tensors)] = demands
-            if (
-                dims is not None
-                and layer.port_dims[-1] == dims
-                and heads.output_precisions[0] == precision
-            ):
-                continue
-            if compare and heads.output_ids:
-                self.compare_ports(position, tensors)
+            if known is not None:
+                _, given[position], outputs[position], its_heads, its_dims, more = known
+                if heads[position] is its_heads and dims[position] is its_dims:
+                    if more is not None:
+                        self._take(position, more)
+                    continue
+                if self._take_like(position, known, heads[position], dims[position]):
+                    continue
+            outputs[position] = self._infer_at(position, key, parameters)
+            if not self.remembers:
+                return
+
+    def _take(self, position: int, more: More) -> None:
+        """Notes of a layer what was noted of one like it that has the same ports."""
+        tensors = self.result.outputs[position]
+        if more.demands:
+            self.result.demands[id(tensors)] = more.demands
+        if self.compare:
+            self._note(position, more.mismatches, tensors)
+
+    def _take_like(self, position: int, known: Alike, heads: PortHeads, dims: PortDims) -> bool:
+        """The same of a layer whose ports may declare something else; False if it has more or
+        fewer outputs."""
+        _, _, tensors, its_heads, its_dims, more = known
+        if len(heads.output_ids) != len(its_heads.output_ids):
+            return False
+        if more is not None and more.demands:
+            self.result.demands[id(tensors)] = more.demands
+        if (
+            self.compare
+            and heads.output_ids
+            and (
+                (more is not None and more.mismatches)
+                or dims[heads.inputs :] != its_dims[its_heads.inputs :]
+                or heads.output_precisions != its_heads.output_precisions
+            )
+        ):
+            self.compare_ports(position, tensors)
+        return True
 
     def _kinds(self, parameters: Mapping[str, PartialShape | Tensor]) -> list[int]:
         """What tells the layers apart but for their inputs; 0 for one unlike all others."""
@@ -300,21 +326,10 @@ class Walk:
         if operation.has_bodies or (with_values and operation.reads_weights):
             return tensors
         layer = result.body.layers[position]
-        precisions = layer.port_heads.output_precisions
-        exact = len(precisions) == 1 == len(tensors) and declares_exactly(layer, tensors[0])
-        ALIKE.keep(
-            kind,
-            (
-                declaration,
-                inputs,
-                tensors,
-                len(precisions),
-                layer.port_dims[-1] if exact else None,
-                precisions[0] if exact else None,
-                result.demands.get(id(tensors), NO_DEMANDS),
-            ),
-            inputs,
-        )
+        demands, differing = result.demands.get(id(tensors), NO_DEMANDS), mismatches(layer, tensors)
+        more = More(demands, tuple(differing)) if demands or differing else None
+        ports = layer.port_heads, layer.port_dims
+        ALIKE.keep(kind, (declaration, inputs, tensors, *ports, more), inputs)
         self._remembered += 1
         if self._remembered == _MANY_KINDS > len(result.inputs) // 2:
             self.remembers = self.engine.layers.remembers = False
@@ -334,14 +349,21 @@ class Walk:
             known = ALIKE.entries.get(without_value)
             if known is None:
                 del self.result.observations[before:]
-        if known is None or known[3] != len(layer.port_heads.output_ids):
+        if known is None or len(known[3].output_ids) != len(layer.port_heads.output_ids):
             return None
         self.result.inputs[position] = ()
         tensor = self.engine.layers.constant(layer, known[2][0])
         if tensor.value is None:
             self.result.unsure.add(position)
         else:
-            self.engine.layers.alike_constants[kind] = (*known[:2], (tensor,), *known[3:])
+            differing = mismatches(layer, (tensor,))
+            self.engine.layers.alike_constants[kind] = (
+                *known[:2],
+                (tensor,),
+                layer.port_heads,
+                layer.port_dims,
+                More(NO_DEMANDS, tuple(differing)) if differing else None,
+            )
         return (tensor,)
 
     def _feed(
@@ -445,14 +467,22 @@ class Walk:
 
         passed_on: what consumers get, where that is something else.
         """
+        differing = mismatches(self.result.body.layers[position], tensors)
+        self._note(position, differing, passed_on or tensors)
+
+    def _note(
+        self, position: int, differing: Sequence[Mismatch], passed_on: tuple[Tensor, ...]
+    ) -> None:
+        """Notes the output ports of a layer that declare something else, and what they pass on."""
         layer = self.result.body.layers[position]
-        for mismatch in mismatches(layer, tensors):
+        for mismatch in differing:
             self.result.observations.append(Observation(layer, mismatch))
             index = mismatch.position
-            if says_less(mismatch.declared, (passed_on or tensors)[index]):
+            if says_less(mismatch.declared, passed_on[index]):
                 self.looser.add((position, index))
             else:
-                self.contradicted[position, index] = layer.outputs[index].dims, mismatch.declared
+                dims = layer.port_dims[layer.port_heads.inputs + index]
+                self.contradicted[position, index] = dims, mismatch.declared
 
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
         """Compares the port of a Parameter that is fed something other than it declares.
@@ -521,25 +551,20 @@ def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
 
 
 def needed_values(
-    body: Body, wiring: Wiring, declarations: Sequence[Declaration], result_values: bool
+    body: Body, wiring: Wiring, declared: BodyDeclarations, result_values: bool
 ) -> set[int]:
     """The layers whose output values some shape may depend on.
 
     Found backwards from the operands whose values inference needs.
     """
-    sources, needed = wiring.sources, set[int]()
-    valued: dict[int, tuple[tuple[int, Operand], ...]] = {}
-    for position, declaration in enumerate(declarations):
-        asked = valued.get(id(declaration))
-        if asked is None:
-            asked = () if isinstance(declaration, UnknownOperation) else declaration[0].valued
-            valued[id(declaration)] = asked
-        if asked:
-            row = sources[position]
-            for index, operand in asked:
-                for source in row[index:] if operand.variadic else row[index : index + 1]:
-                    if source is not None:
-                        needed.add(source[0])
+    sources, needed, declarations = wiring.sources, set[int](), declared.each
+    for position in declared.valued:
+        declaration, row = declarations[position], sources[position]
+        assert not isinstance(declaration, UnknownOperation)
+        for index, operand in declaration[0].valued:
+            for source in row[index:] if operand.variadic else row[index : index + 1]:
+                if source is not None:
+                    needed.add(source[0])
     if result_values:
         results = [at for at, layer in enumerate(body.layers) if layer.is_result]
         needed.update(source[0] for at in results for source in sources[at] if source is not None)

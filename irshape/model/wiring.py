@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import repeat
 from typing import NamedTuple
 
-from .graph import Body, Port
+from .graph import Body, Port, dims_of, heads_of
 from .ids import lenient_id
 
 OutputRef = tuple[int, int]
@@ -14,21 +16,19 @@ OutputRef = tuple[int, int]
 Sources = list[list[OutputRef | None]]
 
 
-class Complete(NamedTuple):
-    """What shows in passing where no two layers share an id, every edge names its ends as their
+class Complete:
+    """What is known of edges where no two layers share an id, every edge names its ends as their
     ids are written, and every input is fed by one edge."""
 
-    leaves: list[int]
-    """The layers that feed nothing."""
-    forks: set[int]
-    """The layers with several outputs that feed something."""
-    precisions: set[str | None]
-    """The precisions of the outputs of all other layers."""
+    def __init__(self, producers: list[int], layers: int) -> None:
+        """producers: the layer that each edge comes from. layers: how many there are."""
+        self._producers = producers
+        self._layers = layers
 
-    @property
-    def leaves_and_forks(self) -> list[int]:
-        """The layers whose outputs take another look."""
-        return sorted(self.forks.union(self.leaves))
+    @cached_property
+    def leaves(self) -> list[int]:
+        """The layers that feed nothing."""
+        return sorted(set(range(self._layers)).difference(self._producers))
 
 
 class Wiring(NamedTuple):
@@ -59,55 +59,51 @@ def wire(body: Body) -> Wiring:
 def _wire_complete(body: Body) -> Wiring | None:
     """The same where the edges are complete, as they nearly always are; otherwise None.
 
-    Whatever is to be known of the ports at both ends is noted in passing: in a large model, coming
-    back to them costs more than what is done with them.
+    Both ends of each edge are compared in passing: in a large model, coming back to them costs
+    more than what is done with them.
     """
     layers, ends = body.layers, body.ends
-    positions = {layer.id: position for position, layer in enumerate(layers)}
-    heads, dims = [layer.port_heads for layer in layers], [layer.port_dims for layer in layers]
-    sources: Sources = [[None] * len(each.input_ids) for each in heads]
+    positions = dict(zip([layer.id for layer in layers], range(len(layers)), strict=True))
+    heads, dims = heads_of(layers), dims_of(layers)
+    sources: Sources = [[None] * each.inputs for each in heads]
     if len(positions) < len(layers) or len(ends.to_layers) != sum(map(len, sources)):
         return None
     unlike: list[tuple[int, int]] = []
-    feeds: list[OutputRef | None] = [None] * len(layers)
-    forks: set[int] = set()
-    precisions: set[str | None] = set()
+    refs = list(zip(range(len(layers)), repeat(0)))
     forward = True
     try:
+        producers = list(map(positions.__getitem__, ends.from_layers))
         for producer, consumer, from_port, to_port in zip(
-            map(positions.__getitem__, ends.from_layers),
+            producers,
             map(positions.__getitem__, ends.to_layers),
             ends.from_ports,
             ends.to_ports,
             strict=True,
         ):
-            before, _, ids, precisions_there, _, _ = heads[producer]
-            own_ids, own_precisions, _, _, _, _ = heads[consumer]
-            out, index = ids.index(from_port), own_ids.index(to_port)
+            own, there = heads[consumer], heads[producer]
+            index = own.input_positions[to_port]
             row = sources[consumer]
             if row[index] is not None:
                 return None
             if producer >= consumer:
                 forward = False
-            precision = precisions_there[out]
-            ref = feeds[producer]
-            if len(ids) > 1:
-                forks.add(producer)
-                ref = feeds[producer] = (producer, out)
-            elif ref is None:
-                ref = feeds[producer] = (producer, 0)
-                precisions.add(precision)
-            row[index] = ref
-            own_dims, dims_there = dims[consumer][index], dims[producer][len(before) + out]
-            if own_precisions[index] != precision or (
-                own_dims is not dims_there and own_dims != dims_there
+            if there.only_output == from_port:
+                row[index] = refs[producer]
+                out = 0
+                its_dims = dims[producer][-1]
+            else:
+                out = there.output_ids.index(from_port)
+                row[index] = producer, out
+                its_dims = dims[producer][there.inputs + out]
+            own_dims = dims[consumer][index]
+            if own.input_precisions[index] != there.output_precisions[out] or (
+                own_dims is not its_dims and own_dims != its_dims
             ):
                 unlike.append((consumer, index))
     except (KeyError, ValueError):  # a layer or a port that is not there
         return None
-    leaves = [position for position, ref in enumerate(feeds) if ref is None]
     unlike.sort()
-    complete = Complete(leaves, forks, precisions)
+    complete = Complete(producers, len(layers))
     if forward:
         return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
     return Wiring(sources, *_sorted(sources), unlike, complete)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..faults import Fault
+from ..inference.declarations import Declaration
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
-from ..model.graph import Body, Finding, Layer, Model, Port
+from ..model.graph import Body, Finding, Layer, Model, heads_of
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
 from ..ops.declaration import AttributeFault
-from ..ops.tensors import Tensor
+from ..ops.infrastructure import Const
 from ..rule_ids import (
     INPUT_COUNT,
     INPUT_SHAPES,
@@ -45,20 +46,32 @@ class Ports(NamedTuple):
     """The layers with two inputs or two outputs of one id."""
 
 
-class SoundConstants(NamedTuple):
+class SoundConstants:
     """Where the constants of a model lie in the .bin."""
 
-    end: int
-    """Where the last byte of them ends."""
-    aligned: bool
-    """Whether each begins at a multiple of its element's size."""
-    spans: set[tuple[int, int]]
-    """Where each begins and ends, those without elements left out."""
+    def __init__(self, groups: list[tuple[int, int, list[int]]]) -> None:
+        """groups: the bytes of a constant and those of an element, and where the bytes of those
+        constants begin that have as many."""
+        self._groups = groups
 
-    @property
+    @cached_property
+    def end(self) -> int:
+        """Where the last byte of them ends."""
+        return max((max(offsets) + size for size, _, offsets in self._groups), default=0)
+
+    @cached_property
+    def aligned(self) -> bool:
+        """Whether each begins at a multiple of its element's size."""
+        return not any(
+            size and unit > 1 and any(begin % unit for begin in offsets)
+            for size, unit, offsets in self._groups
+        )
+
+    @cached_property
     def apart(self) -> bool:
         """Whether no two share some of their bytes, but not all."""
-        return all(one[1] <= next[0] for one, next in pairwise(sorted(self.spans)))
+        spans = {(at, at + size) for size, _, offsets in self._groups if size for at in offsets}
+        return all(one[1] <= next[0] for one, next in pairwise(sorted(spans)))
 
 
 class Context:
@@ -143,32 +156,22 @@ class Context:
     def sound_constants(self) -> SoundConstants | None:
         """Where the constants lie, if all of them have the attributes that a writer gives them and
         the size that their types and shapes need; else None."""
-        end, aligned = 0, True
-        spans: set[tuple[int, int]] = set()
-        sizes: dict[tuple[str, ...], tuple[int, int]] = {}
-        for body, position in self.by_type.get("const", ()):
-            items, result = body.layers[position].items, self.results.get(body)
-            if result is None or position in result.unsure or len(items) != 8:
+        places = self.by_type.get("const", ())
+        groups: list[tuple[int, int, list[int]]] = []
+        number = 0
+        for result in self.results.values():
+            if result.constants is None:
                 return None
-            first, element_type, second, shape, third, offset, fourth, size = items
-            key = first, element_type, second, shape, third, fourth, size
-            known = sizes.get(key)
-            if known is None:
-                known = _size_and_unit(items, result.outputs[position][0])
-                if known is None:
+            unsure = result.unsure
+            if unsure and any(at in unsure for body, at in places if body is result.body):
+                return None
+            for declaration, items, offsets in result.constants:
+                known = _size_and_unit(declaration, items)
+                if known is None or max(map(len, offsets)) > _DIGITS:
                     return None
-                sizes[key] = known
-            if not offset.isdecimal() or len(offset) > _DIGITS:
-                return None
-            begin = int(offset)
-            if not known[0]:
-                end = max(end, begin)
-                continue
-            spans.add((begin, begin + known[0]))
-            if begin % known[1]:
-                aligned = False
-        end = max(end, max((behind for _, behind in spans), default=0))
-        return SoundConstants(end, aligned, spans)
+                groups.append((*known, list(map(int, offsets))))
+                number += len(offsets)
+        return SoundConstants(groups) if number == len(places) else None
 
     def _constant(self, layer: Layer) -> Constant | None:
         try:
@@ -206,24 +209,26 @@ class Context:
     @cached_property
     def ports(self) -> Ports:
         """What a look at every port tells."""
-        precisions: set[str | None] = set()
-        repeat: list[Layer] = []
-        for body in self.bodies:
-            layers, wiring = body.layers, self.wiring(body)
-            complete = wiring.complete
-            if complete is None:
-                precisions |= {port.precision for layer in layers for port in layer.inputs}
-            else:  # inputs have ids of their own then, and the precisions of what feeds them
-                precisions |= complete.precisions
-                precisions |= {layers[at].inputs[i].precision for at, i in wiring.unlike}
-                layers = [layers[at] for at in complete.leaves_and_forks]
-            precisions |= {port.precision for layer in layers for port in layer.outputs}
-            repeat += [
+        heads = [(body, heads_of(body.layers)) for body in self.bodies]
+        distinct = {each for _, column in heads for each in column}
+        repeating = {
+            each
+            for each in distinct
+            if _repeat_an_id(each.input_ids) or _repeat_an_id(each.output_ids)
+        }
+        return Ports(
+            {
+                precision
+                for each in distinct
+                for precision in (*each.input_precisions, *each.output_precisions)
+            },
+            [
                 layer
-                for layer in layers
-                if _repeat_an_id(layer.inputs) or _repeat_an_id(layer.outputs)
-            ]
-        return Ports(precisions, repeat)
+                for body, column in (heads if repeating else ())
+                for layer, each in zip(body.layers, column, strict=True)
+                if each in repeating
+            ],
+        )
 
     def wiring(self, body: Body) -> Wiring:
         """Which output feeds each input of a body."""
@@ -393,26 +398,25 @@ _DIGITS = 18
 """The digits of an offset in a .bin."""
 
 
-def _size_and_unit(items: tuple[str, ...], tensor: Tensor) -> tuple[int, int] | None:
+def _size_and_unit(declaration: Declaration, items: tuple[str, ...]) -> tuple[int, int] | None:
     """The bytes of a constant, and those of an element, where its attributes are those that a
-    writer gives it and agree on the former; else None, and for strings.
-
-    tensor: what its type and shape say.
-    """
-    size, element_type = items[7], tensor.element_type
+    writer gives it and agree on the former; else None, and for strings."""
+    if isinstance(declaration, registry.UnknownOperation) or items[::2] != _CONSTANT:
+        return None
+    constant, size = declaration[0], items[7]
     if (
-        items[::2] != _CONSTANT
+        not isinstance(constant, Const)
+        or constant.element_type.kind in ("string", "dynamic")
         or not size.isdecimal()
         or len(size) > _DIGITS
-        or element_type.kind in ("string", "dynamic")
-        or int(size) != element_type.byte_size(prod(tensor.shape.declared))
+        or int(size) != constant.element_type.byte_size(prod(constant.shape))
     ):
         return None
-    return int(size), element_type.bits // 8 or 1
+    return int(size), constant.element_type.bits // 8 or 1
 
 
-def _repeat_an_id(ports: Sequence[Port]) -> bool:
-    return len(ports) > 1 and len({port.id for port in ports}) < len(ports)
+def _repeat_an_id(ids: tuple[str, ...]) -> bool:
+    return len(ids) > 1 and len(set(ids)) < len(ids)
 
 
 _SIZE = re.compile(r"\b\d+(?= by |$|, not )")

@@ -85,7 +85,7 @@ def _deciding_layers(context: Context) -> set[Layer]:
         body.layers[position]
         for body in context.bodies
         for position in needed_values(
-            body, context.wiring(body), list(map(declarations.of, body.layers)), False
+            body, context.wiring(body), declarations.of_all(body.layers), False
         )
     }
 

@@ -99,7 +99,7 @@ def as_declared(body: Body) -> BodyResult:
     """A body of which nothing could be inferred: its ports are believed."""
     result = BodyResult(body, wire(body))
     result.outputs = [declared_outputs(layer) for layer in body.layers]
-    result.unsure = set(range(len(body.layers)))
+    result.believed = set(range(len(body.layers)))
     return result
 
 

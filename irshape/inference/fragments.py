@@ -29,7 +29,7 @@ def infer_fragments(engine: BodyEngine, *, compare: bool) -> BodyResult:
         result.outputs[position] = tensors = _infer(walk, position)
         if layer in left_out:
             # nothing can be said of ports that are not there
-            result.unsure.add(position)
+            result.believed.add(position)
             result.observations = [
                 observation
                 for observation in result.observations
@@ -61,5 +61,5 @@ def _infer(walk: Walk, position: int) -> tuple[Tensor, ...]:
             tensors = walk.infer(position, assumed, False)
     if any(index < len(inputs) and inputs[index].value is None for index, _ in operation.valued):
         # a value that nobody gave leaves the result wider than it is meant to be
-        walk.result.unsure.add(position)
+        walk.result.believed.add(position)
     return tensors

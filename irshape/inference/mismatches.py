@@ -38,7 +38,8 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
             continue
         if differing is None:
             differing = []
-        differing.append(Mismatch(index, declared_as(precision, declared_dims, tensor), tensor))
+        said = declared_as(precision, declared_dims, tensor)
+        differing.append(Mismatch(index, said, tensor, says_less(said, tensor)))
     return differing or ()
 
 

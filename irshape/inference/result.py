@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ..demands import Demand
 from ..faults import Fault
-from ..model.graph import Body, Layer, Model
-from ..model.wiring import Wiring
+from ..model.graph import Body, Layer, Model, PortHeads
+from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
@@ -31,6 +31,8 @@ class Mismatch(NamedTuple):
     position: int
     declared: Tensor
     inferred: Tensor
+    says_less: bool = False
+    """Whether what is declared leaves open what is inferred, and contradicts none of it."""
 
 
 class OutputCount(NamedTuple):
@@ -51,17 +53,20 @@ class BodyResult:
     """What was inferred of one body. Layers are given by their position in `body.layers`."""
 
     __slots__ = (
+        "_unsure",
+        "believed",
         "body",
         "constants",
         "demands",
+        "doubtful",
         "elements",
         "expressions",
         "faulty",
+        "heads",
         "inner",
         "inputs",
         "observations",
         "outputs",
-        "unsure",
         "wiring",
     )
 
@@ -72,6 +77,8 @@ class BodyResult:
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
         self.constants: list[AlikeConstants] | None = None
         """The Const layers, where all of them have the attributes that a writer gives them."""
+        self.heads: list[PortHeads] | None = None
+        """What the ports of the layers have, where inference has looked at all of them."""
         self.demands: dict[int, frozenset[Demand]] = {}
         """What layers demand of dynamic dimensions of their inputs, by the `id` of their outputs,
         which layers alike share."""
@@ -85,8 +92,36 @@ class BodyResult:
         """What the elements of the outputs are in those terms; None where no value is known."""
         self.faulty: set[int] = set()
         """Layers that refuse their inputs, or whose attributes are not what they should be."""
-        self.unsure: set[int] = set()
-        """Layers whose outputs rest on what some layer declares, not on inference alone."""
+        self.believed: set[int] = set()
+        """Layers whose outputs rest on what they declare themselves, or are wider than they are
+        meant to be."""
+        self.doubtful: set[OutputRef] = set()
+        """Output ports that declare something other than was inferred."""
+        self._unsure: set[int] | None = None
+
+    @property
+    def unsure(self) -> set[int]:
+        """Layers whose outputs rest on what some layer declares, not on inference alone: those that
+        are believed, and those behind them and behind doubtful ports."""
+        if self._unsure is None:
+            self._unsure = self._spread_doubts()
+        return self._unsure
+
+    def _spread_doubts(self) -> set[int]:
+        unsure, doubtful = set(self.believed), self.doubtful
+        if not unsure and not doubtful:
+            return unsure
+        producers = unsure.union([producer for producer, _ in doubtful])
+        sources = self.wiring.sources
+        for position in self.wiring.order:
+            for source in sources[position]:
+                if source is None or source[0] not in producers:
+                    continue
+                if source[0] in unsure or source in doubtful:
+                    unsure.add(position)
+                    producers.add(position)
+                    break
+        return unsure
 
     def walk(self) -> Iterator[BodyResult]:
         """This result and those of all bodies inside, in file order."""
@@ -290,6 +325,9 @@ class Inference:
 def _observations(result: BodyResult) -> Iterator[Observation]:
     if not result.inner and len(result.observations) < 2:
         yield from result.observations
+        return
+    if not result.inner and result.wiring.order == list(range(len(result.body.layers))):
+        yield from result.observations  # which were made in this order
         return
     by_layer: dict[Layer, list[Observation]] = {}
     for observation in result.observations:

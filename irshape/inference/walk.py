@@ -181,8 +181,7 @@ class Walk:
             self._run_remembering(order, parameters)
         for position in order:
             outputs[position] = self._infer_at(position, None, parameters)
-        if self.contradicted or self.looser or result.unsure:
-            self._spread_doubts()
+        result.doubtful = self.looser.union(self.contradicted)
 
     def _run_remembering(
         self, order: Iterator[int], parameters: Mapping[str, PartialShape | Tensor]
@@ -195,7 +194,8 @@ class Walk:
         result, contradicted = self.result, self.contradicted
         outputs, given, sources = result.outputs, result.inputs, result.wiring.sources
         layers, kinds = result.body.layers, self._kinds(parameters)
-        heads, dims = heads_of(layers), dims_of(layers)
+        result.heads = heads = heads_of(layers)
+        dims = dims_of(layers)
         alike, constants = ALIKE.entries, self.engine.layers.alike_constants
         for position in order:
             row, kind = sources[position], kinds[position]
@@ -239,7 +239,7 @@ class Walk:
         if more.demands:
             self.result.demands[id(tensors)] = more.demands
         if self.compare:
-            self._note(position, more.mismatches, tensors)
+            self._note(position, more.mismatches)
 
     def _take_like(self, position: int, known: Alike, heads: PortHeads, dims: PortDims) -> bool:
         """The same of a layer whose ports may declare something else; False if it has more or
@@ -354,7 +354,7 @@ class Walk:
         self.result.inputs[position] = ()
         tensor = self.engine.layers.constant(layer, known[2][0])
         if tensor.value is None:
-            self.result.unsure.add(position)
+            self.result.believed.add(position)
         else:
             differing = mismatches(layer, (tensor,))
             self.engine.layers.alike_constants[kind] = (
@@ -374,21 +374,6 @@ class Walk:
         if self.compare and self.result.body.layers[position].port_heads.output_ids:
             self._compare_parameter(position, tensors[0])
         return tensors
-
-    def _spread_doubts(self) -> None:
-        """Marks the layers behind those in doubt, and behind ports that declare something else."""
-        result, unsure = self.result, self.result.unsure
-        doubtful = self.looser.union(self.contradicted)
-        producers = {producer for producer, _ in doubtful}
-        producers |= unsure
-        for position in result.wiring.order:
-            for source in result.wiring.sources[position]:
-                if source is None or source[0] not in producers:
-                    continue
-                if source[0] in unsure or source in doubtful:
-                    unsure.add(position)
-                    producers.add(position)
-                    break
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
         """The inputs of a layer, where some may be in doubt or missing."""
@@ -429,7 +414,7 @@ class Walk:
             result.observations += [Observation(layer, faulty) for faulty in attribute_faults]
             if any(faulty.fault.rule != UNKNOWN_ATTRIBUTE for faulty in attribute_faults):
                 result.faulty.add(position)
-                result.unsure.add(position)
+                result.believed.add(position)
         if fed is not None:
             return (fed if isinstance(fed, Tensor) else _of_shape(operation, fed),)
         if operation.has_bodies:
@@ -441,11 +426,11 @@ class Walk:
         if inferred.faults:
             result.observations += [Observation(layer, fault) for fault in inferred.faults]
         if inferred.unsure:
-            result.unsure.add(position)
+            result.believed.add(position)
         if isinstance(tensors, Fault):
             result.observations.append(Observation(layer, tensors))
             result.faulty.add(position)
-            result.unsure.add(position)
+            result.believed.add(position)
             return declared_outputs(layer)
         if inferred.demands and tensors:
             result.demands[id(tensors)] = inferred.demands
@@ -468,17 +453,24 @@ class Walk:
         passed_on: what consumers get, where that is something else.
         """
         differing = mismatches(self.result.body.layers[position], tensors)
-        self._note(position, differing, passed_on or tensors)
+        self._note(position, differing, passed_on)
 
     def _note(
-        self, position: int, differing: Sequence[Mismatch], passed_on: tuple[Tensor, ...]
+        self,
+        position: int,
+        differing: Sequence[Mismatch],
+        passed_on: tuple[Tensor, ...] | None = None,
     ) -> None:
-        """Notes the output ports of a layer that declare something else, and what they pass on."""
+        """Notes the output ports of a layer that declare something else; see `compare_ports`."""
         layer = self.result.body.layers[position]
         for mismatch in differing:
             self.result.observations.append(Observation(layer, mismatch))
             index = mismatch.position
-            if says_less(mismatch.declared, passed_on[index]):
+            if (
+                mismatch.says_less
+                if passed_on is None
+                else says_less(mismatch.declared, passed_on[index])
+            ):
                 self.looser.add((position, index))
             else:
                 dims = layer.port_dims[layer.port_heads.inputs + index]
@@ -502,7 +494,7 @@ class Walk:
         """The outputs of a layer that cannot be inferred, as declared; reports its attributes."""
         result = self.result
         layer = result.body.layers[position]
-        result.unsure.add(position)
+        result.believed.add(position)
         declaration = self.declarations[position]
         if isinstance(declaration, UnknownOperation):
             result.observations.append(Observation(layer, declaration))

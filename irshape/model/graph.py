@@ -336,8 +336,7 @@ class Layer:
 
         Both spellings of Const give `const`.
         """
-        folded = self.type.lower()
-        return "const" if folded == "constant" else folded
+        return folded_type(self.type)
 
     @property
     def is_parameter(self) -> bool:
@@ -390,6 +389,12 @@ def heads_of(layers: list[Layer]) -> list[PortHeads]:
 def dims_of(layers: list[Layer]) -> list[PortDims]:
     """`Layer.port_dims` of each of these layers, at less cost than that of a call for each."""
     return [layer._dims if layer._heads else layer.port_dims for layer in layers]
+
+
+def folded_type(type: str) -> str:
+    """See `Layer.folded_type`."""
+    folded = type.lower()
+    return "const" if folded == "constant" else folded
 
 
 class BackEdge(NamedTuple):

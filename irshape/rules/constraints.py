@@ -61,14 +61,14 @@ class OperationConstraint(Rule):
         """Reports inputs that a Const must feed, and another layer does."""
         if context.model.kind == "layers":
             return
-        for type_name, places in context.by_type.items():
+        for type_name in context.by_type:
             versions = registry.versions(type_name)
             if not versions:
                 continue
             for name in versions[-1].constant_operands:
                 operands = enumerate(versions[-1].operands)
                 index = next(i for i, operand in operands if operand.name == name)
-                for body, position in places:
+                for body, position in context.by_type[type_name]:
                     yield from cls._fed_by_another(context, body, position, index, name)
 
     @classmethod

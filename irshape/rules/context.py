@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..faults import Fault
 from ..inference.declarations import Declaration
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
-from ..model.graph import Body, Finding, Layer, Model, heads_of
+from ..model.graph import Body, Finding, Layer, Model, PortHeads, folded_type, heads_of
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
@@ -40,10 +39,59 @@ T = TypeVar("T")
 class Ports(NamedTuple):
     """What the ports of a model have."""
 
+    ids: set[str]
+    """Every `id`."""
     precisions: set[str | None]
     """Every `precision`; None if some port has none."""
     repeat: list[Layer]
     """The layers with two inputs or two outputs of one id."""
+
+
+class LayersByType(Mapping[str, list[tuple[Body, int]]]):
+    """The layers of bodies by `Layer.folded_type`, sorted out when those of a type are asked for:
+    it is often enough which types there are."""
+
+    def __init__(self, bodies: list[Body]) -> None:
+        self._columns = [(body, [layer.type for layer in body.layers]) for body in bodies]
+        written = dict.fromkeys(
+            each for _, column in self._columns for each in dict.fromkeys(column)
+        )
+        self._folded = {each: folded_type(each) for each in written}
+        self.spellings: dict[str, list[str]] = {}
+        """How each type is written."""
+        for each, folded in self._folded.items():
+            self.spellings.setdefault(folded, []).append(each)
+
+    def number(self, folded: str) -> int:
+        """How many layers of a type there are."""
+        written = self.spellings.get(folded, ())
+        return sum(column.count(each) for _, column in self._columns for each in written)
+
+    def of(self, body: Body, position: int) -> str:
+        """The type of a layer."""
+        return self._folded[body.layers[position].type]
+
+    @cached_property
+    def _places(self) -> dict[str, list[tuple[Body, int]]]:
+        by_spelling: dict[str, list[tuple[Body, int]]] = {each: [] for each in self._folded}
+        for body, column in self._columns:
+            for position, written in enumerate(column):
+                by_spelling[written].append((body, position))
+        return {
+            folded: [place for each in spellings for place in by_spelling[each]]
+            for folded, spellings in self.spellings.items()
+        }
+
+    def __getitem__(self, folded: str) -> list[tuple[Body, int]]:
+        if folded not in self.spellings:
+            raise KeyError(folded)
+        return self._places[folded]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.spellings)
+
+    def __len__(self) -> int:
+        return len(self.spellings)
 
 
 class SoundConstants:
@@ -156,14 +204,13 @@ class Context:
     def sound_constants(self) -> SoundConstants | None:
         """Where the constants lie, if all of them have the attributes that a writer gives them and
         the size that their types and shapes need; else None."""
-        places = self.by_type.get("const", ())
+        of_type = self.by_type.of
         groups: list[tuple[int, int, list[int]]] = []
         number = 0
         for result in self.results.values():
             if result.constants is None:
                 return None
-            unsure = result.unsure
-            if unsure and any(at in unsure for body, at in places if body is result.body):
+            if any(of_type(result.body, position) == "const" for position in result.believed):
                 return None
             for declaration, items, offsets in result.constants:
                 known = _size_and_unit(declaration, items)
@@ -171,7 +218,7 @@ class Context:
                     return None
                 groups.append((*known, list(map(int, offsets))))
                 number += len(offsets)
-        return SoundConstants(groups) if number == len(places) else None
+        return SoundConstants(groups) if number == self.by_type.number("const") else None
 
     def _constant(self, layer: Layer) -> Constant | None:
         try:
@@ -187,36 +234,30 @@ class Context:
         return constant if sound else None
 
     @cached_property
-    def by_type(self) -> dict[str, list[tuple[Body, int]]]:
+    def by_type(self) -> LayersByType:
         """The layers of each type (`Layer.folded_type`): the body and the position in it."""
-        as_written: defaultdict[str, list[tuple[Body, int]]] = defaultdict(list)
-        for body in self.bodies:
-            for position, layer in enumerate(body.layers):
-                as_written[layer.type].append((body, position))
-        folded: dict[str, list[tuple[Body, int]]] = {}
-        for places in as_written.values():
-            body, position = places[0]
-            folded.setdefault(body.layers[position].folded_type, []).extend(places)
-        return folded
+        return LayersByType(self.bodies)
 
     def layers(self, *types: str) -> Iterator[Layer]:
         """The layers of some types, given in lower case."""
         for name in types:
             folded = "const" if name == "constant" else name
-            for body, position in self.by_type.get(folded, ()):
-                yield body.layers[position]
+            if folded in self.by_type.spellings:
+                for body, position in self.by_type[folded]:
+                    yield body.layers[position]
 
     @cached_property
     def ports(self) -> Ports:
         """What a look at every port tells."""
-        heads = [(body, heads_of(body.layers)) for body in self.bodies]
-        distinct = {each for _, column in heads for each in column}
+        heads = [(body, self._heads(body)) for body in self.bodies]
+        distinct = set[PortHeads]().union(*[column for _, column in heads])
         repeating = {
             each
             for each in distinct
             if _repeat_an_id(each.input_ids) or _repeat_an_id(each.output_ids)
         }
         return Ports(
+            {id for each in distinct for id in (*each.input_ids, *each.output_ids)},
             {
                 precision
                 for each in distinct
@@ -229,6 +270,10 @@ class Context:
                 if each in repeating
             ],
         )
+
+    def _heads(self, body: Body) -> list[PortHeads]:
+        result = self.results.get(body)
+        return heads_of(body.layers) if result is None or result.heads is None else result.heads
 
     def wiring(self, body: Body) -> Wiring:
         """Which output feeds each input of a body."""
@@ -251,6 +296,7 @@ class Context:
             links = self._links[body] = Links(
                 body,
                 self.wiring(body),
+                ports=self.ports.ids,
                 torn=self.torn,
                 alone=self.model.kind == "layers",
                 without_outputs=self.without_outputs,

@@ -47,8 +47,21 @@ class OutputDifference(NamedTuple):
 
 def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]:
     """What output ports declare wrongly, by the rule that reports it."""
+    return _by_rule(context, context.observed(Mismatch))
+
+
+def output_contradictions(context: Context) -> dict[RuleId, list[OutputDifference]]:
+    """The same of ports that do not only say less than they could: no other is an error."""
+    observed = context.observed(Mismatch)
+    if context.model.kind != "layers":
+        observed = [(layer, mismatch) for layer, mismatch in observed if not mismatch.says_less]
+    return _by_rule(context, observed)
+
+
+def _by_rule(
+    context: Context, mismatches: list[tuple[Layer, Mismatch]]
+) -> dict[RuleId, list[OutputDifference]]:
     by_rule: dict[RuleId, list[OutputDifference]] = {}
-    mismatches = context.observed(Mismatch)
     unsure = _unsure(context.inference.result) if mismatches else set()
     for layer, mismatch in mismatches:
         if layer in context.doubtful:
@@ -214,7 +227,7 @@ class OutputShapeMismatch(PortRule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        differences = context.shared(output_differences).get(cls.id, ())
+        differences = context.shared(output_contradictions).get(cls.id, ())
         for difference in differences:
             given, inferred = difference.declared.shape, difference.inferred.shape
             reason = _reason(given, inferred)
@@ -322,7 +335,7 @@ class OutputTypeMismatch(PortRule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         written = context.model.format.ports_as_written
-        for difference in context.shared(output_differences).get(cls.id, ()):
+        for difference in context.shared(output_contradictions).get(cls.id, ()):
             given, inferred = difference.declared.element_type, difference.inferred.element_type
             if written:
                 expected, actual = inferred.precision, difference.port.precision

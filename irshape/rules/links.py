@@ -80,14 +80,15 @@ class Links:
         body: Body,
         wiring: Wiring,
         *,
+        ports: set[str],
         torn: bool,
         alone: bool,
         without_outputs: set[Layer],
         miscounted: set[Layer],
     ) -> None:
-        """torn: some layers or edges were not read. alone: the file contains layers on their own,
-        which have no edges. without_outputs, miscounted: layers that are reported for having no
-        output port, or a wrong number of inputs."""
+        """ports: the ids of all ports. torn: some layers or edges were not read. alone: the file
+        contains layers on their own, which have no edges. without_outputs, miscounted: layers that
+        are reported for having no output port, or a wrong number of inputs."""
         self.body = body
         self.wiring = wiring
         self.torn = torn
@@ -108,7 +109,9 @@ class Links:
         """Inputs that some edge names."""
         self.left_over: Counter[Layer] = Counter()
         """How many edges lead into a layer, but into no port of it."""
-        if (wiring.complete or self._fed()) and self._plain():
+        if (wiring.complete and all(map(plain_id, ports))) or (
+            (wiring.complete or self._fed()) and self._plain()
+        ):
             self.sound = True
             return
         if torn or alone:

@@ -118,11 +118,11 @@ class PinnedDimension(Rule):
         for body, position in context.by_type.get("const", ()):
             constants[body].add((position, 0))
         harmless: set[object] = set()
-        for name, places in context.by_type.items():
+        for name in context.by_type:
             broadcast = name == "broadcast"
             if not broadcast and not _broadcasts(name):
                 continue
-            for body, position in places:
+            for body, position in context.by_type[name]:
                 row = context.wiring(body).sources[position]
                 if constants[body].isdisjoint(row):
                     continue

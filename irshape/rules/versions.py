@@ -139,7 +139,8 @@ class UnknownType(Rule):
                 if unknown.close
                 else f"correct the type; if the operation is your own, {extension}",
             )
-        for layer in context.layers("const"):
+        misspelt = context.by_type.spellings.get("const", ["Const"]) != ["Const"]
+        for layer in context.layers("const") if misspelt else ():
             if layer.type != "Const":
                 yield cls._misspelt_constant(context, layer)
 
@@ -293,10 +294,10 @@ class CustomOperation(Rule):
 
     @classmethod
     def _of_plugins(cls, context: Context) -> Iterator[Finding]:
-        for folded, places in context.by_type.items():
+        for folded in context.by_type:
             if not from_plugin(folded):
                 continue
-            for body, position in places:
+            for body, position in context.by_type[folded]:
                 layer = body.layers[position]
                 yield cls.finding(
                     f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; "

@@ -13,7 +13,7 @@ from ir import Net
 
 import irshape
 from irshape.formats.ir.forms import Form, Outline, outline_of, read_form
-from irshape.model.graph import Body, Layer, Port
+from irshape.model.graph import Body, Layer, Port, PortHeads
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
 HEAD = '<?xml version="1.0"?>'
@@ -269,6 +269,14 @@ DIGITS = [
 ]
 
 
+def said(form: Form | None) -> object:
+    """What a form says, to be compared."""
+    if form is None:
+        return None
+    heads = [getattr(form.heads, name) for name in PortHeads.__slots__]
+    return form._replace(heads=None), heads  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("case", DIGITS, ids=lambda case: case.name)
 @pytest.mark.parametrize("id", ["4", "10"])
 def test_texts_that_differ_in_digits_are_cut_into_what_is_read(case: Digits, id: str) -> None:
@@ -277,7 +285,7 @@ def test_texts_that_differ_in_digits_are_cut_into_what_is_read(case: Digits, id:
     text = text.replace(case.old, case.new)
     outline, form = outline_of(text), read_form(text)
     if outline is not None and form is not None:
-        assert outline.form_of(text) == form
+        assert said(outline.form_of(text)) == said(form)
         assert filled(outline, text) == filled(form, text)
 
 

@@ -604,8 +604,9 @@ def _arisen(after: Counter[Key], base: Counter[Key], finding: Finding) -> Counte
     Where nothing could be inferred before, ports that declare less than is certain are no news.
     """
     new = after - base
-    if not finding.rule.code.startswith("IR20"):
-        for key in [key for key in new if key[0] == LOOSER_DECLARATION.code]:
+    declared = finding.rule.code.startswith("IR20")
+    for key in [key for key in new if key[0] == LOOSER_DECLARATION.code]:
+        if not declared or key[1] is not finding.layer:
             del new[key]
     return new
 

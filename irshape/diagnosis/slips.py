@@ -31,6 +31,7 @@ from .ports import (
     port_causes,
     port_id_causes,
 )
+from .rewirings import reordered_input_causes, rewiring_causes
 from .scene import Scene
 from .sections import section_causes
 from .shared_ids import shared_id_causes
@@ -47,12 +48,14 @@ from .whole_layer import (
 _CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int | None], Iterable[Candidate]]], ...] = (
     (0.4, id_causes),
     (0.4, astray_causes),
+    (0.4, rewiring_causes),
 )
 """What makes candidates for findings with a layer and without, and what these cost at least."""
 _MakesCandidates = Callable[[Scene, Finding, int], Iterable[Candidate | Later]]
 _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.2, exchanged_port_ids),
     (0.3, copy_causes),
+    (0.5, reordered_input_causes),
     (0.8, doubled_edge_causes),
     (0.4, missing_edge_causes),
     (0.5, crossed_edge_causes),

@@ -21,6 +21,8 @@ from ..rule_ids import (
     CONSTANT_OUT_OF_RANGE,
     DANGLING_EDGE,
     DUPLICATE_ID,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
     MISSING_EDGE,
     PORT_MAP,
     UNREACHABLE_LAYER,
@@ -46,6 +48,9 @@ FEW = 12
 """With so many findings a single constant is looked for first."""
 Single = Callable[[Context, Sequence[Finding], int], Diagnosis | None]
 """Looks for one constant that explains so many findings."""
+
+
+_BETWEEN_LAYERS = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 
 
 def whole_file_cause(
@@ -176,6 +181,8 @@ def _other_weights(
         return alone
     if Scene(context, context.results[context.model.net]).narrowed:
         return None  # an input has other sizes than its port
+    if any(f.rule in _BETWEEN_LAYERS or f.rule.code.startswith("IR11") for f in findings):
+        return None  # no .bin decides what ports say and where edges lead
     if context.shared(reaching_into_others):
         return None  # offsets are wrong, whatever the .bin holds
     spans = context.shared(constant_spans)

@@ -46,10 +46,20 @@ PLACES = {
     "sources-of-two-edges-exchanged": 24,
     "any-number-of-a-list": 0,
     "data-of-two-constants-exchanged": 20,
+    "incoming-edges-of-another-id": 19,
+    "edges-of-an-input-and-the-next-layer": 31,
 }
 """Kinds, each with a place in the model."""
 COPIED = {"contents-of-the-next-layer": 1}
 """Kinds after which nothing says what was there."""
+
+
+OF_BODIES = {
+    "inputs-of-a-layer-rotated": 3,
+    "any-type-of-a-parameter": 8,
+    "ids-of-any-two-layers-exchanged": 36,
+}
+"""The same in a model with bodies."""
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +77,14 @@ def test_edit(judge: Judge, kind: str, index: int) -> None:
     wanted = {"silent": 0, "one": 1, "at": 1, "worse": 0}
     wanted |= {} if kind in COPIED else {"safe": 1, "unsafe": 1, "three": 1}
     assert {name: answer[name] for name in wanted} == wanted, answer.get("told")
+
+
+@pytest.mark.parametrize(("kind", "index"), OF_BODIES.items())
+def test_edit_of_a_model_with_bodies(kind: str, index: int) -> None:
+    with Judge(Original(EXAMPLES / "recurrent.xml")) as judge:
+        assert judge.sound()
+        places = judge.original.places(kind, chosen={index})
+        (place,) = (each for each in places if each is not None and each.index == index)
+        answer = judge.judge(place)
+        wanted = {"silent": 0, "one": 1, "at": 1, "safe": 1, "worse": 0}
+        assert {name: answer[name] for name in wanted} == wanted, answer.get("told")

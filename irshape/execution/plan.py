@@ -50,7 +50,31 @@ def plan(body: Body) -> Plan:
         raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
     kinds = [_kind(layer) for layer in body.layers]
     rows = [tuple(source for source in sources if source is not None) for sources in wiring.sources]
-    return _planned(body, wiring.order, kinds, rows)
+    return _planned(body, _reads_first(body, wiring.order, rows), kinds, rows)
+
+
+def _reads_first(
+    body: Body, order: Sequence[int], rows: list[tuple[tuple[int, int], ...]]
+) -> Sequence[int]:
+    """The order in which every variable is read before it is assigned, as OpenVINO does."""
+    assigned: dict[str | None, int] = {}
+    late: set[int] = set()
+    for position in order:
+        layer = body.layers[position]
+        if layer.folded_type == "assign":
+            assigned.setdefault(layer.attributes.get("variable_id"), position)
+        elif layer.folded_type == "readvalue":
+            assign = assigned.get(layer.attributes.get("variable_id"))
+            if assign is not None:
+                late.add(assign)
+    if not late:
+        return order
+    for position in order:
+        if any(producer in late for producer, _ in rows[position]):
+            if body.layers[position].folded_type == "readvalue":
+                return order  # what a variable begins with depends on what is assigned
+            late.add(position)
+    return [each for each in order if each not in late] + [each for each in order if each in late]
 
 
 def without(body: Body, whole: Plan, settled: Collection[int], kept: Collection[int]) -> Plan:

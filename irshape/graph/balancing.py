@@ -8,7 +8,7 @@ from ..model.weights import Constant
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, Output
-from .surgery import fixed_layers
+from .surgery import fixed_layers, variables_of
 
 SLACK = 4
 """A cut may miss its place by one part in so many of the size of a part, for fewer tensors."""
@@ -56,19 +56,19 @@ def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
 
 def _places(graph: Editing) -> list[_Place]:
     """All places behind a layer that computes something, with the tensors that are needed after
-    it: by later layers, or as outputs of the graph."""
+    it: by later layers, or as outputs of the graph. No variable is read before and assigned after,
+    and the shape of none is known only before.
+    """
     fixed = fixed_layers(graph)
-    layers = [
-        layer
-        for layer in graph.sorted()
-        if layer not in fixed and not (layer.raw.is_parameter or layer.raw.is_result)
-    ]
+    layers, initial = _in_order(graph, fixed)
     weights = _weights(layers, fixed)
     missing = {
-        output: sum(not user.layer.raw.is_result for user in output.users)
+        output: sum(not (user.layer.raw.is_result or _assigns(user.layer)) for user in output.users)
         for layer in layers
         for output in layer.outputs
     }
+    updates = _updates(graph, layers)
+    waiting: set[GraphLayer] = set()
     live: dict[Output, None] = {}
     places: list[_Place] = []
     reached = 0
@@ -79,10 +79,62 @@ def _places(graph: Editing) -> list[_Place]:
                 missing[end.source] -= 1
                 if not missing[end.source] and not _is_output(end.source):
                     live.pop(end.source, None)
-        live.update(dict.fromkeys(output for output in layer.outputs if output.users))
-        if live:
+        live.update(
+            dict.fromkeys(each for each in layer.outputs if missing[each] or _is_output(each))
+        )
+        waiting |= updates.get(layer, set())
+        waiting.discard(layer)
+        if live and not waiting and not any(output.layer in initial for output in live):
             places.append(_Place(reached, tuple(live)))
     return places
+
+
+def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer], set[GraphLayer]]:
+    """The layers that compute something, variables read as late as possible.
+
+    Also those of them that compute nothing but what variables begin with.
+    """
+    layers = [
+        layer
+        for layer in graph.sorted()
+        if layer not in fixed
+        and not (layer.raw.is_parameter or layer.raw.is_result or _assigns(layer))
+    ]
+    reads = {layer for layer in layers if layer.raw.folded_type == "readvalue"}
+    if not reads:
+        return layers, set()
+    late: set[GraphLayer] = set()
+    for layer in reversed(layers):
+        users = {user.layer for output in layer.outputs for user in output.users}
+        if layer in reads or (users and users <= late):
+            late.add(layer)
+    order: dict[GraphLayer, None] = {}
+    for layer in layers:
+        if layer in late:
+            continue
+        waiting = [layer]
+        while waiting:
+            before = [each for each in waiting[-1].producers if each in late and each not in order]
+            if before:
+                waiting += before
+            else:
+                order[waiting.pop()] = None
+    return list(order), late - reads
+
+
+def _assigns(layer: GraphLayer) -> bool:
+    return layer.raw.folded_type == "assign"
+
+
+def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[GraphLayer]]:
+    """By layer that reads a variable: the layer that computes its next value, if it comes later."""
+    rank = {layer: at for at, layer in enumerate(layers)}
+    updates: dict[GraphLayer, set[GraphLayer]] = {}
+    for _, read, assign in variables_of(graph):
+        new = assign.inputs[0].source.layer
+        if read in rank and rank.get(new, -1) > rank[read]:
+            updates.setdefault(read, set()).add(new)
+    return updates
 
 
 def _is_output(output: Output) -> bool:

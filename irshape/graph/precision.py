@@ -29,6 +29,7 @@ def to_f16(graph: Editing, keep: Selection) -> int:
     kept = selected(graph, keep)
     half: dict[Output, Output] = {}
     count = 0
+    same = {layer for layer in graph.layers if _converts_nothing(layer)}
     with graph.changes.whole():
         for layer in graph.sorted():
             if layer in kept or layer.bodies or layer.raw.is_parameter or layer.raw.is_result:
@@ -39,7 +40,9 @@ def to_f16(graph: Editing, keep: Selection) -> int:
                 count += _halve(graph, layer, half)
             except GraphError:
                 continue  # an operation that takes or gives f32 only
-        _drop_converts(graph)
+        for layer in graph.layers:
+            if _converts_nothing(layer) and layer not in same and layer not in kept:
+                layer.remove(bypass=0)
         constants = [
             (new, old.layer.name, old.names, old.layer.rt_info_text)
             for old, new in half.items()
@@ -104,15 +107,11 @@ def _in_f16(value: Any) -> Any:
         return np.clip(value.astype(np.float32), -65504, 65504).astype(np.float16)
 
 
-def _drop_converts(graph: Editing) -> None:
-    """Removes conversions that change nothing."""
-    for layer in graph.layers:
-        if (
-            layer.raw.folded_type == "convert"
-            and layer.origin is None
-            and layer.output.element_type is layer.inputs[0].source.element_type
-        ):
-            layer.remove(bypass=0)
+def _converts_nothing(layer: GraphLayer) -> bool:
+    return (
+        layer.raw.folded_type == "convert"
+        and layer.output.element_type is layer.inputs[0].source.element_type
+    )
 
 
 _INTEGER_WEIGHTS = ("i4", "u4", "i8", "u8", "nf4", "f8e4m3", "f8e5m2")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..model.source import Passage, passage_bytes
 from .copying import duplicate, transplant
@@ -187,13 +187,7 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str]) -> list[G]:
     """See `Graph.split`."""
     stages = [[cut] if isinstance(cut, str) else cut for cut in cuts]
     bounds = [[graph.tensor(given) for given in stage] for stage in stages]
-    done: set[GraphLayer] = set()
-    groups: list[set[GraphLayer]] = []
-    for tensors in bounds:
-        reached = graph._reachable(output.layer for output in tensors)
-        groups.append(reached - done)
-        done |= reached
-    groups.append({layer for layer in graph.layers if layer not in done})
+    groups = _groups(graph, bounds)
     fixed = fixed_layers(graph)
     parts = []
     for number in range(len(groups)):
@@ -205,6 +199,49 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str]) -> list[G]:
             )
         parts.append(part)
     return parts
+
+
+def _groups(graph: Editing, bounds: Sequence[Sequence[Output]]) -> list[set[GraphLayer]]:
+    """The layers of each part; a variable is assigned in the part that reads it."""
+    variables = variables_of(graph)
+    done: set[GraphLayer] = set()
+    groups: list[set[GraphLayer]] = []
+    for number, tensors in enumerate(bounds, 1):
+        reached = done | graph._reachable(output.layer for output in tensors)
+        waiting = variables
+        while ready := [each for each in waiting if each.read in reached]:
+            waiting = [each for each in waiting if each.read not in reached]
+            for variable in ready:
+                more = graph._reachable([variable.assign]) - reached - {variable.assign}
+                if any(end.source in tensors for layer in more for end in layer.inputs):
+                    raise GraphError(
+                        f"the variable '{variable.name}' is read in part {number} and assigned "
+                        "in a later one",
+                        help="cut before it is read, or behind what is assigned to it",
+                    )
+                reached |= {*more, variable.assign}
+        groups.append(reached - done)
+        done = reached
+    groups.append({layer for layer in graph.layers if layer not in done})
+    return groups
+
+
+class Variable(NamedTuple):
+    """A variable of a graph, with the layers that read and assign it."""
+
+    name: str
+    read: GraphLayer
+    assign: GraphLayer
+
+
+def variables_of(graph: Editing) -> list[Variable]:
+    """The variables that are read and assigned in the net."""
+    by_kind: dict[str, dict[str, GraphLayer]] = {"readvalue": {}, "assign": {}}
+    for layer in graph.layers:
+        if layer.raw.folded_type in by_kind:
+            by_kind[layer.raw.folded_type][str(layer.attributes["variable_id"])] = layer
+    reads, assigns = by_kind.values()
+    return [Variable(name, reads[name], assigns[name]) for name in reads if name in assigns]
 
 
 def _between(cuts: Sequence[Sequence[Output]], number: int) -> str:

@@ -124,6 +124,27 @@ def test_the_state_is_what_makes_the_next_token() -> None:
     np.testing.assert_allclose(logits, whole[0], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("assigned_first", [True, False])
+def test_a_variable_is_read_before_it_is_assigned(assigned_first: bool) -> None:
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[2]", name="x")
+
+    def assign() -> None:
+        graph.add_layer("Assign", x * np.float32(2), variable_id="s")
+
+    if assigned_first:
+        assign()
+    zeros = np.zeros(2, np.float32)
+    kinds = {"variable_type": "f32", "variable_shape": "[2]"}
+    graph.result(graph.add("ReadValue", zeros, variable_id="s", **kinds), "before")
+    if not assigned_first:
+        assign()
+    session = irshape.Session(graph.model())
+    given = [np.full(2, number, np.float32) for number in (1, 2, 3)]
+    before = [session.run({"x": each})["before"][0] for each in given]
+    assert before == [0, 2, 4]  # as OpenVINO computes, whatever the order in the file
+
+
 def test_a_kept_tensor_is_not_written_over() -> None:
     session = irshape.Session(irshape.load(DECODER))
     step = of_irshape(session)

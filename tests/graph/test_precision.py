@@ -107,3 +107,24 @@ def test_constants_in_f16_keep_their_names(tmp_path: Path) -> None:
     after = Graph.load(tmp_path / "half.xml")
     assert {name: after[name].output.names for name in before} == before
     assert "f16" in {str(after[name].output.element_type) for name in single}
+
+
+def test_weights_that_are_compressed_already_feed_layers_in_f16(tmp_path: Path) -> None:
+    path = EXAMPLES / "classifier.xml"
+    ov.save_model(ov.Core().read_model(path), tmp_path / "compressed.xml")
+    graph = Graph.load(tmp_path / "compressed.xml")
+    assert graph.to_f16()
+    assert not [
+        layer.name
+        for layer in graph
+        if layer.type == "Convert"
+        and layer.output.element_type is layer.inputs[0].source.element_type
+    ]
+    graph.save(tmp_path / "half.xml")
+    exact = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+    image = np.random.default_rng(0).random([1, 3, 32, 32], np.float32)
+    half, whole = (
+        ov.Core().compile_model(each, "CPU", exact)([image])[0]
+        for each in (tmp_path / "half.xml", path)
+    )
+    np.testing.assert_allclose(half, whole, atol=1e-2)

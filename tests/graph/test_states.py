@@ -157,3 +157,48 @@ def test_next_values_that_are_used_otherwise_too(case: Shared, tmp_path: Path) -
         assert steps == case.values
         assert len(graph.outputs) == case.outputs
         graph.make_stateful(graph.make_stateless())
+
+
+@pytest.mark.parametrize("parts", [2, 3, 4, 6])
+def test_a_stateful_decoder_in_parts(parts: int) -> None:
+    graph = decoder()
+    pairs = {
+        name: name.replace("past_key_values", "present")
+        for layer in graph.parameters
+        if (name := layer.name).startswith("past")
+    }
+    graph.make_stateful(pairs)
+    whole = irshape.Session(graph.model())
+    sessions = []
+    split = graph.split(parts=parts)
+    for part in split:
+        reads, assigns = (
+            [layer.attributes["variable_id"] for layer in part if layer.type == kind]
+            for kind in ("ReadValue", "Assign")
+        )
+        assert sorted(reads) == sorted(assigns)
+        assert all(output.users for output in part.inputs)
+        sessions.append(irshape.Session(part.model()))
+    for past in (0, 2):
+        tensors = {
+            "input_ids": np.array([[5, 6]]),
+            "attention_mask": np.ones((1, past + 2), np.int64),
+            "position_ids": np.array([[past, past + 1]]),
+        }
+        expected = whole.run(tensors)["logits"]
+        for part, session in zip(split, sessions, strict=True):
+            feed = {layer.name: tensors[layer.name] for layer in part.parameters}
+            tensors.update(session.run(feed))
+        np.testing.assert_allclose(tensors["logits"], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_cut_between_a_variable_and_its_next_value() -> None:
+    graph = Graph()
+    x = graph.parameter("f32", "[2]", name="x")
+    state = graph.parameter("f32", "[2]", name="state")
+    middle = graph.add("Relu", x + state, name="middle")
+    graph.result(op.sigmoid(middle), "next")
+    graph.make_stateful({"state": "next"})
+    graph.result(middle * np.float32(2), "y")
+    with pytest.raises(GraphError, match="'state' is read in part 1 and assigned in a later one"):
+        graph.split("middle")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from ..formats.ir.edits import Edit
 from ..formats.ir.reader import read
 from ..inference.engine import infer
-from ..model.graph import NotReadable
+from ..model.graph import Model, NotReadable
 from ..model.source import Source
 from ..model.weights import Weights
 from ..rules import Context
+from .nearby import problems_around
 from .rereading import Rereading, graver_findings
 from .stray_text import Slip, edited
 
@@ -38,39 +39,63 @@ def sides(source: Source) -> list[tuple[int, Slip]]:
 def rated(source: Source, choices: Sequence[Slip]) -> list[tuple[int, Slip]]:
     """Slips that exclude each other, each with how many errors and warnings it leaves.
 
-    The first is read as a whole, the others where they differ from it.
+    Of two, only those around the place are counted, where these differ in number.
     """
-    known: tuple[Rereading, Slip] | None = None
-    rows: list[tuple[int, Slip]] = []
-    for slip in choices:
-        if known is None:
-            context = _read(source, slip)
-            known = None if context is None else (Rereading(context), slip)
-        else:
-            rereading, first = known
-            context = rereading.context_with([_difference(source.data, first, slip)])
-        if context is not None:
-            rows.append((sum(1 for _ in graver_findings(context)), slip))
-    return sorted(rows, key=lambda each: each[0])
+    first = next(_readable(source, choices), None)
+    if first is None:
+        return []
+    model, one = first
+    others = choices[choices.index(one) + 1 :]
+    if len(choices) == 2 and others:
+        change = _difference(source.data, one, others[0])
+        counts = problems_around(model, change)
+        if counts is not None and counts[0] != counts[1]:
+            return sorted(zip(counts, choices, strict=True), key=_count)
+    context = Context(model, infer(model, compare=True), reasons=False)
+    rows, rereading = [(_problems(context), one)], Rereading(context)
+    for slip in others:
+        with_it = rereading.context_with([_difference(source.data, one, slip)])
+        if with_it is not None:
+            rows.append((_problems(with_it), slip))
+    return sorted(rows, key=_count)
 
 
-def _read(source: Source, slip: Slip) -> Context | None:
-    """A text as rules look at it, without its .bin; None if it cannot be read."""
-    text = edited(source.data, slip.edits)
-    try:
-        model = read(Source(source.path, text, source.encoding))
-    except NotReadable:
-        return None
-    model.weights = Weights(None, None, "absent")
-    return Context(model, infer(model, compare=True), reasons=False)
+def _count(row: tuple[int, Slip]) -> int:
+    return row[0]
+
+
+def _problems(context: Context) -> int:
+    return sum(1 for _ in graver_findings(context))
+
+
+def _readable(source: Source, slips: Iterable[Slip]) -> Iterator[tuple[Model, Slip]]:
+    """The models of a text with those of some slips with which it can be read, without its .bin."""
+    for slip in slips:
+        text = edited(source.data, slip.edits)
+        try:
+            model = read(Source(source.path, text, source.encoding))
+        except NotReadable:
+            continue
+        model.weights = Weights(None, None, "absent")
+        yield model, slip
 
 
 def _difference(text: bytes, one: Slip, other: Slip) -> Edit:
-    """What makes the text with one slip that with another."""
+    """What makes the text with one slip that with another, as little as it can be."""
     edits = (*one.edits, *other.edits)
     start, behind = min(edits).start, len(text) - max(edit.end for edit in edits)
     before, after = edited(text, one.edits), edited(text, other.edits)
-    return Edit(start, len(before) - behind, after[start : len(after) - behind])
+    old, new = before[start : len(before) - behind], after[start : len(after) - behind]
+    head = _equal(old, new)
+    old, new, start = old[head:], new[head:], start + head
+    tail = _equal(old[::-1], new[::-1])
+    return Edit(start, start + len(old) - tail, new[: len(new) - tail])
+
+
+def _equal(one: bytes, other: bytes) -> int:
+    """How many bytes two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def half_a_conflict(text: bytes) -> Iterator[Slip]:

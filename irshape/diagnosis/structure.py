@@ -115,9 +115,12 @@ def _slips(text: bytes, at: int, opened: list[Opened], runs: list[_Run]) -> Iter
     window = Window(text)
     while (start := text.find(b"<", at)) >= 0:
         if opened:
-            regular = _regular(window, at, opened[-1][0])
+            parent = opened[-1][0]
+            if parent not in CHILDREN:  # of what is unknown, the children are passed as well
+                parent = next((name for name in _IN_RUNS if _begins(text, start, name)), parent)
+            regular = _regular(window, at, parent)
             if regular > at:
-                begin = _IN_RUNS.get(opened[-1][0])
+                begin = _IN_RUNS.get(parent)
                 if begin is not None:
                     runs.append(_Run(at, regular, begin, tuple(opened)))
                 at = regular
@@ -147,6 +150,10 @@ def _slips(text: bytes, at: int, opened: list[Opened], runs: list[_Run]) -> Iter
             if not tag[4]:
                 opened.append((name, start, tag.end()))
         at = tag.end()
+
+
+def _begins(text: bytes, start: int, name: str) -> bool:
+    return text.startswith(_IN_RUNS[name], start)
 
 
 def _in_text(text: bytes, start: int, end: int, parent: str) -> Iterator[Slip]:

@@ -307,7 +307,7 @@ class Trial:
     ) -> _Part | None:
         """The part with some edits, read and inferred; None if it cannot be read."""
         scene = self.scene
-        positions = sorted({*self._positions, *needs}) if needs else self._positions
+        positions = sorted({*self.positions, *needs}) if needs else self.positions
         part = read_part(scene, positions, self._inside, self._edges, edits)
         if part is None:
             return None
@@ -315,7 +315,7 @@ class Trial:
         return self._inferred(part.model, part.positions)
 
     @cached_property
-    def _positions(self) -> list[int]:
+    def positions(self) -> list[int]:
         """The layers of the part and those that feed them."""
         scene = self.scene
         positions = {*self.core}

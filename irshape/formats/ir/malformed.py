@@ -16,6 +16,8 @@ _TAG = re.compile(
 )
 _CONFLICT_MARK = re.compile(rb"^(?P<mark><{7}|={7}|>{7})(?: [^\n]*)?\r?$", re.MULTILINE)
 
+_WITHOUT_LAYERS = {b"layer", b"input", b"output", b"port", b"dim", b"edges"}
+"""Elements that hold no layers, in which none are looked for."""
 _MARGIN = 1 << 12
 """How far past the place where a parser stops a tag may end."""
 
@@ -81,7 +83,7 @@ def _unclosed(text: bytes, stopped: int) -> Malformation | None:
             break
         if tag.start() > stopped:
             return None
-        if opened and opened[-1][0] == b"layers":
+        if opened and opened[-1][0] not in _WITHOUT_LAYERS:
             at = min(read_layers(window, at, Body()), stopped)
     else:
         return None

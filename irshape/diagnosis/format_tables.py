@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-_BODIES = ("body", "then_body", "else_body")
+BODIES = ("body", "then_body", "else_body")
 _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 CHILDREN: dict[str, tuple[str, ...]] = {
     "net": ("layers", "edges", "rt_info", "meta_data"),
     "layers": ("layer",),
-    "layer": ("data", "input", "output", "rt_info", "back_edges", *_BODIES, *_PORT_MAPS),
+    "layer": ("data", "input", "output", "rt_info", "back_edges", *BODIES, *_PORT_MAPS),
     "input": ("port",),
     "output": ("port",),
     "port": ("dim", "rt_info"),
     "edges": ("edge",),
     "back_edges": ("edge",),
-    **dict.fromkeys(_BODIES, ("layers", "edges", "rt_info", "back_edges")),
+    **dict.fromkeys(BODIES, ("layers", "edges", "rt_info", "back_edges")),
     **dict.fromkeys(_PORT_MAPS, ("input", "output")),
     **dict.fromkeys(("dim", "data", "edge"), ()),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from ..faults import Fault
 from ..formats.ir.edits import Edit
@@ -30,10 +30,11 @@ from ..rule_ids import (
 from ..rules import Context
 from .between_elements import without_texts
 from .candidate import Candidate, Diagnosis
+from .displaced_lines import in_displaced_lines, is_in_order
 from .merge_conflicts import half_a_conflict
 from .out_of_place import element_end
 from .rereading import Rereading, graver_findings
-from .stray_text import Slip, in_lines
+from .stray_text import Slip, edited, in_lines
 from .trial import take
 from .work import Work
 from .wrong_body import in_the_wrong_body
@@ -44,7 +45,7 @@ _COMMENTED = re.compile(
 )
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _TOO_MANY = (DUPLICATE_ID, UNREACHABLE_LAYER, MISSING_EDGE)
-MAX_TRIED = 2
+MAX_TRIED = 3
 """How often the file is checked again as a whole."""
 MOST_TEXTS = 20_000
 """With more texts between elements than this, the file is something else."""
@@ -101,10 +102,12 @@ def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]
         between = texts_between(text, OPAQUE)
         if 1 < len(between) <= MOST_TEXTS:
             yield without_texts(text, between)
-    if rereading.structure.is_sound:
-        return
-    yield from in_lines(text, places[:1])
-    yield from rereading.structure.slips()
+    structure = rereading.structure
+    slips = [*in_lines(text, places[:1]), *structure.slips()] if not structure.is_sound else []
+    ordered = [is_in_order(structure, slip.edits, edited(text, slip.edits)) for slip in slips]
+    yield from (slip for slip, fits in zip(slips, ordered, strict=True) if fits)
+    yield from islice(in_displaced_lines(structure, places[:1]), 2)
+    yield from (slip for slip, fits in zip(slips, ordered, strict=True) if not fits)
 
 
 def _twice(text: bytes, places: Sequence[int]) -> Iterator[Slip]:

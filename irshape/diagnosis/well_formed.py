@@ -11,6 +11,7 @@ from ..model.source import Source
 from ..rule_ids import MALFORMED_XML, NOT_AN_IR
 from .between_elements import around_the_document
 from .candidate import Candidate, Diagnosis
+from .displaced_lines import in_displaced_lines, is_in_order
 from .in_tags import doubled_attributes
 from .merge_conflicts import rated, sides
 from .stray_text import Slip, edited, in_characters, in_lines, in_one_character
@@ -82,18 +83,26 @@ def _cut_off(finding: Finding) -> Diagnosis:
 def slip(source: Source, stopped: int = 0, *, structure: bool = False) -> Slip | None:
     """The slip after which the whole text is well-formed; None if no single one is it.
 
+    Of several, that is chosen after which the lines stand in the order of writers.
+
     stopped: where a parser stops. structure: each element has to be where it belongs, too.
     """
     elements = Structure(source.data)
     stops = len(source.data) if structure else stopped
-    for candidate in _of_structure(elements, stopped) if structure else _of_text(elements, stopped):
+    tried = _of_structure(elements, stopped) if structure else _of_text(elements, stopped)
+    fallback: Slip | None = None
+    for candidate in tried:
         after = edited(source.data, candidate.edits)
+        if fallback is not None and not is_in_order(elements, candidate.edits, after):
+            continue
         outside = elements.outside(min(min(candidate.edits).start, stops))
         if _end_of_parsing(after, *outside) is None and (
             not (candidate.doubtful or structure) or elements.is_sound_after(candidate.edits, after)
         ):
-            return candidate
-    return None
+            if fallback is not None or is_in_order(elements, candidate.edits, after):
+                return candidate
+            fallback = candidate
+    return fallback
 
 
 def _of_structure(elements: Structure, stopped: int) -> Iterator[Slip]:
@@ -114,6 +123,7 @@ def _of_text(elements: Structure, stopped: int) -> Iterator[Slip]:
     yield from slips
     yield from in_lines(text, places)
     yield from in_one_character(text, places)
+    yield from in_displaced_lines(elements, places)
 
 
 def is_well_formed(text: bytes) -> bool:

@@ -1,0 +1,270 @@
+"""Lines of which a part is lost, or in which something else stands: what they may have been."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from .format_tables import CHILDREN
+from .line_grammar import ATTRIBUTES, Place, Tag, tag_of
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    **ATTRIBUTES,
+    "entry": (
+        *("axis", "external_port_id", "internal_layer_id"),
+        *("start", "end", "stride", "part_size", "purpose"),
+    ),
+}
+_ATTRIBUTE = re.compile(rb"(?<![\w.-])([A-Za-z_][\w.-]*)=\"([^\"<>=]*)\"(?=[\s/>]|$)")
+_LENIENT = re.compile(rb"([^\s=\"'`]*)\s*=?\s*([^\s=]*(?:,\s*[^\s=,]+)*)")
+_ODD = b"\"'`\\~|^ \t\r\n/>" + "«»“”„″′‘’".encode()
+_START = re.compile(rb"<([a-z_]+)(?=[\s/>])")
+_NUMBER = re.compile(rb"(?<![\w.])-?\d+(?![\w.])")
+_CONTAINERS = {name for name in CHILDREN if CHILDREN[name]} - {"layer", "port", "net"}
+_WITH_SLASH = ("edge", "data", "entry")
+ALIKE = 0.7
+"""How alike a damaged name has to be to that of an attribute."""
+_OF_LAYERS = re.compile(rb'type="([^"]*)"')
+
+
+def mended(
+    damaged: bytes, place: Place, following: Tag | None, text: bytes, start: int
+) -> Iterator[list[bytes]]:
+    """The lines that a damaged one may have been, the likeliest first.
+
+    place: what is known before it. following: the next whole tag. start: where it begins.
+    """
+    line = damaged.strip()
+    joined = re.sub(rb"\s*\r?\n\s*", b"", line)
+    spaced = re.sub(rb"\s*\r?\n\s*", b" ", line)
+    for whole in dict.fromkeys((joined, spaced)):
+        if b"\n" in line and tag_of(whole) is not None:
+            yield [whole]
+    yield from ([text] for text in _literals(joined, place))
+    names = [match[1] for match in _ATTRIBUTE.finditer(spaced)]
+    if len(set(names)) < len(names):
+        yield from _two_tags(spaced, place, following, text, start)
+    for name in CHILDREN.get(place.parent, ()):
+        key = _key(name, place.parent)
+        if key is not None:
+            rendered = _rendered(spaced, name, key, place, following, text, start)
+            if rendered is not None:
+                yield [rendered]
+    yield from _two_tags(spaced, place, following, text, start)
+    if len(line) < 8 or not _ATTRIBUTE.search(line):
+        yield []
+
+
+def _key(name: str, parent: str) -> str | None:
+    if name in ("input", "output"):
+        return "entry" if parent.endswith("port_map") else None
+    return name if name in (*_NAMES, "data") else None
+
+
+# tags without attributes
+
+
+def _literals(line: bytes, place: Place) -> Iterator[bytes]:
+    """Tags without attributes, and dimensions, of which a piece is lost, added or replaced."""
+    parent = place.parent
+    known = [f"</{parent}>".encode()]
+    known += [f"<{n}>".encode() for n in CHILDREN.get(parent, ()) if n in _CONTAINERS]
+    if parent.endswith("port_map"):
+        known = known[:1]
+    if parent == "port":
+        known += [b"<dim>%s</dim>" % n for n in dict.fromkeys(_NUMBER.findall(line))]
+        known += [b"<dim>%s</dim>" % n for n in dict.fromkeys(re.findall(rb"\d+", line))]
+    scored = [(score, text) for text in known if (score := _changes(line, text)) is not None]
+    for _, text in sorted(scored):
+        yield text
+
+
+def _changes(line: bytes, text: bytes) -> int | None:
+    """How many characters differ if one piece was lost, added or replaced; None if more was."""
+    head = 0
+    while head < min(len(line), len(text)) and line[head] == text[head]:
+        head += 1
+    tail = 0
+    most = min(len(line), len(text)) - head
+    while tail < most and line[-1 - tail] == text[-1 - tail]:
+        tail += 1
+    kept = head + tail
+    lost, more = len(text) - kept, len(line) - kept
+    if kept >= 2 and (not more or not lost or (lost <= 2 and more <= 2 and kept >= 4)):
+        return lost + more
+    return None
+
+
+# tags with attributes
+
+
+def _rendered(
+    line: bytes,
+    name: str,
+    key: str,
+    place: Place,
+    following: Tag | None,
+    text: bytes,
+    start: int,
+) -> bytes | None:
+    """A damaged line as a tag with the attributes that are left of it; None if it is no such."""
+    known = _NAMES.get(key) or _names_of_data(text, start, line)
+    opening = _START.match(line)
+    if opening is not None and opening[1].decode() != name:
+        return None
+    at = opening.end() if opening is not None else 0
+    whole: dict[str, tuple[int, int, bytes]] = {}
+    for match in _ATTRIBUTE.finditer(line, at):
+        attribute = match[1].decode()
+        if attribute in known and attribute not in whole:
+            whole[attribute] = (match.start(), match.end(), match[2])
+    if opening is None and not whole:
+        return None
+    values = {attribute: span[2] for attribute, span in whole.items()}
+    gaps = _gaps(line, at, sorted(whole.values()))
+    for low, high in gaps:
+        piece = line[low:high]
+        before = [a for a in known if a in whole and whole[a][1] <= low]
+        behind = [a for a in known if a in whole and whole[a][0] >= high]
+        first = known.index(before[-1]) + 1 if before else 0
+        last = known.index(behind[0]) if behind else len(known)
+        lost = [a for a in known[first:last] if a not in values]
+        values |= _of_piece(piece, lost, is_last=high == len(line))
+    if len(values) < (1 if opening is None else 0):
+        return None
+    if opening is None and not _is_telling(values, key):
+        return None
+    words = b"".join(b' %s="%s"' % (a.encode(), values[a]) for a in known if a in values)
+    closed = key in _WITH_SLASH or (key == "port" and _is_empty(place, following))
+    return b"<" + name.encode() + words + (b"/>" if closed else b">")
+
+
+def _is_telling(values: dict[str, bytes], key: str) -> bool:
+    """Whether attributes tell of which element they are, where its name is lost."""
+    own = {"layer": {"version", "type"}, "port": {"precision", "names", "id"}}
+    return key not in own or bool(own[key] & values.keys())
+
+
+def _is_empty(place: Place, following: Tag | None) -> bool:
+    """Whether a port has no dimensions: what follows does not stand in it."""
+    if following is None or following.name == "dim":
+        return False
+    return not (following.closes and following.name == "port")
+
+
+def _gaps(line: bytes, at: int, spans: list[tuple[int, int, bytes]]) -> list[tuple[int, int]]:
+    """What stands between whole attributes."""
+    gaps = []
+    for begin, end, _ in spans:
+        gaps.append((at, begin))
+        at = end
+    gaps.append((at, len(line)))
+    return [(low, high) for low, high in gaps if line[low:high].strip(b" \t\r\n/>")]
+
+
+def _of_piece(piece: bytes, lost: list[str], *, is_last: bool) -> dict[str, bytes]:
+    """The attribute that a damaged piece of a tag is, with its value if that is left."""
+    cleaned = piece.strip(b" \t\r\n")
+    if is_last:
+        cleaned = re.sub(rb"\s*/?>?$", b"", cleaned)
+    if not lost or not cleaned:
+        return {}
+    match = _LENIENT.match(cleaned)
+    name, value = (match[1], match[2]) if match is not None else (b"", b"")
+    if match is not None and match.end() < len(cleaned):
+        value = cleaned[match.start(2) :]
+    plain = re.sub(rb"[^\w.-]", b"", name).decode("ascii", "replace")
+    value = value.strip(_ODD)
+    ends = cleaned.endswith((b'"', b"'")) or any(
+        cleaned.endswith(mark.encode()) for mark in "»”″’`"
+    )
+    attribute = _attribute_like(plain, lost)
+    if attribute is None or not value or b"=" in value or b'"' in value:
+        return {}
+    if not ends and attribute not in ("name", "type"):
+        return {}  # its end may be lost
+    return {attribute: value}
+
+
+def _attribute_like(name: str, lost: list[str]) -> str | None:
+    if name in lost:
+        return name
+    if not name:
+        return lost[-1] if len(lost) == 1 else None
+    near = [a for a in lost if SequenceMatcher(None, a, name).ratio() >= ALIKE]
+    if len(near) == 1:
+        return near[0]
+    ends = [a for a in lost if a.endswith(name)] or [a for a in lost if a.startswith(name)]
+    return ends[-1] if ends else None
+
+
+def _names_of_data(text: bytes, start: int, line: bytes) -> tuple[str, ...]:
+    """The attributes of `<data>`, as another layer of the type has them; else those left."""
+    head = text.rfind(b"<layer ", 0, start)
+    kind = _OF_LAYERS.search(text, head, start) if head >= 0 else None
+    own = [m[1].decode() for m in _ATTRIBUTE.finditer(line)]
+    if kind is not None:
+        pattern = re.compile(
+            rb'<layer [^<>]*type="%s"[^<>]*>\s*<data((?: [\w.]+="[^"<>]*")+)' % re.escape(kind[1])
+        )
+        for match in pattern.finditer(text):
+            if match.start() != head:
+                names = [m[1].decode() for m in _ATTRIBUTE.finditer(match[1])]
+                if set(own) <= set(names):
+                    return tuple(names)
+    return tuple(dict.fromkeys(own))
+
+
+# two tags of which what was between them is lost
+
+
+def _two_tags(
+    line: bytes, place: Place, following: Tag | None, text: bytes, start: int
+) -> Iterator[list[bytes]]:
+    """The beginning of one tag and the end of another."""
+    opening = _START.match(line)
+    if opening is None:
+        return
+    name = opening[1].decode()
+    key = _key(name, place.parent)
+    if key is None or name not in CHILDREN.get(place.parent, ()):
+        return
+    names = _NAMES.get(key) or _names_of_data(text, start, line)
+    end = opening.end()
+    for match in _ATTRIBUTE.finditer(line, end):
+        if match[1].decode() not in names:
+            break
+        end = match.end()
+    left, right = line[:end], line[end:]
+    close = re.search(rb"</([a-z_]+)>$", right)
+    inside = place._replace(opened=(*place.opened, name))
+    if close is not None:
+        inner = close[1].decode()
+        tag = Tag(inner, inner != "dim", inner == "dim", -1, True)
+        first = _rendered(left, name, key, place, tag, text, start)
+        if first is not None and inner == "dim":
+            number = re.search(rb">(-?\d+)</dim>$", right)
+            yield [first, b"<dim>%s</dim>" % number[1]] if number is not None else [first]
+        elif first is not None:
+            yield [first, close[0]]
+        return
+    for other in CHILDREN.get(name, ()) if name == "layer" else ():
+        other_key = _key(other, name)
+        first = _rendered(left, name, key, place, None, text, start)
+        if other_key is None or first is None:
+            continue
+        second = _rendered(right, other, other_key, inside, following, text, start)
+        if second is not None:
+            yield [first, second]
+    if name in ("edge", "port"):
+        first = _rendered(left, name, key, place, following, text, start)
+        if first is not None:
+            second = _rendered(right, name, key, place, following, text, start)
+            if second is not None and right.strip(b" />"):
+                yield [first, second]
+    tag = tag_of(b"<" + re.sub(rb"^[^<]*<", b"", right)) if b"<" in right else None
+    if tag is not None:
+        first = _rendered(left, name, key, place, tag, text, start)
+        if first is not None:
+            yield [first, b"<" + re.sub(rb"^[^<]*<", b"", right)]

@@ -1,0 +1,141 @@
+"""What an IR has in which line, as writers lay it out: one tag a line, in one order.
+
+It is stricter than the format: sections follow each other, and ids are counted on. So it decides
+between texts of which each is well-formed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .format_tables import BODIES, CHILDREN, KNOWN
+
+_WHOLE = re.compile(
+    rb"\s*<(?:dim>\s*-?\d+\s*</dim"
+    rb"|(?P<close>/)?(?P<name>[A-Za-z_][\w.-]*)(?P<attributes>(?:\s+[\w.:-]+=\"[^\"<]*\")*)"
+    rb"\s*(?P<empty>/)?)>\s*"
+)
+_ID = re.compile(rb"\sid=\"(\d{1,18})\"")
+_SECTIONS = {"data": 1, "input": 2, "output": 3}
+_NAME = re.compile(rb"\s([\w.:-]+)=")
+ATTRIBUTES: dict[str, tuple[str, ...]] = {
+    "layer": ("id", "name", "type", "version", "output_names"),
+    "port": ("id", "precision", "names"),
+    "edge": ("from-layer", "from-port", "to-layer", "to-port"),
+}
+"""The attributes of elements, in the order in which they are written."""
+
+
+class Tag(NamedTuple):
+    """The tag of a line."""
+
+    name: str
+    closes: bool
+    empty: bool
+    number: int
+    """The id, or -1."""
+    is_complete: bool
+    """Whether it has no attributes but its own, and those without which it says nothing."""
+
+
+DIM = Tag("dim", False, True, -1, True)
+
+
+def tag_of(line: bytes) -> Tag | None:
+    """The tag of a line; None if it is not one whole tag, or one dimension."""
+    match = _WHOLE.fullmatch(line)
+    if match is None:
+        return None
+    if match["name"] is None:
+        return DIM
+    name, attributes = match["name"].decode(), match["attributes"]
+    number = _ID.search(attributes)
+    complete = bool(match["close"]) or _is_complete(name, attributes)
+    return Tag(
+        name,
+        bool(match["close"]),
+        bool(match["empty"]),
+        int(number[1]) if number is not None else -1,
+        complete,
+    )
+
+
+def _is_complete(name: str, attributes: bytes) -> bool:
+    known = ATTRIBUTES.get(name)
+    if known is None:
+        return True
+    names = {match[1].decode() for match in _NAME.finditer(attributes)}
+    if name == "edge":
+        return len(names) > 1 and names <= set(known)
+    return "id" in names and names <= set(known) and (name == "port" or "version" in names)
+
+
+class Place(NamedTuple):
+    """What is known at the beginning of a line."""
+
+    opened: tuple[str, ...]
+    """The elements around it."""
+    section: int = 0
+    """The last section of the layer; -1 where that is not known."""
+    port: int = 0
+    """The id of the next port of the layer; -1 where that is not known."""
+    layer: int = -1
+    """The id of the next layer; -1 where that is not known."""
+    outer: tuple[tuple[int, int, int], ...] = ()
+    """The last three of the layers around the body."""
+
+    @property
+    def parent(self) -> str:
+        return self.opened[-1] if self.opened else ""
+
+
+def step(place: Place, tag: Tag) -> Place | None:
+    """What is known behind a tag; None where it may not stand."""
+    parent, opened = place.parent, place.opened
+    if not tag.is_complete:
+        return None
+    if tag.closes:
+        return _closed(place, tag)
+    if parent in CHILDREN:
+        if tag.name not in CHILDREN[parent]:
+            return None
+    elif tag.name in KNOWN and opened:  # not as text of its own
+        return None
+    inner = place if tag.empty else place._replace(opened=(*opened, tag.name))
+    if tag.name == "layer":
+        if tag.number >= 0 and place.layer >= 0 and tag.number != place.layer:
+            return None
+        following = tag.number + 1 if tag.number >= 0 else -1
+        return inner._replace(section=0, port=0, layer=following)
+    if parent == "layer" and tag.name in _SECTIONS:
+        section = _SECTIONS[tag.name]
+        return None if 0 <= section <= place.section else inner._replace(section=section)
+    if tag.name == "port":
+        if place.port >= 0 and tag.number != place.port:
+            return None
+        return inner._replace(port=tag.number + 1)
+    if tag.name in BODIES and not tag.empty:
+        kept = place.section, place.port, place.layer
+        return inner._replace(layer=-1, outer=(*place.outer, kept))
+    return inner
+
+
+def _closed(place: Place, tag: Tag) -> Place | None:
+    if place.parent != tag.name:
+        return None
+    if tag.name in BODIES:
+        section, port, layer = place.outer[-1] if place.outer else (-1, -1, -1)
+        return Place(place.opened[:-1], section, port, layer, place.outer[:-1])
+    return place._replace(opened=place.opened[:-1])
+
+
+def walk(place: Place, tags: Sequence[Tag | None]) -> tuple[int, Place]:
+    """How many tags may stand there, and what is known behind them."""
+    for index, tag in enumerate(tags):
+        behind = step(place, tag) if tag is not None else None
+        if behind is None:
+            return index, place
+        place = behind
+    return len(tags), place

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from .format_tables import CHILDREN
 from .line_grammar import ATTRIBUTES, Place, Tag, tag_of
@@ -23,36 +24,46 @@ _START = re.compile(rb"<([a-z_]+)(?=[\s/>])")
 _NUMBER = re.compile(rb"(?<![\w.])-?\d+(?![\w.])")
 _CONTAINERS = {name for name in CHILDREN if CHILDREN[name]} - {"layer", "port", "net"}
 _WITH_SLASH = ("edge", "data", "entry")
+_CLOSE = re.compile(rb"</([a-z_]+)>$")
+SHORT = 8
+"""Of a line that is shorter, nothing may be meant."""
 ALIKE = 0.7
 """How alike a damaged name has to be to that of an attribute."""
 _OF_LAYERS = re.compile(rb'type="([^"]*)"')
 
 
-def mended(
-    damaged: bytes, place: Place, following: Tag | None, text: bytes, start: int
-) -> Iterator[list[bytes]]:
-    """The lines that a damaged one may have been, the likeliest first.
+class Around(NamedTuple):
+    """What is known around a damaged line."""
 
-    place: what is known before it. following: the next whole tag. start: where it begins.
-    """
+    place: Place
+    """What is known before it."""
+    following: Tag | None
+    """The next tag, if that is whole."""
+    text: bytes
+    start: int
+    """Where the line begins in the text."""
+
+
+def mended(damaged: bytes, around: Around) -> Iterator[list[bytes]]:
+    """The lines that a damaged one may have been, the likeliest first."""
     line = damaged.strip()
     joined = re.sub(rb"\s*\r?\n\s*", b"", line)
     spaced = re.sub(rb"\s*\r?\n\s*", b" ", line)
     for whole in dict.fromkeys((joined, spaced)):
         if b"\n" in line and tag_of(whole) is not None:
             yield [whole]
+    place = around.place
     yield from ([text] for text in _literals(joined, place))
     names = [match[1] for match in _ATTRIBUTE.finditer(spaced)]
     if len(set(names)) < len(names):
-        yield from _two_tags(spaced, place, following, text, start)
+        yield from _two_tags(spaced, around)
     for name in CHILDREN.get(place.parent, ()):
         key = _key(name, place.parent)
-        if key is not None:
-            rendered = _rendered(spaced, name, key, place, following, text, start)
-            if rendered is not None:
-                yield [rendered]
-    yield from _two_tags(spaced, place, following, text, start)
-    if len(line) < 8 or not _ATTRIBUTE.search(line):
+        rendered = _rendered(spaced, name, key, around) if key is not None else None
+        if rendered is not None:
+            yield [rendered]
+    yield from _two_tags(spaced, around)
+    if len(line) < SHORT or not _ATTRIBUTE.search(line):
         yield []
 
 
@@ -99,17 +110,9 @@ def _changes(line: bytes, text: bytes) -> int | None:
 # tags with attributes
 
 
-def _rendered(
-    line: bytes,
-    name: str,
-    key: str,
-    place: Place,
-    following: Tag | None,
-    text: bytes,
-    start: int,
-) -> bytes | None:
+def _rendered(line: bytes, name: str, key: str, around: Around) -> bytes | None:
     """A damaged line as a tag with the attributes that are left of it; None if it is no such."""
-    known = _NAMES.get(key) or _names_of_data(text, start, line)
+    known = _NAMES.get(key) or _names_of_data(around, line)
     opening = _START.match(line)
     if opening is not None and opening[1].decode() != name:
         return None
@@ -136,7 +139,7 @@ def _rendered(
     if opening is None and not _is_telling(values, key):
         return None
     words = b"".join(b' %s="%s"' % (a.encode(), values[a]) for a in known if a in values)
-    closed = key in _WITH_SLASH or (key == "port" and _is_empty(place, following))
+    closed = key in _WITH_SLASH or (key == "port" and _is_empty(around.following))
     return b"<" + name.encode() + words + (b"/>" if closed else b">")
 
 
@@ -146,7 +149,7 @@ def _is_telling(values: dict[str, bytes], key: str) -> bool:
     return key not in own or bool(own[key] & values.keys())
 
 
-def _is_empty(place: Place, following: Tag | None) -> bool:
+def _is_empty(following: Tag | None) -> bool:
     """Whether a port has no dimensions: what follows does not stand in it."""
     if following is None or following.name == "dim":
         return False
@@ -199,10 +202,11 @@ def _attribute_like(name: str, lost: list[str]) -> str | None:
     return ends[-1] if ends else None
 
 
-def _names_of_data(text: bytes, start: int, line: bytes) -> tuple[str, ...]:
+def _names_of_data(around: Around, line: bytes) -> tuple[str, ...]:
     """The attributes of `<data>`, as another layer of the type has them; else those left."""
-    head = text.rfind(b"<layer ", 0, start)
-    kind = _OF_LAYERS.search(text, head, start) if head >= 0 else None
+    text = around.text
+    head = text.rfind(b"<layer ", 0, around.start)
+    kind = _OF_LAYERS.search(text, head, around.start) if head >= 0 else None
     own = [m[1].decode() for m in _ATTRIBUTE.finditer(line)]
     if kind is not None:
         pattern = re.compile(
@@ -219,52 +223,65 @@ def _names_of_data(text: bytes, start: int, line: bytes) -> tuple[str, ...]:
 # two tags of which what was between them is lost
 
 
-def _two_tags(
-    line: bytes, place: Place, following: Tag | None, text: bytes, start: int
-) -> Iterator[list[bytes]]:
+def _two_tags(line: bytes, around: Around) -> Iterator[list[bytes]]:
     """The beginning of one tag and the end of another."""
     opening = _START.match(line)
-    if opening is None:
+    parent = around.place.parent
+    name = opening[1].decode() if opening is not None else ""
+    key = _key(name, parent)
+    if opening is None or key is None or name not in CHILDREN.get(parent, ()):
         return
-    name = opening[1].decode()
-    key = _key(name, place.parent)
-    if key is None or name not in CHILDREN.get(place.parent, ()):
-        return
-    names = _NAMES.get(key) or _names_of_data(text, start, line)
-    end = opening.end()
+    names = _NAMES.get(key) or _names_of_data(around, line)
+    end, seen = opening.end(), set()
     for match in _ATTRIBUTE.finditer(line, end):
-        if match[1].decode() not in names:
+        if match[1].decode() not in names or match[1] in seen:
             break
+        seen.add(match[1])
         end = match.end()
     left, right = line[:end], line[end:]
-    close = re.search(rb"</([a-z_]+)>$", right)
-    inside = place._replace(opened=(*place.opened, name))
-    if close is not None:
-        inner = close[1].decode()
-        tag = Tag(inner, inner != "dim", inner == "dim", -1, True)
-        first = _rendered(left, name, key, place, tag, text, start)
-        if first is not None and inner == "dim":
-            number = re.search(rb">(-?\d+)</dim>$", right)
-            yield [first, b"<dim>%s</dim>" % number[1]] if number is not None else [first]
-        elif first is not None:
-            yield [first, close[0]]
+    if _CLOSE.search(right) is not None:
+        yield from _with_end_tag(left, right, (name, key), around)
         return
-    for other in CHILDREN.get(name, ()) if name == "layer" else ():
-        other_key = _key(other, name)
-        first = _rendered(left, name, key, place, None, text, start)
-        if other_key is None or first is None:
-            continue
-        second = _rendered(right, other, other_key, inside, following, text, start)
-        if second is not None:
+    if name == "layer":
+        yield from _with_inner(left, right, around)
+    elif right.strip(b" />"):
+        first = _rendered(left, name, key, around)
+        second = _rendered(right, name, key, around)
+        if first is not None and second is not None:
             yield [first, second]
-    if name in ("edge", "port"):
-        first = _rendered(left, name, key, place, following, text, start)
-        if first is not None:
-            second = _rendered(right, name, key, place, following, text, start)
-            if second is not None and right.strip(b" />"):
+    if b"<" in right:
+        last = right[right.rindex(b"<") :]
+        first = _rendered(left, name, key, around._replace(following=tag_of(last)))
+        if first is not None and tag_of(last) is not None:
+            yield [first, last]
+
+
+def _with_end_tag(
+    left: bytes, right: bytes, element: tuple[str, str], around: Around
+) -> Iterator[list[bytes]]:
+    """The second tag is an end tag; of a dimension, the size may be left."""
+    close = _CLOSE.search(right)
+    if close is None:
+        return
+    inner = close[1].decode()
+    tag = Tag(inner, inner != "dim", inner == "dim", -1, True)
+    first = _rendered(left, *element, around._replace(following=tag))
+    if first is None:
+        return
+    number = re.search(rb">(-?\d+)</dim>$", right)
+    if inner == "dim":
+        yield [first, b"<dim>%s</dim>" % number[1]] if number is not None else [first]
+    else:
+        yield [first, close[0]]
+
+
+def _with_inner(left: bytes, right: bytes, around: Around) -> Iterator[list[bytes]]:
+    """The second tag stands in the layer that the first one begins."""
+    first = _rendered(left, "layer", "layer", around._replace(following=None))
+    inside = around.place._replace(opened=(*around.place.opened, "layer"))
+    for other in CHILDREN["layer"]:
+        key = _key(other, "layer")
+        if key is not None and first is not None:
+            second = _rendered(right, other, key, around._replace(place=inside))
+            if second is not None:
                 yield [first, second]
-    tag = tag_of(b"<" + re.sub(rb"^[^<]*<", b"", right)) if b"<" in right else None
-    if tag is not None:
-        first = _rendered(left, name, key, place, tag, text, start)
-        if first is not None:
-            yield [first, b"<" + re.sub(rb"^[^<]*<", b"", right)]

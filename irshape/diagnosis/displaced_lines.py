@@ -6,14 +6,13 @@ writers put it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from ..formats.ir.edits import Edit
-from .damaged_lines import mended
+from .damaged_lines import Around, mended
 from .format_tables import CHILDREN, KNOWN
-from .line_grammar import Place, Tag, step, tag_of, walk
+from .line_grammar import NEUTRAL, Place, Tag, lines_of, step, tag_of, walk
 from .stray_text import Slip
 from .structure import Structure
 
@@ -29,13 +28,15 @@ MAX_TAGS = 4
 """So many tags may be added."""
 MAX_DAMAGED = 3
 """So many lines in a row may be no tags."""
-_BETWEEN = re.compile(rb">[ \t]*<")
 _FREE = ("rt_info", "meta_data")
 """Elements that hold what they like."""
-_NEUTRAL = (b"<?", b"<!--")
-"""How lines begin that may stand anywhere."""
 LONGEST = 4000
 """A window has no lines longer than this."""
+
+
+def _is_odd(tag: Tag) -> bool:
+    """Whether a tag is none of an IR, or lacks what it needs."""
+    return tag.name != "net" and (tag.name not in KNOWN or not tag.is_complete)
 
 
 class _Window:
@@ -50,7 +51,7 @@ class _Window:
             if not end:
                 end = len(text)
                 break
-        self.lines = text[self.start : end].splitlines(keepends=True)
+        self.lines = lines_of(text[self.start : end])
         self.starts = [self.start]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line))
@@ -65,8 +66,8 @@ class _Window:
             tag = tag_of(line)
             if tag is not None and tag.name in _FREE:
                 inside += 0 if tag.empty else -1 if tag.closes else 1
-            elif tag is not None and not inside and (tag.name not in KNOWN or not tag.is_complete):
-                tag = None if tag.name != "net" else tag
+            elif tag is not None and tag is not NEUTRAL and not inside and _is_odd(tag):
+                tag = None
             tags.append(tag)
         return tags
 
@@ -110,8 +111,7 @@ def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bo
             break
     if end - start > BEHIND * LONGEST:
         return False
-    lines = _BETWEEN.sub(b">\n<", after[start:end]).splitlines(keepends=True)
-    tags = [tag_of(line) for line in lines if not line.lstrip().startswith(_NEUTRAL)]
+    tags = [tag_of(line) for line in lines_of(after[start:end])]
     count, _ = walk(Place(tuple(each[0] for each in opened)), tags)
     return count == len(tags)
 
@@ -161,7 +161,7 @@ def _mended(window: _Window) -> Iterator[Slip]:
     following = next((tag for tag in window.tags[last : last + 1] if tag is not None), None)
     before = window.states[first]
     start = window.starts[first]
-    for pieces in mended(damaged, before, following, window.text, start):
+    for pieces in mended(damaged, Around(before, following, window.text, start)):
         lines = [_with_id(line, before, window, first) for line in pieces]
         tags = [tag_of(line) for line in lines]
         if None in tags:
@@ -303,7 +303,8 @@ def _precision(window: _Window, at: int) -> bytes:
         tag, line = window.tags[near], window.lines[near]
         start = line.find(b' precision="') if tag is not None and tag.name == "port" else -1
         if start >= 0:
-            return line[start : line.find(b'"', start + 12) + 1]
+            attribute: bytes = line[start : line.find(b'"', start + 12) + 1]
+            return attribute
     return b""
 
 
@@ -348,8 +349,7 @@ def _moved(window: _Window) -> Iterator[Slip]:
                 if end <= window.broken:
                     continue
                 exchanged = [*tags[middle:end], *tags[first:middle]]
-                count, behind = walk(states[first], exchanged[:1])
-                if not count or not window.goes_on(states[first], exchanged, end):
+                if not window.goes_on(states[first], exchanged, end):
                     continue
                 start, between, stop = starts[first], starts[middle], starts[end]
                 line = text.count(b"\n", 0, start) + 1

@@ -43,11 +43,25 @@ class Tag(NamedTuple):
 DIM = Tag("dim", False, True, -1, True)
 
 
+NEUTRAL = Tag("", False, True, -1, True)
+"""An empty line, or a comment."""
+_PASSED = re.compile(rb"\s*(?:<!--(?:(?!-->).)*-->|<\?[^<>]*\?>)?\s*", re.DOTALL)
+_BETWEEN = re.compile(rb"(?<=>)(?=[ \t]*<)")
+
+
+def lines_of(text: bytes) -> list[bytes]:
+    """The lines of a text, of which none has two tags."""
+    lines = text.splitlines(keepends=True)
+    if not _BETWEEN.search(text):
+        return lines
+    return [piece for line in lines for piece in _BETWEEN.split(line)]
+
+
 def tag_of(line: bytes) -> Tag | None:
     """The tag of a line; None if it is not one whole tag, or one dimension."""
     match = _WHOLE.fullmatch(line)
     if match is None:
-        return None
+        return NEUTRAL if _PASSED.fullmatch(line) else None
     if match["name"] is None:
         return DIM
     name, attributes = match["name"].decode(), match["attributes"]
@@ -94,6 +108,8 @@ class Place(NamedTuple):
 def step(place: Place, tag: Tag) -> Place | None:
     """What is known behind a tag; None where it may not stand."""
     parent, opened = place.parent, place.opened
+    if tag is NEUTRAL:
+        return place
     if not tag.is_complete:
         return None
     if tag.closes:

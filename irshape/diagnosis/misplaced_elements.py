@@ -72,8 +72,9 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
 def _explaining(
     rereading: Rereading, graver: Sequence[Finding], slips: Iterable[Slip], work: Work
 ) -> Diagnosis | None:
-    """The first of some slips after which less is wrong and nothing else; few are tried."""
+    """The slip after which least is wrong, and nothing else; few are tried."""
     before = _keys(graver)
+    best: tuple[Slip, tuple[Finding, ...]] | None = None
     tried = 0
     for slip in slips:
         checked = rereading.context_with(slip.edits) if rereading.is_sound(slip.edits) else None
@@ -85,12 +86,14 @@ def _explaining(
         if not left - before:
             gone = before - left
             explained = tuple(finding for finding in graver if take(gone, _key(finding)))
-            if explained:
-                work.go_on()
-                return _told(slip, explained)
-        if tried == MAX_TRIED:
+            if explained and (best is None or len(explained) > len(best[1])):
+                best = slip, explained
+        if tried == MAX_TRIED or (best is not None and len(best[1]) == len(graver)):
             break
-    return None
+    if best is None:
+        return None
+    work.go_on()
+    return _told(*best)
 
 
 def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 from absence_faults import inner_bodies
 from faults import Fault, Tree, Where, changed, layer_of, layers, removed, where
 from single_faults import bodies, members
+from slip_faults import lines
 from structure_faults import entries
 from text_faults import Slip, TextFault, matches
 
@@ -172,3 +174,82 @@ def comma_for_point(data: bytes) -> Iterator[Slip]:
     for match in matches(r'="[^"<>]*?\d(\.)\d', data):
         if match.start() > _HEADER:
             yield match.start(1), match.end(1), b","
+
+
+def _blocks(data: bytes, most: int) -> Iterator[tuple[random.Random, list[tuple[int, int]], int]]:
+    """For each line a random choice, some lines from it on, and the index of the line."""
+    rows = list(lines(data))
+    drawn = random.Random(len(data))
+    for at in range(2, len(rows) - 40):
+        yield drawn, rows[at : at + drawn.randint(1, most)], at
+
+
+@everyday_slip
+def lines_cut_and_pasted_below(data: bytes) -> Iterator[Slip]:
+    rows = list(lines(data))
+    for drawn, block, at in _blocks(data, 5):
+        stop = rows[at + len(block) - 1 + drawn.randint(1, 12)][1]
+        start, end = block[0][0], block[-1][1]
+        yield start, stop, data[end:stop] + data[start:end]
+
+
+@everyday_slip
+def lines_copied_elsewhere(data: bytes) -> Iterator[Slip]:
+    rows = list(lines(data))
+    for drawn, block, at in _blocks(data, 6):
+        place = rows[at + len(block) + drawn.randint(1, 30)][0]
+        yield place, place, data[block[0][0] : block[-1][1]]
+
+
+@everyday_slip
+def some_lines_deleted(data: bytes) -> Iterator[Slip]:
+    for _, block, _ in _blocks(data, 6):
+        yield block[0][0], block[-1][1], b""
+
+
+def _inside(data: bytes) -> Iterator[tuple[random.Random, int, int]]:
+    """For each line a random choice, and where its words begin and end."""
+    drawn = random.Random(len(data))
+    for start, end in lines(data):
+        words = data[start:end]
+        begin = start + len(words) - len(words.lstrip())
+        stop = start + len(words.rstrip())
+        if start > _HEADER and stop - begin > 3:
+            yield drawn, begin, stop
+
+
+@everyday_slip
+def end_of_a_line_lost(data: bytes) -> Iterator[Slip]:
+    for drawn, start, end in _inside(data):
+        yield drawn.randint(start + 1, end - 1), end, b""
+
+
+@everyday_slip
+def beginning_of_a_line_lost(data: bytes) -> Iterator[Slip]:
+    for drawn, start, end in _inside(data):
+        yield start, drawn.randint(start + 1, end - 1), b""
+
+
+@everyday_slip
+def typed_by_accident(data: bytes) -> Iterator[Slip]:
+    """A key of an editor was pressed somewhere in a line."""
+    for drawn, start, end in _inside(data):
+        at = drawn.randint(start + 1, end - 1)
+        yield at, at, drawn.choice((b"j", b"x", b"asdf", b":w", b" ", b"\n", b"\\", b"~"))
+
+
+@everyday_slip
+def selection_deleted(data: bytes) -> Iterator[Slip]:
+    """From a place in a line on, some characters are gone."""
+    for drawn, start, end in _inside(data):
+        at = drawn.randint(start, end - 1)
+        yield at, min(at + drawn.randint(2, 60), len(data) - 1), b""
+
+
+@everyday_slip
+def other_quotes(data: bytes) -> Iterator[Slip]:
+    pairs = ("``", "''"), ("«", "»"), ("`", "`"), ("′′", "′′"), ("'", '"'), ('"', "''")
+    for index, match in enumerate(matches('="([^"<>]*)"', data)):
+        if match.start() > _HEADER:
+            one, other = pairs[index % len(pairs)]
+            yield match.start() + 1, match.end(), one.encode() + match[1] + other.encode()

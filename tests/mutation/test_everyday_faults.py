@@ -34,6 +34,18 @@ PLACES = (
     ("int8", "blank-in-a-value", 35),
     ("int8", "letter-in-a-number", 60),
     ("int8", "full-width-digits", 77),
+    ("int8", "lines-cut-and-pasted-below", 86),
+    ("int8", "lines-cut-and-pasted-below", 464),
+    ("int8", "lines-copied-elsewhere", 139),
+    ("int8", "lines-copied-elsewhere", 388),
+    ("int8", "some-lines-deleted", 815),
+    ("int8", "end-of-a-line-lost", 348),
+    ("int8", "end-of-a-line-lost", 953),
+    ("int8", "beginning-of-a-line-lost", 111),
+    ("int8", "beginning-of-a-line-lost", 991),
+    ("int8", "typed-by-accident", 98),
+    ("int8", "selection-deleted", 297),
+    ("int8", "other-quotes", 759),
 )
 """An example, a kind, and a place in it."""
 

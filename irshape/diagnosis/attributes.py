@@ -386,11 +386,9 @@ def _meant(text: str) -> bool | None:
 def _usual(scene: Scene, layer: Layer, name: str) -> Counter[str]:
     """What other layers of the operation in the model have for an attribute, and how often."""
     texts: Counter[str] = Counter()
-    for other in scene.siblings.get((layer.type, layer.version), ()):
-        if other is not layer:
-            text = other.attribute(name)
-            if text is not None:
-                texts[text] += 1
+    for items, count in scene.items_of_others(layer).items():
+        if name in items[::2]:
+            texts[items[2 * items[::2].index(name) + 1]] += count
     return texts
 
 
@@ -472,8 +470,14 @@ def spelt_otherwise(text: str) -> int | None:
     return int(value) if value.is_integer() else None
 
 
-def _respelt(text: str) -> Iterator[str]:
+@lru_cache(maxsize=256)
+def _respelt(text: str) -> tuple[str, ...]:
     """The number or numbers in a text that is none: without a sign, brackets or a fraction."""
+    return tuple(_respellings(text))
+
+
+def _respellings(text: str) -> Iterator[str]:
+    """The same, one after the other."""
     if "," in text and re.search(r"\d,\d", text):
         point = re.sub(r"(?<=\d),(?=\d)", ".", text, count=1)
         if point.count(".") == 1 or ", " in text:
@@ -554,6 +558,7 @@ def _reads(kind: Kind, text: str) -> Any:
         return None
 
 
+@lru_cache(maxsize=1024)
 def _alike(text: str, other: str) -> float:
     return SequenceMatcher(None, text.lower(), other.lower()).ratio()
 

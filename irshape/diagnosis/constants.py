@@ -387,12 +387,12 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
             f"{size} bytes at {start} belong to no other constant",
             cost - NEARLY * one_slip(written, str(start)) - NEARLY * (str(spelt) == str(start)),
         )
-    place = const.scene.position
+    place, shape = const.scene.position, const.layer.attribute("shape")
     alike = context.shared(starts).get((size, const.layer.attribute("element_type")), ())
     same = [
         (
             not one_slip(written, str(start)),
-            other.attribute("shape") != const.layer.attribute("shape"),
+            other.attribute("shape") != shape,
             abs(place.get(other, FAR) - const.position),
             start,
         )
@@ -470,6 +470,9 @@ def one_slip(written: str, meant: str) -> bool:
     """Whether a number was written with one digit more, less or another, or with separators."""
     if abs(len(written) - len(meant)) > 1:
         return "".join(filter(str.isdigit, written)) == meant
+    half = len(meant) // 2
+    if not (written.startswith(meant[:half]) or written.endswith(meant[half:])):
+        return False  # one slip leaves one half as it is
     head = next((i for i, (a, b) in enumerate(zip(written, meant, strict=False)) if a != b), None)
     if head is None:
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -266,6 +266,20 @@ class Scene:
             groups.setdefault((layer.type, layer.version), []).append(layer)
         return groups
 
+    def items_of_others(self, layer: Layer) -> Counter[tuple[str, ...]]:
+        """The attributes of the other layers of an operation in the whole model, as written, each
+        with the number of layers that have them."""
+        rows = self._items_of_others.get(layer)
+        if rows is None:
+            group = self.siblings.get((layer.type, layer.version), ())
+            rows = Counter([other.items for other in group if other is not layer])
+            self._items_of_others[layer] = rows
+        return rows
+
+    @cached_property
+    def _items_of_others(self) -> dict[Layer, Counter[tuple[str, ...]]]:
+        return {}
+
     def outputs(self, position: int) -> tuple[Tensor, ...]:
         """What was inferred for the outputs of a layer."""
         return self.result.outputs[position]
@@ -349,12 +363,11 @@ class Scene:
 
     def without_inputs(self, position: int) -> Layer:
         """A layer as it stands for what feeds a part: the same one each time."""
-        layer = self.layers[position]
-        if not layer.port_heads.input_ids:
-            return layer
         feeding = self._without_inputs.get(position)
         if feeding is None:
-            feeding = self._without_inputs[position] = layer.without_inputs()
+            layer = self.layers[position]
+            feeding = layer.without_inputs() if layer.port_heads.input_ids else layer
+            self._without_inputs[position] = feeding
         return feeding
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..faults import Fault
 from ..inference.result import BodyResult
 from ..model.graph import Finding, Layer
@@ -11,6 +13,7 @@ from ..ops.tensors import Tensor, Value
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
     CONSTANT_SIZE,
+    CONSTANT_TYPE,
     CUSTOM_OPERATION,
     INPUT_MISMATCH,
     INPUT_TYPE_MISMATCH,
@@ -95,11 +98,33 @@ def _told_as_written(
     if changes and finding.rule == CONSTANT_SIZE:
         return alone and _of_other_size(scene, position, changes)
     if candidate.feeds and finding.rule in BETWEEN_PORTS:
-        return not all(_declare_alike(scene, position, feed) for feed in candidate.feeds)
+        fed = [scene.layers[position].inputs[index].id for index, _, _ in candidate.feeds]
+        return _is_at_other_input(finding, fed) or not all(
+            _declare_alike(scene, position, feed) for feed in candidate.feeds
+        )
+    if changes and alone and scene.layers[position].is_constant:
+        return _as_wrong_a_constant(scene, finding, changes, position)
     if scene.layers[position].is_parameter and scene.body.path:
         return _unlike_what_is_passed(scene, finding, candidate, position)
     if finding.rule in _NOT_READ:
         return alone and bool(changes) and _still_wrong(scene, finding, changes, position)
+    return None
+
+
+def _is_at_other_input(finding: Finding, ports: Sequence[str]) -> bool:
+    """Whether a finding is about what feeds an input that is none of these."""
+    return finding.port is not None and finding.port[0] == "input" and finding.port[1] not in ports
+
+
+def _as_wrong_a_constant(
+    scene: Scene, finding: Finding, changes: tuple[Change, ...], position: int
+) -> bool | None:
+    """Whether a constant contradicts its port after some changes as it does without them."""
+    if finding.rule in (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH):
+        own = _constant(scene, _changed(scene.layers[position], *changes))
+        return None if own is None else _as_wrong(scene, finding, position, (own,))
+    if finding.rule == CONSTANT_TYPE:
+        return all(change.element == "data" and change.name != "element_type" for change in changes)
     return None
 
 

@@ -22,6 +22,7 @@ from ..ops.kinds import (
     Kind,
     ListOf,
     Malformed,
+    Real,
     ShapeText,
     TypeName,
 )
@@ -31,6 +32,7 @@ from ..rule_ids import (
     INPUT_MISMATCH,
     INPUT_TYPE_MISMATCH,
     MISSING_ATTRIBUTE,
+    OUTPUT_TYPE_MISMATCH,
     UNKNOWN_ATTRIBUTE,
     RuleId,
 )
@@ -43,6 +45,8 @@ from .writing import attribute_writer, with_attribute, with_data, without_attrib
 
 BETWEEN_PORTS = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 """Rules that compare what the ports at both ends of an edge declare."""
+_OF_NO_TYPE = (Boolean, Integer, ListOf, Real)
+"""Kinds of attributes on which no type of an output depends."""
 MAX_TEXTS = 18
 """How many values of one attribute are tried."""
 
@@ -105,6 +109,8 @@ def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         yield from _missing_data(scene, finding, position)
         return
     attributes = list(declaration.attributes.values())
+    if finding.rule == OUTPUT_TYPE_MISMATCH:
+        attributes = [a for a in attributes if not isinstance(a.kind, _OF_NO_TYPE)]
     named = [a for a in attributes if a.name == at]
     possible: list[_Possible] = []
     for attribute in named or attributes:

@@ -11,7 +11,7 @@ from ..formats.ir.edits import Edit, set_dims
 from ..model.graph import Finding, Layer
 from ..model.ids import is_number
 from ..model.weights import Constant
-from ..rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT
+from ..rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT, OUTPUT_TYPE_MISMATCH
 from ..rules import Context
 from ..rules.links import alike
 from ..types import ElementType
@@ -43,6 +43,8 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             yield from _as_passed(scene, position)
         if finding.rule in BETWEEN_PORTS and finding.layer is scene.layers[position]:
             return  # no value decides what the ports at both ends of an edge declare
+        if finding.rule == OUTPUT_TYPE_MISMATCH:
+            return  # nor does one decide a type
         for source in scene.sources[position]:
             if source is not None and scene.layers[source[0]].is_constant:
                 yield from _offsets(Const(scene, source[0]), finding)

@@ -15,6 +15,7 @@ from ..rule_ids import (
     OUTPUT_COUNT,
 )
 from ..rules.links import alike
+from .attributes import BETWEEN_PORTS
 from .candidate import Candidate
 from .scene import Scene
 from .writing import plain_element_end, without_element
@@ -48,6 +49,8 @@ def _superfluous_input(scene: Scene, finding: Finding, position: int) -> Iterato
         into = [edge for edge in edges if edge.to_port == port.id]
         twin = index < len(fed) and fed[index] is not None and fed[index] in fed[:index]
         odd = is_number(port.id) and port.id != str(index)
+        if finding.rule in BETWEEN_PORTS and finding.port != ("input", port.id):
+            continue  # it is about what another one declares
         if len(into) != 1 or not (twin or (odd and finding.rule == INPUT_COUNT)):
             continue
         start = port.offset

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from ..model.graph import Finding
+from ..rule_ids import (
+    CYCLE,
+    DUPLICATE_EDGE,
+    MISSING_EDGE,
+    MISSPELT_ELEMENT,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    UNKNOWN_ELEMENT,
+    UNKNOWN_VARIABLE,
+    UNREACHABLE_LAYER,
+)
 from .attributes import attribute_causes, renamed_attribute_causes
 from .bodies import port_map_causes
 from .candidate import Candidate
@@ -87,6 +98,21 @@ _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.6, layer_ports_causes),
 )
 """The same for findings with a layer."""
+_OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
+    doubled_edge_causes: DUPLICATE_EDGE.code,
+    missing_edge_causes: MISSING_EDGE.code,
+    misspelt_edge_causes: MISSING_EDGE.code,
+    unused_layer_causes: UNREACHABLE_LAYER.code,
+    variable_causes: UNKNOWN_VARIABLE.code,
+    element_causes: (MISSPELT_ELEMENT.code, UNKNOWN_ELEMENT.code),
+    edge_declaration_causes: (OUTPUT_SHAPE_MISMATCH.code, OUTPUT_TYPE_MISMATCH.code),
+    crossed_edge_causes: ("IR20", "IR4", "IR118", CYCLE.code),
+    other_source_causes: ("IR20", "IR4", CYCLE.code),
+    parameter_causes: ("IR20", "IR4"),
+    exchanged_value_causes: ("IR3", "IR4", "IR20", "IR50"),
+    renamed_attribute_causes: ("IR3", "IR4", "IR20"),
+}
+"""Those that only findings of some rules have to do with: the codes, or how these begin."""
 
 
 def slips(scene: Scene, finding: Finding, position: int | None) -> Iterator[CandidateSource]:
@@ -95,5 +121,11 @@ def slips(scene: Scene, finding: Finding, position: int | None) -> Iterator[Cand
         yield CandidateSource(least, partial(anywhere, scene, finding, position))
     if position is None:
         return
-    for least, causes in _LAYER_CAUSES:
+    for least, causes in _of_rule(finding.rule.code):
         yield CandidateSource(least, partial(causes, scene, finding, position))
+
+
+@lru_cache(maxsize=256)
+def _of_rule(code: str) -> tuple[tuple[float, _MakesCandidates], ...]:
+    """What makes candidates for the findings of a rule."""
+    return tuple(row for row in _LAYER_CAUSES if code.startswith(_OF_FEW_RULES.get(row[1], "")))

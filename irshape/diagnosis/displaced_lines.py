@@ -111,9 +111,13 @@ def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bo
             break
     if end - start > BEHIND * LONGEST:
         return False
-    tags = [tag_of(line) for line in lines_of(after[start:end])]
-    count, _ = walk(Place(tuple(each[0] for each in opened)), tags)
-    return count == len(tags)
+    place: Place | None = Place(tuple(each[0] for each in opened))
+    for line in lines_of(after[start:end]):
+        tag = tag_of(line)
+        place = step(place, tag) if place is not None and tag is not None else None
+        if place is None:
+            return False
+    return True
 
 
 def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:

@@ -13,6 +13,9 @@ from .stray_text import Slip
 _OPEN_COMMENT = re.compile(rb"<!--\s*(?=<)")
 _BROKEN = re.compile(rb"<[^<>\n]*>?")
 _ATTRIBUTE = re.compile(rb"""\s+([\w.:-]+)\s*=\s*("[^"<>]*"|'[^'<>]*')""")
+_PLAIN = re.compile(rb"""(?: [\w.:-]++="[^"<>]*+")*+ ?+""")
+"""Attributes as writers lay them out."""
+_PLAIN_NAME = re.compile(rb""" ([\w.:-]++)="[^"]*+\"""")
 _OPEN_VALUE = re.compile(rb"""=\s*"([^"=<>]*?)(?=\s+[\w.:-]+\s*=\s*"|\s*/?>|\s*\?>|$)(?!")""")
 _BARE_VALUE = re.compile(rb"""=\s*([^"'\s=<>/][^"'\s<>]*)(["'])""")
 _NO_BLANK = re.compile(rb"""=\s*(?:"[^"<>]*"|'[^'<>]*')(?=[A-Za-z_])""")
@@ -34,6 +37,9 @@ _DIM_WITHOUT_BRACKET = re.compile(rb"<dim()\s*[-+]?\d+\s*</dim>")
 
 def is_faulty(attributes: bytes) -> bool:
     """Whether an attribute is there twice, or anything is there but attributes and blanks."""
+    names = _PLAIN_NAME.findall(attributes) if _PLAIN.fullmatch(attributes) else None
+    if names is not None:
+        return len(set(names)) < len(names)
     names = [match[1] for match in _ATTRIBUTE.finditer(attributes)]
     return len(set(names)) < len(names) or bool(_ATTRIBUTE.sub(b"", attributes).strip(_FREE))
 

@@ -82,8 +82,8 @@ def _explaining(
             continue
         tried += 1
         work.count(work.whole / 2)
-        left = _keys(graver_findings(checked))
-        if not left - before:
+        left = _left(checked, before)
+        if left is not None:
             gone = before - left
             explained = tuple(finding for finding in graver if take(gone, _key(finding)))
             if explained and (best is None or len(explained) > len(best[1])):
@@ -107,10 +107,16 @@ def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]
             yield without_texts(text, between)
     structure = rereading.structure
     slips = [*in_lines(text, places[:1]), *structure.slips()] if not structure.is_sound else []
-    ordered = [is_in_order(structure, slip.edits, edited(text, slip.edits)) for slip in slips]
-    yield from (slip for slip, fits in zip(slips, ordered, strict=True) if fits)
+    others: list[Slip] = []
+    for slip in slips:
+        if not rereading.is_sound(slip.edits):
+            continue
+        if is_in_order(structure, slip.edits, edited(text, slip.edits)):
+            yield slip
+        else:
+            others.append(slip)
     yield from islice(in_displaced_lines(structure, places[:1]), 2)
-    yield from (slip for slip, fits in zip(slips, ordered, strict=True) if not fits)
+    yield from others
 
 
 def _twice(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
@@ -210,6 +216,19 @@ def _told(slip: Slip, explained: tuple[Finding, ...]) -> Diagnosis:
     return Diagnosis(
         Finding(fault, slip.offset, None, None, explained), explained, (candidate,), True
     )
+
+
+def _left(
+    context: Context, before: Counter[tuple[object, ...]]
+) -> Counter[tuple[object, ...]] | None:
+    """The errors and warnings in a model, wherever they stand; None if some were not before."""
+    left: Counter[tuple[object, ...]] = Counter()
+    for finding in graver_findings(context):
+        key = _key(finding)
+        left[key] += 1
+        if left[key] > before[key]:
+            return None
+    return left
 
 
 def _keys(graver: Iterable[Finding]) -> Counter[tuple[object, ...]]:

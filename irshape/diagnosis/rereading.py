@@ -61,7 +61,12 @@ class Rereading:
             return self.structure.is_sound_after(edits, edited(self.data, edits))
         if not all(window.start <= place < window.end for place in self._misplaced):
             return False  # what is wrong elsewhere stays
-        return is_sound_inside(self._piece(window, edits), window.begins, window.ends)
+        piece = self._piece(window, edits)
+        at, opened = self.structure.before(min(edits).start)
+        if at <= window.start:
+            return is_sound_inside(piece, ("net", window.begins), window.ends)
+        around = [name for name, _, _ in opened]
+        return is_sound_inside(piece[at - window.start :], around, window.ends)
 
     def context_with(self, edits: Sequence[Edit]) -> Context | None:
         """The text with some edits as rules look at it; None if it cannot be read."""
@@ -83,8 +88,16 @@ class Rereading:
         inference = Inference(spliced, engine.infer_body(spliced.net, {}, compare=True))
         engine.serve(model)
         context = Context(spliced, inference, self.context.settings, reasons=False)
-        context.take_over(self.context)
+        context.take_over(self.context, constants=self._same_constants(edits))
         return context
+
+    def _same_constants(self, edits: Sequence[Edit]) -> bool:
+        """Whether no constant stands around some edits, nor does one with them."""
+        window = self._window(edits)
+        return window is not None and not any(
+            b"const" in text.lower()
+            for text in (self.data[window.start : window.end], self._piece(window, edits))
+        )
 
     @cached_property
     def has_texts_between(self) -> bool:
@@ -225,5 +238,9 @@ def graver_findings(context: Context) -> Iterator[Finding]:
 
 @lru_cache(maxsize=1)
 def _graver_rules() -> tuple[type[Rule], ...]:
-    """The rules that are asked by default and may find errors and warnings."""
-    return tuple(rule for rule in all_rules() if rule.default and rule.severity != "info")
+    """The rules that are asked by default and may find errors and warnings.
+
+    Those come first that most often tell against a change.
+    """
+    rules = (rule for rule in all_rules() if rule.default and rule.severity != "info")
+    return tuple(sorted(rules, key=lambda rule: not rule.code.startswith(("IR4", "IR20", "IR11"))))

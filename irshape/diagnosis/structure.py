@@ -36,7 +36,7 @@ class Structure:
     Of an edited text, only what stands behind a place before the first edit is looked at.
     """
 
-    def __init__(self, text: bytes, begin: int = 0, opened: Sequence[Opened] = ()) -> None:
+    def __init__(self, text: bytes, begin: int = 0, opened: tuple[Opened, ...] = ()) -> None:
         """begin: a place before which nothing is wrong. opened: the elements around it."""
         self.text = text
         self._begin = begin
@@ -78,17 +78,18 @@ class Structure:
         """
         index = bisect_right(self._runs, place - 1, key=_start_of) - 1
         if index < 0:
-            return 0, ()
+            return (self._begin, self._opened) if self._begin < place else (0, ())
         start, end, tag, opened = self._runs[index]
         return max(start, self.text.rfind(tag, start, min(end, place - 1))), opened
 
 
-def is_sound_inside(piece: bytes, begins: str, ends: str) -> bool:
+def is_sound_inside(piece: bytes, around: Sequence[str], ends: str) -> bool:
     """Whether every known element of a piece stands where it belongs.
 
-    begins, ends: the part of the net in which the piece begins, and that in which it ends.
+    around: the elements around its beginning, from the net on. ends: the part of the net in which
+    it ends.
     """
-    opened = [("net", 0, 0), (begins, 0, 0)]
+    opened = [(name, 0, 0) for name in around]
     wrong = next(_slips(piece + f"</{ends}>".encode(), 0, opened, []), None)
     return wrong is None and [name for name, _, _ in opened] == ["net"]
 

@@ -282,12 +282,17 @@ class Context:
             wiring = self._wirings[body] = wire(body)
         return wiring
 
-    def take_over(self, whole: Context) -> None:
-        """Takes over what is known of the edges of bodies that another context has, too."""
+    def take_over(self, whole: Context, *, constants: bool = False) -> None:
+        """Takes over what is known of the edges of bodies that another context has, too.
+
+        constants: all constants are those of the other one.
+        """
         for body in self.results:
             known = whole._links.get(body)
             if known is not None and known.sound:
                 self._links[body] = known
+        if constants and whole.sound_constants is not None:
+            self.sound_constants = whole.sound_constants
 
     def links(self, body: Body) -> Links:
         """The faults of the edges of a body."""

@@ -60,6 +60,7 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             yield from _parts(scene, position, entry, entries)
             if not told or at_axis:
                 yield from _axes(scene, position, entry, entries)
+            yield from _lost_axis(scene, position, entry, entries, body)
         yield from _missing_entry(scene, finding, position, body, entries)
         yield from _exchanged(scene, position, entries, told, body)
         yield from _back_edges(scene, position, body)
@@ -372,6 +373,7 @@ def _parts(
             yield _candidate(scene, position, entry, entries, name, text, cost)
 
 
+_OF_SLICES = {"start", "end", "stride", "part_size"}
 _INSIDE = ("current_iteration", "execution_condition")
 """Purposes of what stays in the body."""
 _PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
@@ -419,3 +421,17 @@ def _axes(
         if other >= -1 and str(other) != text:
             cost = 1.0 + 0.1 * index
             yield _candidate(scene, position, entry, entries, "axis", str(other), cost)
+
+
+def _lost_axis(
+    scene: Scene, position: int, entry: PortMap, entries: list[PortMap], body: Body
+) -> Iterator[Candidate]:
+    """Slices are described, but not along which axis: the size of a slice is that of the part."""
+    if "axis" in entry.attributes or not _OF_SLICES & entry.attributes.keys():
+        return
+    size = entry.attributes.get("part_size", "1")
+    inner = body.by_id.get(entry.attributes.get("internal_layer_id", ""))
+    ports = [] if inner is None else inner.outputs if inner.is_parameter else inner.inputs
+    for axis, dim in enumerate(ports[0].dims or () if ports else ()):
+        cost = 0.8 + 0.05 * axis + (0.0 if str(dim) == size else 0.3)
+        yield _candidate(scene, position, entry, entries, "axis", str(axis), cost)

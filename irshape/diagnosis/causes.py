@@ -26,6 +26,7 @@ from .groups import (
     of_attributes,
     of_copied_layers,
     of_inputs,
+    of_lost_ids,
     of_lost_inputs,
     of_wrong_inputs,
 )
@@ -78,10 +79,11 @@ def diagnose(
     diagnoses += of_lost_inputs(graver, diagnoses)
     groups = _together(context, graver, diagnoses)
     grouped = {id(finding) for group in groups for finding in group.explained}
-    return [
+    told = [
         *groups,
         *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
     ]
+    return of_lost_ids(model.source, told) if len(told) > 1 else told
 
 
 def _together(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from math import prod
 
 from ..formats.ir.edits import Edit, set_dims
-from ..model.graph import Finding, Layer
+from ..model.graph import Finding, Layer, Port
 from ..model.ids import is_number
 from ..model.weights import Constant
 from ..rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT, OUTPUT_TYPE_MISMATCH
@@ -91,14 +92,33 @@ def _as_taken(scene: Scene, position: int, finding: Finding) -> Iterator[Candida
         output = layer.outputs[source[1]]
         inside = layer.is_parameter and (scene.body.path or refused)
         typed = layer.is_parameter and port.dims == output.dims
-        if (layer.is_constant or inside or typed) and not alike(port, output):
-            yield from _declaring(
+        meant = (
+            layer.is_parameter
+            and not (inside or typed or _is_refused(scene, position))
+            and len(scene.consumers[source[0]]) == 1
+            and _in_another_layout(port, output)
+        )
+        if (layer.is_constant or inside or typed or meant) and not alike(port, output):
+            for candidate in _declaring(
                 scene,
                 source[0],
                 port.dims,
                 port.element_type,
                 f"input port {port.id} of {scene.layers[position].label}",
-            )
+            ):
+                yield candidate._replace(cost=1.3, certain=False) if meant else candidate
+
+
+def _in_another_layout(port: Port, output: Port) -> bool:
+    """Whether one has the dimensions of the other in another order, or more or fewer."""
+    sizes = port.dims or (), output.dims or ()
+    return len(sizes[0]) != len(sizes[1]) or sorted(sizes[0]) == sorted(sizes[1])
+
+
+def _is_refused(scene: Scene, position: int) -> bool:
+    """Whether OpenVINO refuses what a layer is fed."""
+    layer = scene.layers[position]
+    return any(f.layer is layer and f.rule.code.startswith("IR4") for f in scene.findings)
 
 
 def _as_passed(scene: Scene, position: int) -> Iterator[Candidate]:
@@ -420,7 +440,9 @@ def _exchanged_offsets(const: Const, consumer: int) -> Iterator[Candidate]:
     offset."""
     scene, weights = const.scene, const.scene.context.model.weights
     own, size = const.offset, const.size
-    for layer in scene.context.shared(reaching_into_others):
+    reaching = scene.context.shared(reaching_into_others)
+    partners = [*reaching, *(_before_gaps(const) if const.layer in reaching else ())]
+    for layer in partners:
         at = scene.position.get(layer)
         if at is None or at == const.position or weights is None or own is None or not size:
             continue
@@ -445,14 +467,23 @@ def _exchanged_offsets(const: Const, consumer: int) -> Iterator[Candidate]:
                 (layer.data_offset, texts[1]),
             ),
             f'offset="{texts[1]}", and offset="{texts[0]}" at {layer.label}',
-            f"{const.layer.label} and {layer.label} have each other's offset: from {texts[1]} on, "
-            "the latter reaches into other constants",
+            f"{const.layer.label} and {layer.label} have each other's offset: the longer one "
+            "reaches into other constants",
             scene.source.attribute(const.layer.data_offset, "offset"),
             const.layer,
             (const.position, at, consumer),
             cost=0.6,
             rule=CONTRADICTED_CONSTANT,
         )
+
+
+def _before_gaps(const: Const) -> Iterator[Layer]:
+    """The shorter constants behind which there is room for another one."""
+    spans, size = const.scene.context.shared(constant_spans), const.size or 0
+    own = [span for span in spans if span[2] is not const.layer]
+    for (start, stop, layer), (following, *_) in pairwise(own):
+        if stop - start < size <= following - start:
+            yield layer
 
 
 def reaching_into_others(context: Context) -> tuple[Layer, ...]:

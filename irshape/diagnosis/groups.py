@@ -27,6 +27,7 @@ _ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
 SEVERAL = 3
 """So many attributes are seldom lost one by one."""
 _BLANK = re.compile(rb">\s+<")
+_NAMED = re.compile(rb"(from|to)-layer\s*=\s*[\"']([^\"']*)")
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
 
 
@@ -246,6 +247,36 @@ def from_the_same(
                 cause is not None and cause.certain for cause in causes
             )
             yield Diagnosis(told, tuple(group), together, certain)
+
+
+def of_lost_ids(source: Source, diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """Edges to a layer that does not exist, and edges from it, where no change is right for both.
+
+    They are told as one.
+    """
+    sides: dict[tuple[object, ...], dict[bytes, Diagnosis]] = {}
+    for each in diagnoses:
+        finding = each.finding
+        match = _NAMED.match(source.data, finding.offset)
+        if finding.rule == DANGLING_EDGE and finding.layer is not None and match is not None:
+            sides.setdefault((match[2], finding.layer.path), {}).setdefault(match[1], each)
+    told = list(diagnoses)
+    for (number, _), ends in sides.items():
+        pair = [ends[side] for side in (b"to", b"from") if side in ends]
+        if len(pair) < 2 or all(each.certain for each in pair) or not isinstance(number, bytes):
+            continue
+        leading, coming = pair
+        name = number.decode(source.encoding, "replace")
+        lead = leading.finding
+        message = f"layer {name}, to which edges lead and from which others come, does not exist"
+        explained = (*leading.explained, *coming.explained)
+        finding = lead._replace(
+            fault=lead.fault._replace(message=message),
+            related=tuple(other for other in explained if other.offset != lead.offset),
+        )
+        told = [each for each in told if each not in pair]
+        told.append(Diagnosis(finding, explained, (), False))
+    return told
 
 
 def _together(causes: Sequence[Diagnosis], count: int) -> tuple[Candidate, ...]:

@@ -87,7 +87,10 @@ def reordered_input_causes(scene: Scene, finding: Finding, position: int) -> Ite
 
 def _orders(fits: Sequence[Sequence[bool]]) -> Iterator[tuple[int, ...]]:
     """Which input each edge may lead to so that all fit and more than two change."""
+    reverse = tuple(range(len(fits) - 1, -1, -1))
     told = dict.fromkeys(_turned(fits))
+    if all(fits[at][to] for at, to in enumerate(reverse)):
+        told[reverse] = None
     yield from told
     for order in _assigned(fits, ()):
         if order not in told and sum(at != to for at, to in enumerate(order)) > 2:

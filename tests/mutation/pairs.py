@@ -10,7 +10,7 @@ from typing import Any
 from faults import Tree, Where
 from judging import Judge, graver
 from lxml import etree
-from planting import TABLE, Original, serialised
+from planting import KINDS, Original, serialised
 
 import irshape
 
@@ -70,22 +70,22 @@ def _two(
     root: Tree, chosen: random.Random
 ) -> tuple[tuple[str, str], list[bytes], tuple[Where, Where]] | None:
     """A model with one fault, with another, and with both."""
-    kinds = chosen.sample(list(TABLE), 2)
-    counts = [sum(1 for _ in TABLE[kind](root)) for kind in kinds]
+    kinds = chosen.sample(list(KINDS), 2)
+    counts = [sum(1 for _ in KINDS[kind](root)) for kind in kinds]
     if not all(counts):
         return None
     at = [chosen.randrange(count) for count in counts]
     texts: list[bytes] = []
     second = None
-    for index, where in enumerate(TABLE[kinds[1]](root)):
+    for index, where in enumerate(KINDS[kinds[1]](root)):
         if index == at[1]:
             second, texts = where, [serialised(root)]
-    for index, where in enumerate(TABLE[kinds[0]](root)):
+    for index, where in enumerate(KINDS[kinds[0]](root)):
         if index != at[0] or second is None or where == second:
             continue
         texts.insert(0, serialised(root))
         try:
-            for inner, other in enumerate(TABLE[kinds[1]](root)):
+            for inner, other in enumerate(KINDS[kinds[1]](root)):
                 if inner == at[1] and other == second:
                     texts.append(serialised(root))
         except (KeyError, ValueError, IndexError, AttributeError, AssertionError):

@@ -78,6 +78,11 @@ class Scene:
         }
 
     @cached_property
+    def soundly_linked(self) -> bool:
+        """Whether all edges of the model lead somewhere, and all inputs are fed."""
+        return all(self.context.links(body).sound for body in self.context.bodies)
+
+    @cached_property
     def flagged(self) -> set[Layer]:
         """The layers at which something is found."""
         return {finding.layer for finding in self.findings if finding.layer is not None}

@@ -107,6 +107,8 @@ _SUBJECTS = {
 _OF_TEXTS = frozenset({"bodies", "constants", "ids", "port ids", "precisions"})
 """What layers say by themselves: nothing is to be said of it where a change leaves it as it is, and
 nothing was to be said before."""
+_OF_ENDS = frozenset({"bodies", "ids", "port ids"})
+"""What tells whether edges lead somewhere that are as they were."""
 _OF_SEVERAL = ("IR0", "IR101", "IR114")
 """Rules whose findings depend on more than a layer and what feeds it."""
 _FAMILIES = ("IR0", "IR1", "IR2", "IR3", "IR4", "IR50", "IR60")
@@ -144,7 +146,7 @@ class _Part(NamedTuple):
     outside: set[Layer]
     """Those that only feed it."""
     kept: frozenset[str]
-    """The subjects of `_OF_TEXTS` that a change leaves as they are."""
+    """The subjects of `_OF_TEXTS` that a change leaves as they are; so it may leave the edges."""
 
     def keys(self, rule: type[Rule]) -> Iterator[Key]:
         """The errors and warnings of one rule."""
@@ -221,7 +223,7 @@ def _quiet(part: _Part) -> frozenset[str]:
         quiet.add("inputs")
     if not any(wiring.cyclic for wiring in wirings):
         quiet.add("cycles")
-    if all(context.links(body).sound for body in context.bodies):
+    if "edges" not in quiet and all(context.links(body).sound for body in context.bodies):
         quiet.add("edges")
     return frozenset(quiet)
 
@@ -370,7 +372,10 @@ class Trial:
         inference = Inference(model, walk.result)
         context = Context(model, inference, scene.context.settings, reasons=False)
         context.take_over(scene.context)
-        return _Part(context, meant, outside, _OF_TEXTS - changed - self._told)
+        kept = _OF_TEXTS - changed - self._told
+        if kept >= _OF_ENDS and scene.soundly_linked and model.net.edges == self._edges:
+            kept |= {"edges"}
+        return _Part(context, meant, outside, kept)
 
     @cached_property
     def _told(self) -> set[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -164,6 +165,17 @@ class PortHeads:
         """The inputs by id; the first of those that share one."""
 
 
+@lru_cache(maxsize=1024)
+def _heads_like(
+    input_ids: tuple[str, ...],
+    input_precisions: tuple[str | None, ...],
+    output_ids: tuple[str, ...],
+    output_precisions: tuple[str | None, ...],
+) -> PortHeads:
+    """What ports have of which each is an object; the same for layers that agree."""
+    return PortHeads(input_ids, input_precisions, output_ids, output_precisions)
+
+
 PortDims = tuple[tuple[int, ...] | None, ...]
 """The dimensions of the ports of a layer, inputs before outputs."""
 
@@ -275,7 +287,7 @@ class Layer:
     @property
     def port_heads(self) -> PortHeads:
         """What the ports have besides dimensions."""
-        return self._heads or PortHeads(
+        return self._heads or _heads_like(
             tuple([port.id for port in self._inputs]),
             tuple([port.precision for port in self._inputs]),
             tuple([port.id for port in self._outputs]),

@@ -227,7 +227,7 @@ class Walk:
                     if more is not None:
                         self._take(position, more)
                     continue
-                if self._take_like(position, known, heads[position], dims[position]):
+                if self._take_like(position, key, known, (heads[position], dims[position])):
                     continue
             outputs[position] = self._infer_at(position, key, parameters)
             if not self.remembers:
@@ -241,23 +241,27 @@ class Walk:
         if self.compare:
             self._note(position, more.mismatches)
 
-    def _take_like(self, position: int, known: Alike, heads: PortHeads, dims: PortDims) -> bool:
+    def _take_like(
+        self, position: int, key: Kind | None, known: Alike, ports: tuple[PortHeads, PortDims]
+    ) -> bool:
         """The same of a layer whose ports may declare something else; False if it has more or
         fewer outputs."""
-        _, _, tensors, its_heads, its_dims, more = known
+        declaration, inputs, tensors, its_heads, its_dims, more = known
+        heads, dims = ports
         if len(heads.output_ids) != len(its_heads.output_ids):
             return False
+        if (
+            dims[heads.inputs :] == its_dims[its_heads.inputs :]
+            and heads.output_precisions == its_heads.output_precisions
+        ):
+            if key in ALIKE.entries:  # those that come now will come again
+                ALIKE.entries[key] = declaration, inputs, tensors, *ports, more
+            if more is not None:
+                self._take(position, more)
+            return True
         if more is not None and more.demands:
             self.result.demands[id(tensors)] = more.demands
-        if (
-            self.compare
-            and heads.output_ids
-            and (
-                (more is not None and more.mismatches)
-                or dims[heads.inputs :] != its_dims[its_heads.inputs :]
-                or heads.output_precisions != its_heads.output_precisions
-            )
-        ):
+        if self.compare and heads.output_ids:
             self.compare_ports(position, tensors)
         return True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -454,16 +454,26 @@ def _size_and_unit(declaration: Declaration, items: tuple[str, ...]) -> tuple[in
     writer gives it and agree on the former; else None, and for strings."""
     if isinstance(declaration, registry.UnknownOperation) or items[::2] != _CONSTANT:
         return None
-    constant, size = declaration[0], items[7]
+    constant = declaration[0]
+    return (
+        _agreeing(constant.element_type, constant.shape, items[7])
+        if isinstance(constant, Const)
+        else None
+    )
+
+
+@lru_cache(maxsize=4096)
+def _agreeing(
+    element_type: ElementType, shape: tuple[int, ...], size: str
+) -> tuple[int, int] | None:
     if (
-        not isinstance(constant, Const)
-        or constant.element_type.kind in ("string", "dynamic")
+        element_type.kind in ("string", "dynamic")
         or not size.isdecimal()
         or len(size) > _DIGITS
-        or int(size) != constant.element_type.byte_size(prod(constant.shape))
+        or int(size) != element_type.byte_size(prod(shape))
     ):
         return None
-    return int(size), constant.element_type.bits // 8 or 1
+    return int(size), element_type.bits // 8 or 1
 
 
 def _repeat_an_id(ids: tuple[str, ...]) -> bool:

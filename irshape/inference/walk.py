@@ -95,9 +95,12 @@ class BodyEngine:
         from what its consumer repeats. result_values: work out the values of the Results.
         """
         wiring = self._wirings.get(body)
+        ports = None
         if wiring is None:
             wiring = self._wirings[body] = wire(body)
-        walk = Walk(self, body, wiring, compare=compare)
+            if wiring.complete is not None:
+                ports = wiring.complete.heads, wiring.complete.dims
+        walk = Walk(self, body, wiring, compare=compare, ports=ports)
         walk.run(parameters, result_values)
         return walk.result
 
@@ -153,13 +156,23 @@ class BodyEngine:
 class Walk:
     """A pass over the layers of one body; `result` fills as it goes."""
 
-    def __init__(self, engine: BodyEngine, body: Body, wiring: Wiring, *, compare: bool) -> None:
+    def __init__(
+        self,
+        engine: BodyEngine,
+        body: Body,
+        wiring: Wiring,
+        *,
+        compare: bool,
+        ports: tuple[list[PortHeads], list[PortDims]] | None = None,
+    ) -> None:
+        """ports: those of all layers, where they have just been looked at."""
         self.engine = engine
         self.result = BodyResult(body, wiring)
         self._declared = engine.declarations.of_all(body.layers)
         self.declarations = self._declared.each
         self.result.constants = self._declared.constants
         self.compare = compare
+        self._ports = ports
         self.contradicted: Contradictions = {}
         """Those whose consumers may get something other than was inferred."""
         self.looser: set[OutputRef] = set()
@@ -194,8 +207,8 @@ class Walk:
         result, contradicted = self.result, self.contradicted
         outputs, given, sources = result.outputs, result.inputs, result.wiring.sources
         layers, kinds = result.body.layers, self._kinds(parameters)
-        result.heads = heads = heads_of(layers)
-        dims = dims_of(layers)
+        heads, dims = self._ports or (heads_of(layers), dims_of(layers))
+        result.heads = heads
         alike, constants = ALIKE.entries, self.engine.layers.alike_constants
         for position in order:
             row, kind = sources[position], kinds[position]

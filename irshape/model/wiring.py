@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
-from .graph import Body, Port, dims_of, heads_of
+from .graph import Body, Port, PortDims, PortHeads, dims_of, heads_of
 from .ids import lenient_id
 
 OutputRef = tuple[int, int]
@@ -20,15 +20,17 @@ class Complete:
     """What is known of edges where no two layers share an id, every edge names its ends as their
     ids are written, and every input is fed by one edge."""
 
-    def __init__(self, producers: list[int], layers: int) -> None:
-        """producers: the layer that each edge comes from. layers: how many there are."""
+    def __init__(self, producers: list[int], heads: list[PortHeads], dims: list[PortDims]) -> None:
+        """producers: the layer that each edge comes from. heads, dims: the ports of each layer when
+        it was wired."""
         self._producers = producers
-        self._layers = layers
+        self.heads = heads
+        self.dims = dims
 
     @cached_property
     def leaves(self) -> list[int]:
         """The layers that feed nothing."""
-        return sorted(set(range(self._layers)).difference(self._producers))
+        return sorted(set(range(len(self.heads))).difference(self._producers))
 
 
 class Wiring(NamedTuple):
@@ -65,11 +67,12 @@ def _wire_complete(body: Body) -> Wiring | None:
     layers, ends = body.layers, body.ends
     positions = dict(zip([layer.id for layer in layers], range(len(layers)), strict=True))
     heads, dims = heads_of(layers), dims_of(layers)
-    sources: Sources = [[None] * each.inputs for each in heads]
-    if len(positions) < len(layers) or len(ends.to_layers) != sum(map(len, sources)):
+    inputs = [each.inputs for each in heads]
+    if len(positions) < len(layers) or len(ends.to_layers) != sum(inputs):
         return None
+    sources: Sources = [[None] * count if count else NO_SOURCES for count in inputs]
     unlike: list[tuple[int, int]] = []
-    refs = list(zip(range(len(layers)), repeat(0)))
+    refs = _first_outputs(len(layers))
     forward = True
     try:
         producers = list(map(positions.__getitem__, ends.from_layers))
@@ -103,10 +106,25 @@ def _wire_complete(body: Body) -> Wiring | None:
     except (KeyError, ValueError):  # a layer or a port that is not there
         return None
     unlike.sort()
-    complete = Complete(producers, len(layers))
+    complete = Complete(producers, heads, dims)
     if forward:
         return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
     return Wiring(sources, *_sorted(sources), unlike, complete)
+
+
+NO_SOURCES: list[OutputRef | None] = []
+_FEW_LAYERS = 1 << 14
+_first_outputs_of: list[list[OutputRef]] = [[]]
+
+
+def _first_outputs(layers: int) -> list[OutputRef]:
+    """The first output of each of so many layers, or of more: they are the same in all bodies."""
+    refs = _first_outputs_of[0]
+    if len(refs) < layers:
+        refs = refs + list(zip(range(len(refs), layers), repeat(0)))
+        if layers <= _FEW_LAYERS:
+            _first_outputs_of[0] = refs  # as a whole: other threads may have the shorter list
+    return refs
 
 
 def _wire(body: Body) -> Wiring:

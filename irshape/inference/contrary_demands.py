@@ -236,8 +236,8 @@ class _Traces:
                 for key, demands in part.demands.items()
                 if any(chosen(*demand) for demand in demands)
             }
-            for position, tensors in enumerate(part.outputs) if keys else ():
-                if id(tensors) in keys:
+            for position in sorted(part.demanding) if keys else ():
+                if id(part.outputs[position]) in keys:
                     yield part, position
 
     def _traced(self, chosen: Callable[[str, int], bool]) -> list[tuple[Origin, str, int]]:

@@ -82,6 +82,9 @@ _RESULTS: Lasting[LayerResult] = Lasting()
 nothing but these and the inputs."""
 _CONSTANTS: Lasting[Tensor] = Lasting()
 """The outputs of constants with their values, by their bytes."""
+_BYTE_SIZES: dict[tuple[str, ...], int] = {}
+"""The bytes of small constants that have been read, by their attributes but for the place."""
+_MOST_SIZES = 4096
 ALIKE: Lasting[Alike] = Lasting()
 """Layers of which nothing is reported. An entry holds the objects whose ids are its key: while it
 is remembered, no other object has one of these."""
@@ -104,8 +107,6 @@ class LayerEngine:
         """Constants with their values, by the attributes of their layers."""
         self._by_bytes: dict[tuple[Tensor, bytes], Tensor] = {}
         """The same by their bytes: what constants in several places feed is inferred once."""
-        self._byte_sizes: dict[tuple[str, ...], int] = {}
-        """The bytes of constants that have been read, by their attributes but for the place."""
         self.alike_constants: dict[Kind, Alike] = {}
         """Constants with their values, by their declaration and place."""
 
@@ -169,7 +170,7 @@ class LayerEngine:
     def _with_value(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const with its value; without where it is large, or there is none."""
         items, weights = layer.items, self.model.weights
-        size = self._byte_sizes.get((*items[:5], *items[6:])) if len(items) == 8 else None
+        size = _BYTE_SIZES.get((*items[:5], *items[6:])) if len(items) == 8 else None
         if size is not None and weights is not None and _is_place(items[5]):
             raw = weights.bytes_at(int(items[5]), size)
             valued = None if raw is None else self._of_bytes(tensor, raw)
@@ -194,7 +195,9 @@ class LayerEngine:
             if not self.lasting or not _CONSTANTS.keep((tensor, raw), valued, (valued,)):
                 self._by_bytes[tensor, raw] = valued
         if items[4:5] == ("offset",):
-            self._byte_sizes[(*items[:5], *items[6:])] = len(raw)
+            if len(_BYTE_SIZES) >= _MOST_SIZES:
+                _BYTE_SIZES.clear()
+            _BYTE_SIZES[(*items[:5], *items[6:])] = len(raw)
         return valued
 
 

@@ -57,6 +57,7 @@ class BodyResult:
         "believed",
         "body",
         "constants",
+        "demanding",
         "demands",
         "doubtful",
         "elements",
@@ -82,6 +83,8 @@ class BodyResult:
         self.demands: dict[int, frozenset[Demand]] = {}
         """What layers demand of dynamic dimensions of their inputs, by the `id` of their outputs,
         which layers alike share."""
+        self.demanding: list[int] = []
+        """Those layers."""
         self.observations: list[Observation] = []
         self.inner: dict[int, dict[str, BodyResult]] = {}
         """The results of the bodies inside a layer, by tag."""

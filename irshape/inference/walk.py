@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..demands import Demand
 from ..faults import Fault, Violation
 from ..model.graph import Body, Layer, Model, PortDims, PortHeads, dims_of, heads_of
 from ..model.wiring import OutputRef, Wiring, wire
@@ -219,7 +220,8 @@ class Walk:
                     if kind > 0:
                         known = alike.get(key := (kind,))
                     else:
-                        known = constants.get(key := (kind, layers[position].items[_PLACE]))
+                        key = kind, layers[position].items[_PLACE]
+                        known = constants.get(key) or self._constant(key, position)
                 elif len(row) == 2:
                     (first, port), (second, its_port) = row  # type: ignore[misc]
                     key = kind, id(outputs[first][port]), id(outputs[second][its_port])
@@ -227,6 +229,15 @@ class Walk:
                 elif len(row) == 1:
                     ((first, port),) = row  # type: ignore[misc]
                     known = alike.get(key := (kind, id(outputs[first][port])))
+                elif len(row) == 3:
+                    (first, port), (second, its_port), (third, third_port) = row  # type: ignore[misc]
+                    key = (
+                        kind,
+                        id(outputs[first][port]),
+                        id(outputs[second][its_port]),
+                        id(outputs[third][third_port]),
+                    )
+                    known = alike.get(key)
                 else:
                     key = kind, *[id(outputs[at][port]) for at, port in row]  # type: ignore[misc]
                     known = alike.get(key)
@@ -250,9 +261,16 @@ class Walk:
         """Notes of a layer what was noted of one like it that has the same ports."""
         tensors = self.result.outputs[position]
         if more.demands:
-            self.result.demands[id(tensors)] = more.demands
+            self._demand(position, tensors, more.demands)
         if self.compare:
             self._note(position, more.mismatches)
+
+    def _demand(
+        self, position: int, tensors: tuple[Tensor, ...], demands: frozenset[Demand]
+    ) -> None:
+        """Notes what a layer demands of dynamic dimensions."""
+        self.result.demands[id(tensors)] = demands
+        self.result.demanding.append(position)
 
     def _take_like(
         self, position: int, key: Kind | None, known: Alike, ports: tuple[PortHeads, PortDims]
@@ -273,7 +291,7 @@ class Walk:
                 self._take(position, more)
             return True
         if more is not None and more.demands:
-            self.result.demands[id(tensors)] = more.demands
+            self._demand(position, tensors, more.demands)
         if self.compare and heads.output_ids:
             self.compare_ports(position, tensors)
         return True
@@ -331,10 +349,6 @@ class Walk:
         """The outputs of a layer; those of others like it are the same if nothing is reported."""
         declaration, result = self.declarations[position], self.result
         before = len(result.observations)
-        if with_values and not inputs:
-            tensors = self._constant(kind, position)
-            if tensors is not None:
-                return tensors
         tensors = self.infer(position, inputs, with_values)
         if len(result.observations) > before:
             return tensors
@@ -352,8 +366,8 @@ class Walk:
             self.remembers = self.engine.layers.remembers = False
         return tensors
 
-    def _constant(self, kind: Kind, position: int) -> tuple[Tensor, ...] | None:
-        """The output of a Const with its value, where one that differs in nothing but its value
+    def _constant(self, kind: Kind, position: int) -> Alike | None:
+        """What is known of a Const with its value, where one that differs in nothing but its value
         has been seen; else None, the next one's being seen with this one."""
         layer, declaration = self.result.body.layers[position], self.declarations[position]
         if isinstance(declaration, UnknownOperation) or not declaration[0].reads_weights:
@@ -366,22 +380,18 @@ class Walk:
             known = ALIKE.entries.get(without_value)
             if known is None:
                 del self.result.observations[before:]
-        if known is None or len(known[3].output_ids) != len(layer.port_heads.output_ids):
+        heads = layer.port_heads
+        if known is None or len(known[3].output_ids) != len(heads.output_ids):
             return None
-        self.result.inputs[position] = ()
         tensor = self.engine.layers.constant(layer, known[2][0])
+        differing = mismatches(layer, (tensor,))
+        more = More(NO_DEMANDS, tuple(differing)) if differing else None
+        valued = *known[:2], (tensor,), heads, layer.port_dims, more
         if tensor.value is None:
             self.result.believed.add(position)
         else:
-            differing = mismatches(layer, (tensor,))
-            self.engine.layers.alike_constants[kind] = (
-                *known[:2],
-                (tensor,),
-                layer.port_heads,
-                layer.port_dims,
-                More(NO_DEMANDS, tuple(differing)) if differing else None,
-            )
-        return (tensor,)
+            self.engine.layers.alike_constants[kind] = valued
+        return valued
 
     def _feed(
         self, position: int, inputs: tuple[Tensor, ...], fed: PartialShape | Tensor
@@ -450,7 +460,7 @@ class Walk:
             result.believed.add(position)
             return declared_outputs(layer)
         if inferred.demands and tensors:
-            result.demands[id(tensors)] = inferred.demands
+            self._demand(position, tensors, inferred.demands)
         ports = len(layer.port_heads.output_ids)
         if ports > len(tensors) or (
             tensors and not ports and layer.folded_type not in _WITHOUT_OUTPUTS
@@ -571,7 +581,10 @@ def needed_values(
         declaration, row = declarations[position], sources[position]
         assert not isinstance(declaration, UnknownOperation)
         for index, operand in declaration[0].valued:
-            for source in row[index:] if operand.variadic else row[index : index + 1]:
+            if operand.variadic:
+                needed.update([source[0] for source in row[index:] if source is not None])
+            elif index < len(row):
+                source = row[index]
                 if source is not None:
                     needed.add(source[0])
     if result_values:
@@ -586,5 +599,6 @@ def needed_values(
         for source in sources[position]:
             if source is not None and source[0] not in needed:
                 needed.add(source[0])
-                waiting.append(source[0])
+                if sources[source[0]]:
+                    waiting.append(source[0])
     return needed

@@ -21,6 +21,7 @@ from .context import Context
 
 __all__ = [
     "HEADINGS",
+    "OF_SETTINGS",
     "PHASES",
     "WITHOUT_ERROR_CHECKS",
     "Context",
@@ -70,6 +71,10 @@ WITHOUT_ERROR_CHECKS = frozenset(
 )
 """The families that look for no errors by default: what they report as such, the reader or the
 inference has noticed."""
+
+
+OF_SETTINGS = frozenset(("target", "policy", "contracts", "custom"))
+"""The families that look for nothing but what the user's settings ask for."""
 
 
 def _of_families(families: Iterable[str]) -> list[type[Rule]]:
@@ -162,7 +167,8 @@ Check = Callable[[Context], Iterable[Finding]]
 
 
 def error_checks() -> tuple[Check, ...]:
-    """What looks for errors in a model of which the reader and the inference report nothing.
+    """What looks for errors in a model of which the reader and the inference report nothing, by
+    plain settings.
 
     Families without such a check are not imported.
     """
@@ -176,7 +182,9 @@ def _error_checks(of_plugins: tuple[type[Rule], ...]) -> tuple[Check, ...]:
     rules = (
         all_rules()
         if of_plugins
-        else _of_families(family for family in FAMILIES if family not in WITHOUT_ERROR_CHECKS)
+        else _of_families(
+            family for family in FAMILIES if family not in WITHOUT_ERROR_CHECKS | OF_SETTINGS
+        )
     )
     return tuple(
         rule.findings

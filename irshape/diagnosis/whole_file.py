@@ -156,6 +156,23 @@ def _without_weights(
         model.weights = before
 
 
+def _layers_on_values(context: Context, layers: Collection[Layer | None]) -> int:
+    """How many of some layers take values that are known, or are constants or have bodies."""
+    count = 0
+    for body, result in context.results.items():
+        for position, layer in enumerate(body.layers):
+            if layer in layers and (
+                layer.is_constant
+                or layer.bodies
+                or any(
+                    each is not None and each.value is not None
+                    for each in result.inputs.get(position, ())
+                )
+            ):
+                count += 1
+    return count
+
+
 def _other_weights(
     context: Context, findings: Sequence[Finding], single: Single, work: Work
 ) -> Diagnosis | None:
@@ -169,6 +186,8 @@ def _other_weights(
         alone = single(context, findings, len(findings))
         if alone is not None:
             return alone
+    if _layers_on_values(context, layers) < SEVERAL:
+        return None
     work.count_inference()
     explained = list(_of_constants(context, findings))
     explained += [finding for finding in findings if finding.rule == CONSTANT_OUT_OF_RANGE]

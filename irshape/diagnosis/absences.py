@@ -24,6 +24,7 @@ from ..rule_ids import (
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .groups import SEVERAL, grouped_by_layer
+from .lost_blocks import of_lost_blocks
 from .out_of_place import element_end
 from .telling import element_start
 
@@ -39,6 +40,7 @@ def of_absences(
     """Each absence, with what follows from it. alone: the causes of single findings."""
     rest = list(findings)
     for groups in (
+        of_lost_blocks(context.model.source, rest, alone),
         _of_pasted_layers(context, rest),
         _of_shared_ids(context.model.source, rest, alone),
         _of_absent_layers(context.model.source, rest),

@@ -18,6 +18,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
 }
 _ATTRIBUTE = re.compile(rb"(?<![\w.-])([A-Za-z_][\w.-]*)=\"([^\"<>=]*)\"(?=[\s/>]|$)")
+_NAME = re.compile(rb"</?[A-Za-z_]+|(?<=[\s\"])[A-Za-z_-]+(?==\")")
 _LENIENT = re.compile(rb"([^\s=\"'`]*)\s*=?\s*([^\s=]*(?:,\s*[^\s=,]+)*)")
 _ODD = b"\"'`\\~|^ \t\r\n/>" + "«»“”„″′‘’".encode()
 _START = re.compile(rb"<([a-z_]+)(?=[\s/>])")
@@ -49,8 +50,8 @@ def mended(damaged: bytes, around: Around) -> Iterator[list[bytes]]:
     line = damaged.strip()
     joined = re.sub(rb"\s*\r?\n\s*", b"", line)
     spaced = re.sub(rb"\s*\r?\n\s*", b" ", line)
-    for whole in dict.fromkeys((joined, spaced)):
-        if b"\n" in line and tag_of(whole) is not None:
+    for whole in dict.fromkeys((joined, spaced, *_respelt(joined))):
+        if whole != line and tag_of(whole) is not None:
             yield [whole]
     place = around.place
     yield from ([text] for text in _literals(joined, place))
@@ -65,6 +66,14 @@ def mended(damaged: bytes, around: Around) -> Iterator[list[bytes]]:
     yield from _two_tags(spaced, around)
     if len(line) < SHORT or not _ATTRIBUTE.search(line):
         yield []
+
+
+def _respelt(line: bytes) -> Iterator[bytes]:
+    """A line without the escapes of a text, and with names in small letters."""
+    if b"&lt;" in line or b"&gt;" in line or b"&quot;" in line:
+        line = line.replace(b"&lt;", b"<").replace(b"&gt;", b">").replace(b"&quot;", b'"')
+        yield line.replace(b"&amp;", b"&")
+    yield _NAME.sub(lambda match: match[0].lower(), line)
 
 
 def _key(name: str, parent: str) -> str | None:

@@ -6,12 +6,14 @@ writers put it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 
 from ..formats.ir.edits import Edit
 from .damaged_lines import Around, mended
-from .format_tables import CHILDREN, KNOWN
+from .format_tables import CHILDREN, KNOWN, NAME
 from .line_grammar import NEUTRAL, Place, Tag, lines_of, step, tag_of, walk
 from .stray_text import Slip
 from .structure import Structure
@@ -30,6 +32,14 @@ MAX_DAMAGED = 3
 """So many lines in a row may be no tags."""
 _FREE = ("rt_info", "meta_data")
 """Elements that hold what they like."""
+NEAR = 3
+"""So many lines before the place where the order breaks may be another."""
+WIDTH = 40
+"""So long is a line on the average."""
+ALIKE = 0.6
+"""How alike two names must be for one to be a misspelling of the other."""
+MOST_NAMES = 400
+"""In so many tags a name may be misspelt."""
 LONGEST = 4000
 """A window has no lines longer than this."""
 
@@ -120,8 +130,18 @@ def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bo
     return True
 
 
+def first_break(structure: Structure, stopped: int) -> int | None:
+    """The first line before a place that cannot stand behind the line before it; None for none."""
+    _ = structure.is_sound
+    window = _Window(structure, (stopped,))
+    if window.broken >= len(window.lines) or window.starts[window.broken] > stopped:
+        return None
+    return window.starts[window.broken] + len(_indent(window.lines[window.broken]))
+
+
 def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
     """What may be meant where the order of lines breaks, the smallest change first."""
+    yield from _in_names(structure, places)
     window = _Window(structure, places)
     if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
         return
@@ -131,6 +151,7 @@ def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[
     completed = list(_completed(window))
     yield from (slip for slip in completed if not _opens(slip))
     yield from _removed(window)
+    yield from _replaced(window)
     yield from (slip for slip in completed if _opens(slip))
     yield from _moved(window)
 
@@ -310,6 +331,47 @@ def _precision(window: _Window, at: int) -> bytes:
             attribute: bytes = line[start : line.find(b'"', start + 12) + 1]
             return attribute
     return b""
+
+
+def _replaced(window: _Window) -> Iterator[Slip]:
+    """A line stands in place of one or two tags."""
+    for at in range(window.broken, max(-1, window.broken - NEAR), -1):
+        if at + 1 >= len(window.lines):
+            continue
+        for texts in _bridges(window.states[at], window.tags[at + 1], window, at):
+            tags = [tag_of(text) for text in texts]
+            if not window.goes_on(window.states[at], tags, at + 1):
+                continue
+            indent = _indent(window.lines[at])
+            whole = b"".join(indent + text + b"\n" for text in texts)
+            edit = Edit(window.starts[at], window.starts[at + 1], whole)
+            shown = b"".join(texts).decode()
+            cause = f"{_shown(window.lines[at])} stands in the place of something else"
+            offset = window.starts[at] + len(indent)
+            yield Slip((edit,), f"it becomes {shown}", cause, offset, doubtful=True)
+
+
+# names of elements
+
+
+def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
+    """The name of an element is misspelt in several tags in the same way."""
+    text = structure.text
+    start = structure.before(min(places))[0]
+    names: dict[bytes, int] = {}
+    for match in NAME.finditer(text, start, max(places) + BEHIND * WIDTH):
+        names.setdefault(match[2], match.start())
+    for name, first in names.items():
+        wrong = name.decode("ascii", "replace")
+        near = get_close_matches(wrong.lower(), KNOWN, 1, ALIKE) if wrong not in KNOWN else []
+        if not near:
+            continue
+        pattern = re.compile(rb"(?<=<)(?P<close>/?)%s(?=[\s/>])" % re.escape(name))
+        tags = list(pattern.finditer(text))
+        if 1 < len(tags) <= MOST_NAMES:
+            edits = tuple(Edit(tag.end(1), tag.end(), near[0].encode()) for tag in tags)
+            cause = f"<{wrong}> is no element of an IR; it stands in {len(tags)} tags"
+            yield Slip(edits, f"<{wrong}> becomes <{near[0]}>", cause, first, doubtful=True)
 
 
 # lines that stand there twice, or elsewhere

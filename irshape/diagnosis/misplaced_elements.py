@@ -59,7 +59,10 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
     repeated = [finding.offset for finding in graver if finding.rule == REPEATED_ELEMENT]
     in_text = chain(
-        _twice(data, repeated[:1]), _of_structure(rereading, places), _in_comments(data)
+        _pasted(data, places[:1]),
+        _twice(data, repeated[:1]),
+        _of_structure(rereading, places),
+        _in_comments(data),
     )
     of_bodies = in_the_wrong_body(context, graver)
     for slips in (in_text, _in_another_body(context, graver), of_bodies):
@@ -138,6 +141,25 @@ def _twice(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
             edits = Edit(lead, end, b""), Edit(put, put, text[lead:end])
             cause = f"{shown}> stands in the layer before the one that it belongs to"
             yield Slip(edits, "it stands in the next layer", cause, place)
+
+
+def _pasted(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
+    """A layer stands inside another element, and elsewhere with the same words."""
+    for place in places:
+        end = element_end(text, place) if text.startswith(b"<layer ", place) else -1
+        if end < 0:
+            continue
+        words, head = text[place:end].split(), text[place : text.find(b">", place) + 1]
+        other = text.find(head)
+        while other == place or (
+            other >= 0 and text[other : element_end(text, other)].split() != words
+        ):
+            other = text.find(head, other + 1)
+        if other >= 0:
+            line = text.count(b"\n", 0, other) + 1
+            edit = Edit(len(text[:place].rstrip()), end, b"")
+            cause = f"a copy of the layer in line {line} stands inside another element"
+            yield Slip((edit,), "it is removed", cause, place)
 
 
 def _in_comments(text: bytes) -> Iterator[Slip]:

@@ -11,7 +11,7 @@ from ..model.source import Source
 from ..rule_ids import MALFORMED_XML, NOT_AN_IR
 from .between_elements import around_the_document
 from .candidate import Candidate, Diagnosis
-from .displaced_lines import in_displaced_lines, is_in_order
+from .displaced_lines import first_break, in_displaced_lines, is_in_order
 from .in_tags import doubled_attributes
 from .merge_conflicts import rated, sides
 from .stray_text import Slip, edited, in_characters, in_lines, in_one_character
@@ -35,7 +35,7 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
         return rivals
     cause = slip(source, finding.offset, structure=structure)
     if cause is None:
-        return _cut_off(finding) if finding.message.endswith(_ENDED) else None
+        return _cut_off(finding) if finding.message.endswith(_ENDED) else _torn(finding, source)
     message, help = finding.message, f"likely meant: {cause.change}"
     if finding.offset != cause.offset or "not closed" not in message:
         message = cause.cause
@@ -78,6 +78,17 @@ def _cut_off(finding: Finding) -> Diagnosis:
         (),
         False,
     )
+
+
+def _torn(finding: Finding, source: Source) -> Diagnosis | None:
+    """Lines are lost or elsewhere, and nothing says which: the place is told where that shows."""
+    place = first_break(Structure(source.data), finding.offset)
+    if place is None or place == finding.offset:
+        return None
+    message = f"{finding.message}; this line cannot follow the one before it"
+    help = "some lines before it are lost, or stand elsewhere"
+    told = Finding(finding.fault._replace(message=message, help=help), place)
+    return Diagnosis(told, (finding,), (), False)
 
 
 def slip(source: Source, stopped: int = 0, *, structure: bool = False) -> Slip | None:

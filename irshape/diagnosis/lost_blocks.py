@@ -1,0 +1,190 @@
+"""Blocks of lines that are lost or stand there twice, told once: edges, layers, bodies, Results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..formats.ir.edits import Edit
+from ..model.graph import Finding
+from ..model.ids import is_number
+from ..model.source import Source
+from ..rule_ids import (
+    DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    MISSING_BODY,
+    MISSING_EDGE,
+    MISSING_RESULT,
+    PORT_MAP,
+    UNREACHABLE_LAYER,
+)
+from .candidate import Candidate, Diagnosis
+from .telling import element_start
+
+_NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
+_MAPPED = re.compile(r"refers to internal_layer_id (\S+) as .*has no layer")
+SEVERAL = 3
+"""So many ids in a row are those of a block of layers."""
+Path = tuple[str, ...]
+
+
+def of_lost_blocks(
+    source: Source, findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Each block, with the findings at what it leaves behind. alone: causes of single findings."""
+    yield from _of_lost_edges(source, findings, alone)
+    yield from _of_doubled_edges(source, findings, alone)
+    yield from _of_lost_layers(source, findings)
+    yield from _of_bodies(findings)
+
+
+def _of_lost_edges(
+    source: Source, findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Inputs of several layers are fed by nothing; the edges stood behind each other."""
+    gaps: dict[int, list[Finding]] = {}
+    unknown: dict[Path, list[Finding]] = {}
+    for finding in findings:
+        if finding.rule != MISSING_EDGE or finding.layer is None:
+            continue
+        cause = alone.get(id(finding))
+        edits = cause.candidates[0].edits if cause is not None and cause.candidates else ()
+        is_new = len(edits) == 1 and edits[0].start == edits[0].end and b"<edge" in edits[0].text
+        if cause is not None and is_new and (cause.certain or edits[0].start in gaps):
+            gaps.setdefault(edits[0].start, []).append(finding)
+        else:
+            unknown.setdefault(finding.layer.path, []).append(finding)
+    for place, known in gaps.items():
+        if len({finding.layer for finding in known}) < 2:
+            continue
+        path = known[0].layer.path if known[0].layer is not None else ()
+        group = [*known, *unknown.pop(path, [])]
+        edge = max(source.data.rfind(b"<edge", 0, place), 0)
+        line = source.place(edge)[0]
+        fault = group[0].fault._replace(
+            message=f"edges are missing behind line {line}: {len(group)} inputs of "
+            f"{len({finding.layer for finding in group})} layers are fed by nothing"
+        )
+        told = Finding(fault, edge, None, None, tuple(group))
+        yield Diagnosis(told, tuple(group), *_cures(group, alone))
+
+
+def _of_doubled_edges(
+    source: Source, findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Edges that follow each other stand there twice."""
+    doubled = sorted(
+        (element_start(source, finding.offset), at)
+        for at, finding in enumerate(findings)
+        if finding.rule == DUPLICATE_EDGE
+    )
+    runs: list[list[int]] = []
+    end = -1
+    for start, at in doubled:
+        stop = source.data.find(b">", start) + 1
+        edge = source.data[start:stop]
+        if source.data.count(edge) < 2:
+            continue
+        if runs and not source.data[end:start].strip():
+            runs[-1].append(at)
+        else:
+            runs.append([at])
+        end = stop
+    for run in runs:
+        group = [findings[at] for at in run]
+        if len({finding.layer for finding in group}) > 1:
+            fault = group[0].fault._replace(message=f"{len(group)} edges stand there twice")
+            told = group[0]._replace(fault=fault, related=tuple(group[1:]))
+            yield Diagnosis(told, tuple(group), *_cures(group, alone))
+
+
+def _of_lost_layers(source: Source, findings: Sequence[Finding]) -> Iterator[Diagnosis]:
+    """Edges name layers with ids that follow each other, none of which is there."""
+    by_path: dict[Path, dict[int, list[Finding]]] = {}
+    for finding in findings:
+        match = _NAMED.match(source.data, finding.offset)
+        if finding.rule != DANGLING_EDGE or match is None:
+            continue
+        number = match[1].decode(source.encoding, "replace")
+        if is_number(number):
+            path = finding.layer.path if finding.layer is not None else ()
+            by_path.setdefault(path, {}).setdefault(int(number), []).append(finding)
+    for path, absent in by_path.items():
+        if not absent or max(absent) - min(absent) >= 2 * len(absent):
+            continue
+        group = [finding for number in sorted(absent) for finding in absent[number]]
+        before = str(min(absent) - 1)
+        torn = [
+            finding
+            for finding in findings
+            if finding.rule not in (DANGLING_EDGE, MISSING_EDGE)
+            and finding.layer is not None
+            and (finding.layer.path, finding.layer.id) == (path, before)
+        ]
+        if len(absent) < (SEVERAL if not torn else 1) or (torn and len(group) < 2):
+            continue
+        unfed = [
+            finding
+            for finding in findings
+            if finding.rule in (MISSING_EDGE, UNREACHABLE_LAYER)
+            and finding.layer is not None
+            and finding.layer.path == path
+        ]
+        fault = group[0].fault._replace(
+            message=f"layers are missing: {len(group)} edges name {len(absent)} ids from "
+            f"{min(absent)} to {max(absent)}, which no layers have",
+            help="put the layers back",
+        )
+        rest = [each for each in unfed if each not in torn]
+        told = group[0]._replace(fault=fault, related=(*group[1:], *torn, *rest))
+        if torn:  # its end is that of another layer
+            at = torn[0].offset
+            fault = fault._replace(
+                message=f"lines are missing from the middle of layer {before} on: {fault.message}"
+            )
+            told = Finding(fault, at, torn[0].layer, None, (*torn, *group, *rest))
+        yield Diagnosis(told, (*group, *torn, *rest), (), False)
+
+
+def _of_bodies(findings: Sequence[Finding]) -> Iterator[Diagnosis]:
+    """A layer lacks a body, or a body a Result that the port map names."""
+    for lead in findings:
+        layer = lead.layer
+        if layer is None or lead.rule not in (MISSING_BODY, PORT_MAP):
+            continue
+        inside = (*layer.path, layer.id)
+        mapped = lead.rule == PORT_MAP and _MAPPED.search(lead.message)
+        rules = (MISSING_RESULT, UNREACHABLE_LAYER) if mapped else ()
+        also = [
+            other
+            for other in findings
+            if other.layer is not None
+            and (
+                (lead.rule == MISSING_BODY and other.rule == PORT_MAP and other.layer is layer)
+                or (other.rule in rules and other.layer.path[:-1] == inside)
+            )
+        ]
+        if also:
+            told = lead._replace(related=(*lead.related, *also))
+            yield Diagnosis(told, (lead, *also), (), False)
+
+
+def _cures(
+    group: Sequence[Finding], alone: Mapping[int, Diagnosis]
+) -> tuple[tuple[Candidate, ...], bool]:
+    """What takes back those of which that is certain; and whether there are any."""
+    causes = [cause for f in group if (cause := alone.get(id(f))) is not None]
+    sure = [cause.candidates[0] for cause in causes if cause.candidates and cause.certain]
+    if not sure:
+        return (), False
+    edits = tuple(_joined(edit for first in sure for edit in first.edits))
+    change = ", ".join(dict.fromkeys(first.change for first in sure))
+    return (sure[0]._replace(edits=edits, change=change),), True
+
+
+def _joined(edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Edits of which no two are at one place."""
+    joined: dict[tuple[int, int], bytes] = {}
+    for start, end, text in edits:
+        joined[start, end] = joined.get((start, end), b"") + text
+    return (Edit(*span, text) for span, text in joined.items())

@@ -40,7 +40,7 @@ def of_absences(
     """Each absence, with what follows from it. alone: the causes of single findings."""
     rest = list(findings)
     for groups in (
-        of_lost_blocks(context.model.source, rest, alone),
+        of_lost_blocks(context, rest, alone),
         _of_pasted_layers(context, rest),
         _of_shared_ids(context.model.source, rest, alone),
         _of_absent_layers(context.model.source, rest),

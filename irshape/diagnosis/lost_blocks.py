@@ -18,23 +18,27 @@ from ..rule_ids import (
     PORT_MAP,
     UNREACHABLE_LAYER,
 )
+from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .telling import element_start
 
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _MAPPED = re.compile(r"refers to internal_layer_id (\S+) as .*has no layer")
+_OF_TORN_LAYERS = ("IR116", "IR20")
+"""Findings at a layer whose end is that of another one."""
 SEVERAL = 3
 """So many ids in a row are those of a block of layers."""
 Path = tuple[str, ...]
 
 
 def of_lost_blocks(
-    source: Source, findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
+    context: Context, findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
 ) -> Iterator[Diagnosis]:
     """Each block, with the findings at what it leaves behind. alone: causes of single findings."""
+    source = context.model.source
     yield from _of_lost_edges(source, findings, alone)
     yield from _of_doubled_edges(source, findings, alone)
-    yield from _of_lost_layers(source, findings)
+    yield from _of_lost_layers(context, findings)
     yield from _of_bodies(findings)
 
 
@@ -98,8 +102,10 @@ def _of_doubled_edges(
             yield Diagnosis(told, tuple(group), *_cures(group, alone))
 
 
-def _of_lost_layers(source: Source, findings: Sequence[Finding]) -> Iterator[Diagnosis]:
+def _of_lost_layers(context: Context, findings: Sequence[Finding]) -> Iterator[Diagnosis]:
     """Edges name layers with ids that follow each other, none of which is there."""
+    source = context.model.source
+    there = {(layer.path, layer.id) for layer in context.every_layer}
     by_path: dict[Path, dict[int, list[Finding]]] = {}
     for finding in findings:
         match = _NAMED.match(source.data, finding.offset)
@@ -117,11 +123,13 @@ def _of_lost_layers(source: Source, findings: Sequence[Finding]) -> Iterator[Dia
         torn = [
             finding
             for finding in findings
-            if finding.rule not in (DANGLING_EDGE, MISSING_EDGE)
+            if finding.rule.code.startswith(_OF_TORN_LAYERS)
+            and (path, str(max(absent) + 1)) in there
             and finding.layer is not None
             and (finding.layer.path, finding.layer.id) == (path, before)
         ]
-        if len(absent) < (SEVERAL if not torn else 1) or (torn and len(group) < 2):
+        joined = sum(finding.layer is not None for finding in group)
+        if not joined or len(absent) < (SEVERAL if not torn else 1) or (torn and len(group) < 2):
             continue
         unfed = [
             finding

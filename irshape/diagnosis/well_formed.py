@@ -83,7 +83,7 @@ def _cut_off(finding: Finding) -> Diagnosis:
 def _torn(finding: Finding, source: Source) -> Diagnosis | None:
     """Lines are lost or elsewhere, and nothing says which: the place is told where that shows."""
     place = first_break(Structure(source.data), finding.offset)
-    if place is None or place == finding.offset:
+    if place is None or b"\n" not in source.data[place : finding.offset]:
         return None
     message = f"{finding.message}; this line cannot follow the one before it"
     help = "some lines before it are lost, or stand elsewhere"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import combinations
 
 from absence_faults import inner_bodies
 from faults import Fault, Tree, Where, changed, layer_of, layers, removed, where
@@ -253,3 +255,110 @@ def other_quotes(data: bytes) -> Iterator[Slip]:
         if match.start() > _HEADER:
             one, other = pairs[index % len(pairs)]
             yield match.start() + 1, match.end(), one.encode() + match[1] + other.encode()
+
+
+@everyday_slip
+def line_escaped(data: bytes) -> Iterator[Slip]:
+    for start, end in lines(data):
+        line = data[start:end].replace(b"&", b"&amp;").replace(b"<", b"&lt;")
+        if start > _HEADER:
+            yield start, end, line.replace(b">", b"&gt;")
+
+
+@everyday_slip
+def line_in_another_case(data: bytes) -> Iterator[Slip]:
+    for index, (start, end) in enumerate(lines(data)):
+        line = data[start:end]
+        other = line.upper() if index % 2 else line.lower()
+        if start > _HEADER and other != line:
+            yield start, end, other
+
+
+@everyday_slip
+def values_swapped_in_a_tag(data: bytes) -> Iterator[Slip]:
+    drawn = random.Random(len(data))
+    for tag in matches("<(?:layer|edge|port|data|input|output) [^<>]*>", data):
+        values = list(re.finditer(rb'="([^"]*)"', tag[0]))
+        pairs = [(a, b) for a, b in combinations(values, 2) if a[1] != b[1]]
+        if pairs:
+            one, other = drawn.choice(pairs)
+            start = tag.start()
+            between = tag[0][one.end(1) : other.start(1)]
+            yield start + one.start(1), start + other.end(1), other[1] + between + one[1]
+
+
+@everyday_slip
+def line_replaced_by_a_near_one(data: bytes) -> Iterator[Slip]:
+    rows = list(lines(data))
+    drawn = random.Random(len(data))
+    for at in range(20, len(rows) - 20):
+        other = data[slice(*rows[at + drawn.choice((-9, -5, -3, -2, 2, 3, 5, 9))])]
+        if data[slice(*rows[at])].strip() != other.strip():
+            yield *rows[at], other
+
+
+@everyday_slip
+def name_misspelt_in_a_window(data: bytes) -> Iterator[Slip]:
+    """Search and replace in some lines."""
+    rows = list(lines(data))
+    drawn = random.Random(len(data))
+    for at in range(4, len(rows) - 30, 3):
+        start, end = rows[at][0], rows[at + drawn.randint(4, 25)][1]
+        name, other = drawn.choice(((b"port", b"prot"), (b"<dim>", b"<din>"), (b"dim>", b"Dim>")))
+        replaced = data[start:end].replace(name, other)
+        if replaced != data[start:end]:
+            yield start, end, replaced
+
+
+@everyday_slip
+def edges_doubled(data: bytes) -> Iterator[Slip]:
+    for group in matches(r"(?:[ \t]*<edge [^<>]*/>\r?\n){3}", data):
+        yield group.end(), group.end(), group[0]
+
+
+@everyday_slip
+def edges_deleted(data: bytes) -> Iterator[Slip]:
+    for group in matches(r"(?:[ \t]*<edge [^<>]*/>\r?\n){3}", data):
+        yield group.start(), group.end(), b""
+
+
+@everyday_slip
+def layer_pasted_inside_another(data: bytes) -> Iterator[Slip]:
+    rows = list(matches(r"(?s)<layer [^<>]*>(?:(?!</?layer).)*?</layer>", data))
+    drawn = random.Random(len(data))
+    for one, other in zip(rows, rows[2:], strict=False):
+        place = other.start() + drawn.choice([m.end() for m in re.finditer(rb">\n", other[0])])
+        yield place, place, one[0] + b"\n"
+
+
+@everyday_slip
+def tag_moved_by_lines(data: bytes) -> Iterator[Slip]:
+    rows = list(lines(data))
+    drawn = random.Random(len(data))
+    for at in range(8, len(rows) - 8):
+        start, end = rows[at]
+        if not data[start:end].strip().startswith((b"<dim", b"<edge")):
+            way = drawn.randint(2, 4)
+            before, behind = rows[at - way][0], rows[at + way][1]
+            if at % 2:
+                yield before, end, data[start:end] + data[before:start]
+            else:
+                yield start, behind, data[end:behind] + data[start:end]
+
+
+@everyday_fault
+def body_layer_renumbered(tree: Tree) -> Iterator[Where]:
+    """A Parameter or Result of a body has another id, which its edges name, too."""
+    for body, holder in list(inner_bodies(tree)):
+        free = str(max(map(int, members(body))) + 3)
+        for number, layer in list(members(body).items()):
+            if layer.get("type") in ("Parameter", "Result"):
+                with changed(layer, "id", free), _renamed(body, number, free):
+                    yield where(holder)
+
+
+@everyday_fault
+def body_deleted(tree: Tree) -> Iterator[Where]:
+    for body, holder in list(inner_bodies(tree)):
+        with removed(body):
+            yield where(holder)

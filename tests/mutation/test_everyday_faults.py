@@ -46,6 +46,17 @@ PLACES = (
     ("int8", "typed-by-accident", 98),
     ("int8", "selection-deleted", 297),
     ("int8", "other-quotes", 759),
+    ("int8", "line-escaped", 531),
+    ("int8", "line-in-another-case", 277),
+    ("int8", "values-swapped-in-a-tag", 105),
+    ("int8", "values-swapped-in-a-tag", 253),
+    ("int8", "line-replaced-by-a-near-one", 542),
+    ("int8", "name-misspelt-in-a-window", 141),
+    ("int8", "edges-doubled", 7),
+    ("int8", "edges-deleted", 20),
+    ("int8", "layer-pasted-inside-another", 37),
+    ("int8", "tag-moved-by-lines", 586),
+    ("control_flow", "body-layer-renumbered", 3),
 )
 """An example, a kind, and a place in it."""
 

@@ -176,6 +176,13 @@ def _heads_like(
     return PortHeads(input_ids, input_precisions, output_ids, output_precisions)
 
 
+class LooseHeads(PortHeads):
+    """The same of layers that differ in the digits of their dimensions, which `places` leave out,
+    too."""
+
+    __slots__ = ()
+
+
 PortDims = tuple[tuple[int, ...] | None, ...]
 """The dimensions of the ports of a layer, inputs before outputs."""
 
@@ -249,7 +256,7 @@ class Layer:
         other.bodies, other.port_maps = self.bodies, self.port_maps
         other.output_names, other.rt_info_span = self.output_names, self.rt_info_span
         heads = self._heads
-        if heads is None or any(heads.named[: len(heads.input_ids)]):
+        if type(heads) is not PortHeads or any(heads.named[: len(heads.input_ids)]):
             other.outputs = self.outputs
         else:
             inputs, places, named = len(heads.input_ids), heads.places, heads.named
@@ -324,6 +331,8 @@ class Layer:
             ports.append(Port(id, precision, name, begin + place, dims))
             if name is not None:
                 begin += len(name)
+            if dims and heads.__class__ is LooseHeads:
+                begin += sum(map(len, map(str, dims)))
         self._inputs = ports[: heads.inputs] or NO_PORTS
         self._outputs = ports[heads.inputs :] or NO_PORTS
         self._heads = None  # last: another thread may be making them, and the rest stays for it

@@ -5,6 +5,7 @@ A file that declares another encoding than UTF-8 is left to the parser as a whol
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,9 @@ import pytest
 from ir import Net
 
 import irshape
+from irshape.formats.ir import forms, regular
 from irshape.formats.ir.forms import Form, Outline, outline_of, read_form
+from irshape.formats.ir.stencils import Stencils
 from irshape.model.graph import Body, Layer, Port, PortHeads
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
@@ -192,6 +195,53 @@ def test_irregular_text_is_left_to_the_parser(change: Change, tmp_path: Path) ->
     for count in (1, -1):  # at the first place, and everywhere
         changed = text.replace(change.old, change.new, count)
         assert described(tmp_path, REGULAR + changed) == described(tmp_path, PARSED + changed)
+
+
+SIZED = '<port id="5"><dim>3</dim></port><port id="1"/>'
+
+
+def with_copies(text: str) -> str:
+    """The text of a file with layers put first that differ from its own in ids and digits."""
+    start, end = text.index("<layers>") + len("<layers>"), text.index("</layers>")
+    copies = []
+    for copy in range(1, 5):
+
+        def other(match: re.Match[str], copy: int = copy) -> str:
+            return f"{match[1]}{int(match[2]) + 7 * copy**4}"
+
+        numbers = r'(layer id="|<dim>|shape="|offset="|size=")([0-9]+)'
+        copies.append(re.sub(numbers, other, text[start:end]))
+    return text[:start] + "".join(copies) + text[start:]
+
+
+@pytest.fixture
+def read_by_stencils(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Stencils are made at once, not after a thousand layers; takes how many layers they read."""
+    for module, name in ((forms, "FORMS"), (regular, "FORMS"), (forms, "_times")):
+        monkeypatch.setattr(module, name, dict[Any, Any]())
+    monkeypatch.setattr(regular, "_SOME", 2)
+    counts: list[int] = []
+    read = Stencils.read
+
+    def counted(self: Stencils, text: str, at: int, origin: int, body: Body) -> int:
+        before = len(body.layers)
+        end = read(self, text, at, origin, body)
+        counts.append(len(body.layers) - before)
+        return end
+
+    monkeypatch.setattr(Stencils, "read", counted)
+    return counts
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
+def test_layers_unlike_all_others_are_read_as_the_parser_reads_them(
+    change: Change, tmp_path: Path, read_by_stencils: list[int]
+) -> None:
+    text = net().text().removeprefix(HEAD).replace('<port id="1"/>', SIZED)
+    text = with_copies(text)
+    for changed in (change.new.join(text.rsplit(change.old, 1)), text.replace(*change[1:])):
+        assert described(tmp_path, REGULAR + changed) == described(tmp_path, PARSED + changed)
+    assert sum(read_by_stencils) >= 5
 
 
 ENTRY = '<input external_port_id="2" internal_layer_id="1" />'

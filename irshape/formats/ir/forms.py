@@ -92,7 +92,7 @@ _times: dict[int, int] = {}
 
 def read_form(text: str) -> Form | None:
     """The same, read from beginning to end."""
-    match = _FORM.fullmatch(text)
+    match = FORM.fullmatch(text)
     if match is None:
         return None
     attributes, rt_info = match.group("data", "rt_info")
@@ -131,6 +131,11 @@ def read_form(text: str) -> Form | None:
 def _matches(text: str, form: re.Match[str], side: str) -> list[re.Match[str]]:
     """The ports on one side."""
     return [] if form[side] is None else list(_PORT.finditer(text, *form.span(side)))
+
+
+def ports_of(text: str, form: re.Match[str]) -> list[re.Match[str]]:
+    """The ports in a text, inputs before outputs. form: the match of `FORM` for it."""
+    return _matches(text, form, "input") + _matches(text, form, "output")
 
 
 def _has_names(port: re.Match[str]) -> bool:
@@ -230,7 +235,7 @@ def outline_of(text: str) -> Outline | None:
 def _outline(ones: bytes) -> Outline | None:
     """The outline of all texts that have a digit wherever this one has a 1."""
     text = ones.decode("latin-1")
-    match = _FORM.fullmatch(text)
+    match = FORM.fullmatch(text)
     form = read_form(text)
     if match is None or form is None:
         return None
@@ -299,7 +304,7 @@ _PORT_TEXT = (
 )
 _PORT = re.compile(_PORT_TEXT, re.ASCII)
 _PORTS = rf"(?:{SPACE}{_PORT_TEXT})++{SPACE}"
-_FORM = re.compile(
+FORM = re.compile(
     rf"{SPACE}(?:<data(?P<data>(?:{PAIR})*+) ?+/>{SPACE})?+"
     rf"(?:(?P<rt_info><rt_info>(?:{SPACE}<attribute(?:{PAIR})*+ ?+/>)*+{SPACE}</rt_info>)"
     rf"{SPACE})?+"

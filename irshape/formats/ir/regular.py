@@ -14,7 +14,8 @@ import re
 from sys import intern
 
 from ...model.graph import BackEdge, Body, EdgeTexts, Layer, PortMap
-from .forms import ATTRIBUTE, FORMS, ID, NAMES, OFFSET, PAIR, SPACE, VALUE, form_of
+from .forms import ATTRIBUTE, FORMS, NAMES, OFFSET, PAIR, SPACE, VALUE, form_of
+from .stencils import LAYER, Stencils
 
 
 class Window:
@@ -24,6 +25,7 @@ class Window:
         self.data = data
         self.start = 0
         self.text = ""
+        self.stencils = Stencils()
 
     def cover(self, at: int) -> bool:
         """Moves on to begin at `at`, unless much text behind that is here already."""
@@ -44,22 +46,49 @@ _WINDOW = 1 << 19
 def read_layers(window: Window, at: int, body: Body) -> int:
     """Adds the regular layers that begin at `at` to a body; returns where they end."""
     window.cover(at)
+    layers, stencils = body.layers, window.stencils
+    trust = 0
+    """How much is expected of stencils; with 0, layers are looked up instead."""
     while True:
-        end = window.start + _read_layers(window.text, at - window.start, body, window.start)
-        if end == at or not window.cover(end):
-            return end
-        at = end
+        begun, count = at, len(layers)
+        if trust:
+            at = window.start + stencils.read(window.text, at - window.start, window.start, body)
+            trust = min(trust + len(layers) - count, _TRUST) - _MISSED
+            count = len(layers)
+        unlike: list[tuple[re.Match[str], str]] = []
+        at = _read_layers(window, at, body, 1 if trust > 0 else _SOME, unlike)
+        if trust > 0:
+            if unlike and len(layers) > count:
+                stencils.learn(*unlike[0], len(layers))
+        else:
+            trust = _TRUST if len(unlike) > _SOME // 2 else 0
+        if at == begun and not window.cover(at):
+            return at
 
 
-def _read_layers(text: str, at: int, body: Body, origin: int) -> int:
-    """The same for the layers that end in a text. origin: where that begins in the file."""
-    layers, path = body.layers, body.path
-    match, find, known = _LAYER.match, text.find, FORMS.get
-    while head := match(text, at):
+_SOME = 1024
+"""Where more than half of so many layers are unlike those before, stencils read the rest."""
+_TRUST = 1024
+_MISSED = 4
+"""How many layers stencils have to read for one that they do not."""
+
+
+def _read_layers(
+    window: Window, at: int, body: Body, most: int, unlike: list[tuple[re.Match[str], str]]
+) -> int:
+    """The same for at most so many layers, which end in the text of the window.
+
+    unlike: takes head and content of those whose content has hardly come before.
+    """
+    text, origin, layers, path = window.text, window.start, body.layers, body.path
+    match, find, known = LAYER.match, text.find, FORMS.get
+    most += len(layers)
+    at -= origin
+    while len(layers) < most and (head := match(text, at)):
         begun = head.end()
         end = find("</layer>", begun)
         if end < 0:
-            return at
+            break
         id, name, type, version, output_names = head.groups()
         rest, left, offset = begun, "", ""
         if type == "Const" and (cut := find(OFFSET, begun, end)) >= 0:
@@ -73,28 +102,31 @@ def _read_layers(text: str, at: int, body: Body, origin: int) -> int:
             rest = find('"', cut)
             tensor = text[cut:rest]
             if not tensor.isprintable() or not tensor.isascii() or "<" in tensor or "&" in tensor:
-                return at
+                return origin + at
             names.append(tensor)
         left += text[rest:end]
-        form = known(left) or form_of(left)
+        form = known(left)
+        if form is None:
+            unlike.append((head, left))
+            form = form_of(left)
         if (
             form is None
             or not (offset.isdecimal() if form.offset_at >= 0 else not offset)
             or (output_names is not None and type != "Result")
         ):
-            return at
+            break
         place = origin + head.start(1) - len('<layer id="')
         layer = Layer(id, name, intern(type), intern(version), place, path)
         layer.output_names = output_names
         form.fill(layer, left, origin + begun, offset, names)
         layers.append(layer)
         at = end + len("</layer>")
-    return at
+    return origin + at
 
 
 def start_around_body(window: Window, at: int) -> int:
     """Where the start tag of a layer ends that begins at `at` and has a body; -1 for any other."""
-    head = _LAYER.match(window.text, at - window.start)
+    head = LAYER.match(window.text, at - window.start)
     if head is None:
         return -1
     inside = window.text.find("</layer>", head.end())
@@ -167,10 +199,6 @@ def read_edges(data: bytes, at: int, body: Body) -> int:
     return end
 
 
-_LAYER = re.compile(
-    rf'{SPACE}<layer id="({ID})" name="({VALUE})" type="({VALUE})" version="({VALUE})"'
-    rf'(?: output_names="({VALUE})")?+ ?+>'
-)
 _ENTRY_TEXT = rf"<(input|output)((?:{PAIR})*+) ?+/>"
 _ENTRY = re.compile(_ENTRY_TEXT)
 _PORT_MAP = re.compile(

@@ -469,6 +469,18 @@ class PartialShape:
         return PartialShape.parse(shape) if isinstance(shape, str) else PartialShape(shape)
 
     @staticmethod
+    def of_sizes(sizes: tuple[int, ...]) -> PartialShape:
+        """The shape of these sizes, -1 for a dynamic one; equal ones are kept once."""
+        shape = _SHAPES.get(sizes)
+        if shape is None:
+            shape = PartialShape(sizes)
+            if len(sizes) <= _FEW_AXES:
+                if len(_SHAPES) == _MOST_SHAPES:
+                    _SHAPES.clear()
+                _SHAPES[sizes] = shape
+        return shape
+
+    @staticmethod
     def of_rank(rank: int) -> PartialShape:
         """A shape of that rank in which every dimension is dynamic."""
         return PartialShape((DYNAMIC,) * rank)
@@ -604,5 +616,7 @@ class PartialShape:
 ShapeLike = Union[PartialShape, str, Iterable[DimensionLike], None]
 """What stands for a shape: a text such as `[1,?,3..]`, its dimensions, or None for any rank."""
 
+_SHAPES: Final[dict[tuple[int, ...], PartialShape]] = {}
+_MOST_SHAPES: Final = 4096
 DYNAMIC_SHAPE: Final = PartialShape(None)
 SCALAR: Final = PartialShape(())

@@ -420,7 +420,7 @@ class _PartWalk(Walk):
     ) -> None:
         super().__init__(engine, model.net, wire(model.net), compare=True)
         self.presets = presets
-        self.remembers = False  # a layer at the boundary has other outputs than one like it
+        self.remembers = self.passes = False  # those at the boundary have other outputs
 
     def infer(
         self,

@@ -145,7 +145,18 @@ class LayerEngine:
         demands: list[Demand] = []
         before = NOTED.set(demands)  # `with NotedDemands()` takes as long as a simple layer
         try:
-            result = _worked_out(operation, inputs, with_values)
+            operands = check_inputs(operation, inputs)
+            inferred = operation.infer(*operands)
+            outputs = inferred if isinstance(inferred, tuple) else (inferred,)
+            if operation.of_plugin:
+                _check_returned(outputs)
+            if with_values and not operation.reads_weights:
+                outputs = _with_values(operation, operands, outputs)
+            if not operation.stricter:
+                result = LayerResult(outputs)
+            else:
+                faults = (*check_specified(operation, operands), *operation.check(*operands))
+                result = LayerResult(outputs, faults)
         except Violation as violation:
             return LayerResult(violation.fault)
         except Exception as error:
@@ -204,21 +215,6 @@ class LayerEngine:
 def _is_place(offset: str) -> bool:
     """Whether a text is the offset of a constant in the .bin, as a writer has it."""
     return offset.isdecimal() and len(offset) < 19
-
-
-def _worked_out(operation: Operation, inputs: tuple[Tensor, ...], with_values: bool) -> LayerResult:
-    """The outputs of a layer. Raises `Violation`."""
-    operands = check_inputs(operation, inputs)
-    inferred = operation.infer(*operands)
-    outputs = inferred if isinstance(inferred, tuple) else (inferred,)
-    if not operation.__module__.startswith("irshape."):
-        _check_returned(outputs)
-    if with_values and not operation.reads_weights:
-        outputs = _with_values(operation, operands, outputs)
-    if not operation.stricter:
-        return LayerResult(outputs)
-    faults = (*check_specified(operation, operands), *operation.check(*operands))
-    return LayerResult(outputs, faults)
 
 
 def _with_values(

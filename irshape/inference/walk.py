@@ -181,6 +181,8 @@ class Walk:
         memory = engine.layers
         self.remembers = memory.lasting and memory.remembers and len(body.layers) >= FEW_LAYERS
         """Whether layers of one declaration with the same inputs are inferred once."""
+        self.passes = True
+        """Whether layers may be passed without a call of `infer`."""
         self.needed: set[int] = set()
         """The layers whose values are needed."""
         self._remembered = 0
@@ -193,6 +195,8 @@ class Walk:
         order = iter(wiring.order)
         if self.remembers:
             self._run_remembering(order, parameters)
+        if self.passes and not parameters and not wiring.cyclic:
+            self._run_plainly(order)
         for position in order:
             outputs[position] = self._infer_at(position, None, parameters)
         result.doubtful = self.looser.union(self.contradicted)
@@ -295,6 +299,52 @@ class Walk:
         if self.compare and heads.output_ids:
             self.compare_ports(position, tensors)
         return True
+
+    def _run_plainly(self, order: Iterator[int]) -> None:
+        """Infers layers that are fed by layers before them.
+
+        Most have nothing to report, and one output that they declare exactly: those are passed in
+        few steps.
+        """
+        result, infer, needed = self.result, self.engine.layers.infer, self.needed
+        outputs, given, sources = result.outputs, result.inputs, result.wiring.sources
+        layers, declarations, contradicted = (
+            result.body.layers,
+            self.declarations,
+            self.contradicted,
+        )
+        for position in order:
+            row, layer = sources[position], layers[position]
+            try:
+                inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
+                operation, attribute_faults = declarations[position]  # type: ignore[misc]
+            except (TypeError, IndexError):
+                outputs[position] = self._infer_at(position, None, {})
+                continue
+            if (
+                attribute_faults
+                or operation.has_bodies
+                or (contradicted and not contradicted.keys().isdisjoint(row))
+            ):
+                outputs[position] = self._infer_at(position, None, {})
+                continue
+            given[position] = inputs
+            inferred = infer(layer, operation, inputs, position in needed)
+            tensors, faults, _, unsure, demands = inferred
+            precisions = layer.port_heads.output_precisions
+            if (
+                not (faults or unsure or demands)
+                and len(precisions) == 1
+                and tensors.__class__ is tuple
+                and len(tensors) == 1
+                and layer.port_dims[-1] == tensors[0].shape.declared
+                and precisions[0] == tensors[0].element_type.precision
+            ):
+                outputs[position] = tensors
+                continue
+            outputs[position] = tensors = self._noted(position, inferred)
+            if self.compare:
+                self.compare_ports(position, tensors)
 
     def _kinds(self, parameters: Mapping[str, PartialShape | Tensor]) -> list[int]:
         """What tells the layers apart but for their inputs; 0 for one unlike all others."""
@@ -449,7 +499,12 @@ class Walk:
             result.inner[position] = dict(inferred.inner)
         else:
             inferred = self.engine.layers.infer(layer, operation, inputs, with_values)
-        tensors = inferred.outputs
+        return self._noted(position, inferred)
+
+    def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:
+        """The outputs of a layer, of which everything else that was inferred is noted."""
+        result, tensors = self.result, inferred.outputs
+        layer = result.body.layers[position]
         if inferred.faults:
             result.observations += [Observation(layer, fault) for fault in inferred.faults]
         if inferred.unsure:

@@ -211,7 +211,12 @@ class Operation:
     limited: ClassVar[dict[str, Between]] = {}
     """The attributes whose values are limited, by their Python names."""
 
+    of_plugin: ClassVar[bool] = False
+    """Whether another package declares it; not declared."""
+
     attributes: ClassVar[dict[str, Attribute]] = {}
+    in_order: ClassVar[tuple[str, ...]] = ()
+    """The names of all attributes, as they are written; not declared."""
     operands: ClassVar[tuple[Operand, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -230,7 +235,9 @@ class Operation:
                 del operands[name]
             elif declared is None and name in attributes:
                 del attributes[name]
+        cls.of_plugin = not cls.__module__.startswith("irshape.")
         cls.attributes = attributes
+        cls.in_order = tuple(declared.name for declared in attributes.values())
         cls.operands = tuple(operands.values())
         cls.valued = tuple(
             (i, declared) for i, declared in enumerate(cls.operands) if declared.value
@@ -286,9 +293,19 @@ class Operation:
 
         Never raises.
         """
+        result = cls.__new__(cls)
+        if items[::2] == cls.in_order:  # as writers leave it
+            try:
+                for (python, known), written in zip(
+                    cls.attributes.items(), items[1::2], strict=True
+                ):
+                    setattr(result, python, known.kind.read(written))
+            except Malformed:
+                pass
+            else:
+                return result, ()
         given = dict(zip(items[::2], items[1::2], strict=True))
         faults: list[AttributeFault] = []
-        result = cls.__new__(cls)
         for name, declared in cls.attributes.items():
             text = given.pop(declared.name, None)
             value = declared.default
@@ -478,8 +495,10 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
 
     Raises `Violation` for inputs or attributes that the declaration does not take.
     """
-    operands, groups = operation.operands, operation.type_groups
-    last = len(operands) - 1
+    operands = operation.operands
+    if not operands and not inputs and not operation.limited:
+        return inputs
+    groups, last = operation.type_groups, len(operands) - 1
     if not operation.fewest <= len(inputs) <= operation.most:
         check_count(operation.type_name(), operands, len(inputs))
     shared: dict[str, ElementType] = {}

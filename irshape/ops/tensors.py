@@ -165,7 +165,7 @@ class Tensor:
         self.element_type = element_type
         self.shape = shape
         self.value = value
-        self._hash = hash((element_type.name, shape._hash, value))
+        self._hash = 0  # worked out when it is asked for
 
     @property
     def rank(self) -> int | None:
@@ -197,14 +197,17 @@ class Tensor:
             return True
         return (
             isinstance(other, Tensor)
-            and self._hash == other._hash
+            and hash(self) == hash(other)
             and self.element_type is other.element_type
             and self.shape == other.shape
             and self.value == other.value
         )
 
     def __hash__(self) -> int:
-        return self._hash
+        known = self._hash
+        if not known:
+            known = self._hash = hash((self.element_type.name, self.shape._hash, self.value))
+        return known
 
     def __repr__(self) -> str:
         return f"{self.element_type}{self.shape}" + (

@@ -14,7 +14,7 @@ import re
 from sys import intern
 
 from ...model.graph import BackEdge, Body, EdgeTexts, Layer, PortMap
-from .forms import ATTRIBUTE, FORMS, NAMES, OFFSET, PAIR, SPACE, VALUE, form_of
+from .forms import ATTRIBUTE, FORMS, NAMES, OFFSET, PAIR, SPACE, VALUE, Form, Outline, form_of
 from .stencils import LAYER, Stencils
 
 
@@ -105,7 +105,7 @@ def _read_layers(
                 return origin + at
             names.append(tensor)
         left += text[rest:end]
-        form = known(left)
+        form: Form | Outline | None = known(left)
         if form is None:
             unlike.append((head, left))
             form = form_of(left)

@@ -27,6 +27,9 @@ class Concat(Operation):
     axis: int = attribute(INT, default=0, required=True)
 
     def infer(self, *inputs: Tensor) -> Tensor:
+        joined = self._joined([tensor.shape for tensor in inputs])
+        if joined is not None:
+            return Tensor(common_type(*inputs), joined)
         result: PartialShape = DYNAMIC_SHAPE
         length = Dimension(0)
         before: tuple[int, ...] | None = None
@@ -56,6 +59,27 @@ class Concat(Operation):
                 )
             result = merged
         return Tensor(common_type(*inputs), _with(result, self.axis, length))
+
+    def _joined(self, shapes: list[PartialShape]) -> PartialShape | None:
+        """The shape of the result where all inputs are static and agree, as they mostly do."""
+        axis, first = self.axis, shapes[0].declared
+        if -1 in first or not -len(first) <= axis < len(first):
+            return None
+        behind = axis + 1 or len(first)
+        length = first[axis]
+        for shape in shapes[1:]:
+            sizes = shape.declared
+            if (
+                len(sizes) != len(first)
+                or sizes[axis] == -1
+                or sizes[:axis] != first[:axis]
+                or sizes[behind:] != first[behind:]
+            ):
+                return None
+            length += sizes[axis]
+        if length >= UNBOUNDED:
+            return None
+        return PartialShape.of_sizes((*first[:axis], length, *first[behind:]))
 
     def infer_value(self, *inputs: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         sizes = outputs[0].shape.static

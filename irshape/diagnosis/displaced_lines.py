@@ -408,20 +408,22 @@ def _moved(window: _Window) -> Iterator[Slip]:
     text, starts, tags, states = window.text, window.starts, window.tags, window.states
     for first in range(min(window.broken, len(tags) - 2), max(-1, window.broken - MAX_WAY), -1):
         for length in range(1, MAX_WAY + MAX_MOVED):
-            for way in range(1, MAX_WAY + 1):
-                if min(length, way) > MAX_MOVED or first + length + way > len(tags):
+            middle, place = first + length, states[first]
+            for end in range(middle + 1, min(middle + MAX_WAY, len(tags)) + 1):
+                tag = tags[end - 1]
+                behind = step(place, tag) if tag is not None else None
+                if behind is None:
+                    break
+                place = behind
+                if min(length, end - middle) > MAX_MOVED or end <= window.broken:
                     continue
-                middle, end = first + length, first + length + way
-                if end <= window.broken:
-                    continue
-                exchanged = [*tags[middle:end], *tags[first:middle]]
-                if not window.goes_on(states[first], exchanged, end):
+                if not window.goes_on(place, tags[first:middle], end):
                     continue
                 start, between, stop = starts[first], starts[middle], starts[end]
                 line = text.count(b"\n", 0, start) + 1
                 cause = (
                     f"lines {line} to {line + length - 1} and lines {line + length} to "
-                    f"{line + length + way - 1} stand in each other's place"
+                    f"{line + end - first - 1} stand in each other's place"
                 )
                 edit = Edit(start, stop, text[between:stop] + text[start:between])
                 offset = _offset(text, edit)

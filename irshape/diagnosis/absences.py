@@ -23,7 +23,7 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
-from .groups import SEVERAL, grouped_by_layer
+from .groups import grouped_by_layer
 from .lost_blocks import of_lost_blocks
 from .out_of_place import element_end
 from .telling import element_start
@@ -32,6 +32,8 @@ _NAMED = re.compile(rb"(from|to)-layer\s*=\s*[\"']([^\"']*)")
 _MAPPED = re.compile(r"refers to internal_layer_id (\S+) as")
 _OF_EDGES = (MISSING_EDGE, UNREACHABLE_LAYER)
 Path = tuple[str, ...]
+SEVERAL = 3
+"""So many parts are seldom lost one by one."""
 
 
 def of_absences(

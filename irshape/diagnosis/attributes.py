@@ -601,6 +601,8 @@ def _port_shapes(layer: Layer, text: str | None, *, keep: bool = True) -> list[s
     keep: what is written stays where it may be so.
     """
     comma = ", " if text is None or ", " in text or "," not in text else ","
+    if text is None and layer.is_parameter:
+        comma = ","  # as OpenVINO writes those
     written = [part.strip() for part in text.split(",")] if text else []
     return [
         comma.join(

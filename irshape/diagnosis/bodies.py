@@ -59,7 +59,7 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             yield from _purposes(scene, position, entry, entries)
             yield from _parts(scene, position, entry, entries)
             if not told or at_axis:
-                yield from _axes(scene, position, entry, entries)
+                yield from _axes(scene, position, entry, entries, body)
             yield from _lost_axis(scene, position, entry, entries, body)
         yield from _missing_entry(scene, finding, position, body, entries)
         yield from _exchanged(scene, position, entries, told, body)
@@ -412,15 +412,28 @@ def _layers(
 
 
 def _axes(
-    scene: Scene, position: int, entry: PortMap, entries: list[PortMap]
+    scene: Scene, position: int, entry: PortMap, entries: list[PortMap], body: Body
 ) -> Iterator[Candidate]:
+    """Another axis that slices have; first of all if they do not have the one that is written."""
     text = entry.attributes.get("axis")
     if text is None or not is_number(text.removeprefix("-")):
         return
-    for index, other in enumerate((int(text) - 1, int(text) + 1, 0, 1, -1, 2)):
-        if other >= -1 and str(other) != text:
-            cost = 1.0 + 0.1 * index
+    dims = _slice(entry, body)
+    rank = len(dims) if dims else None
+    outside = rank is not None and not -rank <= int(text) < rank
+    others = (int(text) - 1, int(text) + 1, 0, 1, -1, 2)
+    likely = [n for n in dict.fromkeys(others) if n >= -1 and (rank is None or n < rank)]
+    for index, other in enumerate(likely):
+        if str(other) != text:
+            cost = (0.6 if outside else 1.0) + 0.1 * index
             yield _candidate(scene, position, entry, entries, "axis", str(other), cost)
+
+
+def _slice(entry: PortMap, body: Body) -> tuple[int, ...] | None:
+    """The dimensions of what an entry joins in the body, as it declares them."""
+    inner = body.by_id.get(entry.attributes.get("internal_layer_id", ""))
+    ports = [] if inner is None else inner.outputs if inner.is_parameter else inner.inputs
+    return ports[0].dims if ports else None
 
 
 def _lost_axis(
@@ -430,8 +443,6 @@ def _lost_axis(
     if "axis" in entry.attributes or not _OF_SLICES & entry.attributes.keys():
         return
     size = entry.attributes.get("part_size", "1")
-    inner = body.by_id.get(entry.attributes.get("internal_layer_id", ""))
-    ports = [] if inner is None else inner.outputs if inner.is_parameter else inner.inputs
-    for axis, dim in enumerate(ports[0].dims or () if ports else ()):
+    for axis, dim in enumerate(_slice(entry, body) or ()):
         cost = 0.8 + 0.05 * axis + (0.0 if str(dim) == size else 0.3)
         yield _candidate(scene, position, entry, entries, "axis", str(axis), cost)

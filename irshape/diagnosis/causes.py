@@ -28,6 +28,7 @@ from .groups import (
     of_inputs,
     of_lost_ids,
     of_lost_inputs,
+    of_redirected,
     of_wrong_inputs,
 )
 from .search import Search, of_values, without
@@ -83,7 +84,9 @@ def diagnose(
         *groups,
         *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
     ]
-    return of_lost_ids(model.source, told) if len(told) > 1 else told
+    if len(told) > 1:
+        told = of_redirected(model.source, of_lost_ids(model.source, told))
+    return told
 
 
 def _together(
@@ -102,7 +105,7 @@ def _together(
     groups += [
         *from_the_same(context.model.source, left, alone),
         *of_inputs(context, left, diagnoses),
-        *of_attributes(left),
+        *of_attributes(left, alone),
     ]
     groups += of_wrong_inputs(without(graver, groups), diagnoses)
     return groups

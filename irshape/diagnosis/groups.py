@@ -24,8 +24,7 @@ from .telling import element_start
 _OF_FED = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 _OF_PRODUCED = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION)
 _ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
-SEVERAL = 3
-"""So many attributes are seldom lost one by one."""
+_FROM = "from-layer"
 _BLANK = re.compile(rb">\s+<")
 _NAMED = re.compile(rb"(from|to)-layer\s*=\s*[\"']([^\"']*)")
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
@@ -173,14 +172,57 @@ def grouped_by_layer(
     return groups
 
 
-def of_attributes(findings: Sequence[Finding]) -> Iterator[Diagnosis]:
-    """Several attributes that one layer lacks are told once."""
+def of_attributes(
+    findings: Sequence[Finding], diagnoses: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """Several attributes that one layer lacks are told once.
+
+    diagnoses: those of single findings. What takes each of them back does so together.
+    """
     for group in grouped_by_layer(findings, MISSING_ATTRIBUTE).values():
-        if len(group) >= SEVERAL:
-            names = ", ".join(f"`{finding.fault.at}`" for finding in group)
-            fault = group[0].fault._replace(message=f"the attributes {names} are missing")
-            told = group[0]._replace(fault=fault, related=tuple(group[1:]))
-            yield Diagnosis(told, tuple(group), (), False)
+        if len(group) < 2:
+            continue
+        names = [f"`{finding.fault.at}`" for finding in group]
+        message = f"the attributes {', '.join(names[:-1])} and {names[-1]} are missing"
+        fault = group[0].fault._replace(message=message)
+        told = group[0]._replace(fault=fault, related=tuple(group[1:]))
+        causes = [diagnoses.get(id(finding)) for finding in group]
+        firsts = [cause.candidates[0] for cause in causes if cause and cause.candidates]
+        together: tuple[Candidate, ...] = ()
+        if len(firsts) == len(group):
+            edits = tuple(edit for first in firsts for edit in first.edits)
+            change = " and ".join(first.change for first in firsts)
+            together = (firsts[0]._replace(edits=edits, change=change, becomes=None),)
+        certain = bool(together) and all(cause is not None and cause.certain for cause in causes)
+        yield Diagnosis(told, tuple(group), together, certain)
+
+
+def of_redirected(source: Source, diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """Edges from the same wrong layer that should come from the same other one are told once."""
+    groups: dict[tuple[object, ...], list[Diagnosis]] = {}
+    for each in diagnoses:
+        first = each.candidates[0] if each.candidates else None
+        if first is None or first.layer is None or not first.change.startswith("from-layer="):
+            continue
+        start = element_start(source, first.offset)
+        name = next(
+            (source.data[a:b] for n, _, a, b in source.attributes(start) if n == _FROM), b""
+        )
+        groups.setdefault((name, first.change, first.layer.path), []).append(each)
+    told = list(diagnoses)
+    for group in groups.values():
+        if len(group) > 1:
+            firsts = [each.candidates[0] for each in group]
+            edits = tuple(edit for first in firsts for edit in first.edits)
+            change = f"{firsts[0].change} in {len(group)} edges"
+            explained = tuple(dict.fromkeys(f for each in group for f in each.explained))
+            lead = group[0].finding
+            also = tuple(other for other in explained if other.offset != lead.offset)
+            candidate = firsts[0]._replace(edits=edits, change=change)
+            told = [each for each in told if each not in group]
+            certain = all(each.certain for each in group)
+            told.append(Diagnosis(lead._replace(related=also), explained, (candidate,), certain))
+    return told
 
 
 def of_inputs(

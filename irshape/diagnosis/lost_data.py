@@ -12,6 +12,7 @@ from .candidate import Candidate
 from .constants import (
     MAX_TWINS,
     Const,
+    constant_spans,
     end_before,
     fills,
     free_spans,
@@ -79,7 +80,7 @@ def constant_data_causes(scene: Scene, finding: Finding, position: int) -> Itera
             layer.offset if lost else scene.source.attribute(layer.data_offset, wrong[0]),
             layer,
             (position,),
-            cost=cost,
+            cost=cost - (0.5 if not lost and len(wrong) < 2 else 0.0),  # it is a copy
             certain=cost < SHARED,
             rule=MISSING_ATTRIBUTE if lost else CONTRADICTED_CONSTANT,
         )
@@ -106,8 +107,13 @@ def _offsets(const: Const, size: int) -> Iterator[tuple[float, int]]:
 
 
 def _is_shared(const: Const) -> bool:
-    """Whether another constant lies at the same offset."""
-    return len(const.scene.by_offset.get(-1 if const.offset is None else const.offset, ())) > 1
+    """Whether another constant of the file lies at the same offset and has the same shape."""
+    return any(
+        start == const.offset
+        and layer is not const.layer
+        and layer.attribute("shape") == const.layer.attribute("shape")
+        for start, _, layer in const.scene.context.shared(constant_spans)
+    )
 
 
 def _rewritten(const: Const, names: list[str], row: dict[str, str]) -> tuple[tuple[Edit, ...], str]:

@@ -17,6 +17,7 @@ from ..model.weights import Weights
 from ..rule_ids import (
     CYCLE,
     DANGLING_EDGE,
+    DUPLICATE_EDGE,
     LOOSER_DECLARATION,
     MISSING_EDGE,
     MISSING_RESULT,
@@ -77,6 +78,8 @@ OTHERS = 4
 LISTED = 5
 """How many candidates a diagnosis lists."""
 
+_ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE)
+"""Rules whose findings stand at an edge that leads where it should not."""
 _OF_AN_EDGE = (DANGLING_EDGE, MISSING_EDGE)
 """Rules of which a finding may stand at an edge with wrong ends."""
 _RESULT = ("a Result", 'type="Result"')
@@ -110,11 +113,11 @@ class Search:
         """Findings that are no cause by themselves."""
         around = {f.layer.path[:at] for f in findings if f.layer for at in range(len(f.layer.path))}
         self.waiting = sorted(findings, key=lambda finding: _depth_of_cause(finding, around))
-        astray = [finding for finding in self.waiting if finding.rule == DANGLING_EDGE]
+        astray = [finding for finding in self.waiting if finding.rule in _ASTRAY]
         edges = {element_start(context.model.source, finding.offset) for finding in astray}
         if len(edges) == 1 and self.waiting[0].rule == MISSING_EDGE:
             # the cause of the edge that is missing is that of the one that leads astray
-            self.waiting.sort(key=lambda finding: finding.rule != DANGLING_EDGE)
+            self.waiting.sort(key=lambda finding: finding.rule not in _ASTRAY)
         self.few = len(findings) <= FEW
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
         self.work = work

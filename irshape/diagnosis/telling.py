@@ -76,11 +76,10 @@ def _beside(source: Source, finding: Finding, candidate: Candidate) -> bool:
 
 
 def _of_input(candidate: Candidate) -> bool:
-    """Whether a change is that of the shape of an input of the net, as it may be meant."""
+    """Whether a change is that of the type or shape of an input of the net, as it may be meant."""
     layer = candidate.layer
-    typed = candidate.change.startswith("element_type=")
-    meant = candidate.rule == CONTRADICTED_ATTRIBUTE and candidate.bold and not typed
-    return meant and layer is not None and layer.is_parameter and not layer.path
+    typed = candidate.rule == CONTRADICTED_ATTRIBUTE and candidate.bold
+    return typed and layer is not None and layer.is_parameter and not layer.path
 
 
 def _from_source(

@@ -173,6 +173,18 @@ def _layers_on_values(context: Context, layers: Collection[Layer | None]) -> int
     return count
 
 
+def _share_a_constant(context: Context, layers: Collection[Layer | None]) -> bool:
+    """Whether one constant feeds all of some layers of the net."""
+    result = context.results[context.model.net]
+    shared: set[int] | None = None
+    for at, layer in enumerate(result.body.layers):
+        if layer in layers:
+            row = {source[0] for source in result.wiring.sources[at] if source is not None}
+            constants = {source for source in row if result.body.layers[source].is_constant}
+            shared = constants if shared is None else shared & constants
+    return bool(shared) and all(layer is not None and not layer.path for layer in layers)
+
+
 def _other_weights(
     context: Context, findings: Sequence[Finding], single: Single, work: Work
 ) -> Diagnosis | None:
@@ -186,8 +198,8 @@ def _other_weights(
         alone = single(context, findings, len(findings))
         if alone is not None:
             return alone
-    if _layers_on_values(context, layers) < SEVERAL:
-        return None
+    if _layers_on_values(context, layers) < SEVERAL or _share_a_constant(context, layers):
+        return None  # one constant may have another's bytes
     work.count_inference()
     explained = list(_of_constants(context, findings))
     explained += [finding for finding in findings if finding.rule == CONSTANT_OUT_OF_RANGE]

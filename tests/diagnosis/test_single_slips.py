@@ -307,6 +307,43 @@ SLIPS = {
         model="compressed",
         restored=False,  # opset7 has the attribute, too
     ),
+    "a boolean whose default fits no port": Slip(
+        put('special_zero="true"', 'special_zero="ture"'), code="IR304", says='special_zero="ture"'
+    ),
+    "the shape of a Const, beside size and port": Slip(
+        put('shape="16, 1, 3, 3"', 'shape="16, 1, 3, 4"'),
+        code="IR503",
+        says="shape says [16, 1, 3, 4], but its size of 144 bytes and its port says [16, 1, 3, 3]",
+    ),
+    "an id that is taken": Slip(
+        put('<layer id="35"', '<layer id="34"'), code="IR101", says="already used by"
+    ),
+    "the edge into an optional input": Slip(
+        put(r'\s*<edge [^>]*to-layer="168" to-port="3"\s*/>', ""),
+        code="IR113",
+        says="no edge leads to input port 3",
+        model="decoder",
+        restored=False,  # two other layers produce such a mask
+    ),
+    "inputs 0 and 1": Slip(
+        swapped(r'to-layer="35" to-port="(0)"', r'to-layer="35" to-port="(1)"'),
+        code="IR127",
+        says="inputs 1 and 0 are exchanged",
+    ),
+    "the shape of an input, but not its port": Slip(
+        put(r'(type="Parameter"[^>]*>\s*<data shape=")[^"]*', r"\g<1>?,3,28,30"),
+        code="IR305",
+        says='shape="?,3,28,30" does not fit',
+    ),
+    "the axis of a port map": Slip(
+        put(r'<output axis="0"', r'<output axis="2"'),
+        code="IR408",
+        says='axis="2", which does not fit the ports of the layer; axis="0" does',
+        model="recurrent",
+    ),
+    "an attribute cut off": Slip(
+        put(r'transpose_b="true"', r'tr="true"'), code="IR301", says="lacks transpose_b"
+    ),
 }
 
 
@@ -350,6 +387,7 @@ def test_value_in_the_weights(name: str, tmp_path: Path) -> None:
         assert "does not fit the ports of" in finding.message
         assert finding.code == "IR508"
         assert not finding.fixes
+        assert irshape.fix(path, unsafe=True).data == path.read_bytes()  # the ports are right
     else:
         assert not told  # the same axes in another order
 

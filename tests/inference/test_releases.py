@@ -290,6 +290,11 @@ CASES = [
         "2023.3",
     ),
     Case("RNNCell of opset2", layer("RNNCell", "opset2", ["1,2"] * 5), "never"),
+    Case(
+        "ShuffleChannels of opset2",
+        layer("ShuffleChannels", "opset2", ["1,4,2,2"], 'axis="1" group="2"'),
+        "never",
+    ),
 ]
 
 

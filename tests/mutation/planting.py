@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from absence_faults import ABSENCES
 from drawn_again import DRAWN_AGAIN
 from drawn_faults import DRAWN_FAULTS
+from drawn_last import DRAWN_LAST
 from edit_faults import EDIT_FAULTS
 from everyday_faults import EVERYDAY_FAULTS, EVERYDAY_SLIPS
 from faults import FAULTS, Tree, Where, where
@@ -32,7 +33,7 @@ from text_faults import TEXT_FAULTS, VALUE_FAULTS
 from text_lines import TextLines, common_ends
 
 TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS | ABSENCES
-EDITS = EDIT_FAULTS | REWIRINGS | LATE_EDITS | LAST_EDITS | DRAWN_FAULTS | DRAWN_AGAIN
+EDITS = EDIT_FAULTS | REWIRINGS | LATE_EDITS | LAST_EDITS | DRAWN_FAULTS | DRAWN_AGAIN | DRAWN_LAST
 """Kinds of scripts and tools."""
 KINDS = TABLE | TREE_SLIPS | EDITS | EVERYDAY_FAULTS
 """Kinds that change the tree of an IR."""

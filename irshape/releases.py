@@ -172,6 +172,7 @@ REFUSED: dict[str, Detail] = {
     "wide mask": Detail((2024, 3), "an attention mask that is longer than the query"),
     "pdpd intervals": Detail((2023, 1), 'auto_broadcast="pdpd" on intervals'),
     "pdpd from the end": Detail((2023, 1), 'a Broadcast of mode "pdpd" that aligns at the end'),
+    "no mapping": Detail((2025, 1), "a CharsMapNormalization without a table of characters"),
     "short file": Detail((2024, 5), "an .xml of at most 513 bytes"),
     "late version": Detail((2024, 5), "a `version` of <net> behind the first 511 bytes"),
 }
@@ -258,6 +259,7 @@ NOT_RUN: dict[str, Detail] = {
         (2024, 2), "a ConvolutionBackpropData of integers whose filters are no constant"
     ),
     "open sizes": Detail((2025, 2), "a Fourier transform of sizes that only execution knows"),
+    "skipped tokens": Detail((2025, 0), "a VocabDecoder whose tokens to skip are an input"),
 }
 """What older releases read, and what their CPU plugin refuses to compile. Measured."""
 

@@ -39,7 +39,9 @@ class Requirement(NamedTuple):
 
     release: Release
     kind: str
-    """`opset`, `element type`, `IR version`, or `detail` of an operation or of the file."""
+    """`opset`, `element type`, `IR version`, `library` of an operation that a library adds, or
+    `detail` of an operation or of the file.
+    """
     name: str
     layer: Layer | None
     since: Release = FIRST
@@ -51,13 +53,15 @@ class Requirement(NamedTuple):
 
     @property
     def what(self) -> str:
-        return self.name if self.kind in ("opset", "detail") else f"{self.kind} {self.name}"
+        bare = self.kind in ("opset", "detail", "library")
+        return self.name if bare else f"{self.kind} {self.name}"
 
 
 def requirements(inference: Inference) -> Iterator[Requirement]:
     """What a model needs of a release, in file order.
 
-    Of layers whose operation no opset holds, only the element types.
+    Of layers whose operation no opset holds, only the element types and, where a library adds it,
+    the release: each release of openvino-tokenizers demands the OpenVINO of its own number.
     """
     model = inference.model
     if model.kind == "net" and model.version in IR_VERSIONS:
@@ -66,8 +70,12 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
             yield Requirement(detail.right, "detail", detail.what, None)
     all_sites = {site.layer: site for site in sites(inference)}
     for layer, site in all_sites.items():
-        if site.operation is not None and not issubclass(site.operation, LibraryOperation):
+        if site.operation is not None and issubclass(site.operation, LibraryOperation):
+            introduced, package = parse_release(site.operation.introduced), site.operation.package
+            yield Requirement(introduced, "library", f"{layer.type} of {package}", layer)
+        elif site.operation is not None:
             yield from _opset(layer, site.operation)
+        if site.operation is not None:
             for key in details(site, REFUSED):
                 detail = REFUSED[key]
                 since = _seen_since(key, site, all_sites)
@@ -189,7 +197,8 @@ class Requirements:
 
     @property
     def release(self) -> str:
-        """The oldest release that reads the model, such as `2024.1`; custom operations aside."""
+        """The oldest release that reads the model, such as `2024.1`, with the libraries that it
+        needs; operations that nobody has declared aside."""
         return written(self.oldest)
 
     def reads(self, release: str) -> bool:

@@ -74,7 +74,7 @@ class NewerThanTarget(Rule):
         place = context.model.source.attribute
         layer, needed = requirement.layer, written(requirement.release)
         hint = f"raise the target to {needed}, or convert the model for the target"
-        if requirement.kind == "detail":
+        if requirement.kind in ("detail", "library"):
             offset = max(context.model.source.data.find(b"<net"), 0) if not layer else layer.offset
             message = (
                 f"{requirement.name} needs OpenVINO {needed} or newer; the target is "

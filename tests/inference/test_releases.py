@@ -19,6 +19,7 @@ from irshape.releases import (
     parse_release,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
 Build = Callable[[], Net]
 
 
@@ -328,6 +329,50 @@ def test_what_stands_in_the_first_bytes_of_the_file(tmp_path: Path) -> None:
         "2024.5",
         "2022.1",
     ]
+
+
+class Tokenizer(NamedTuple):
+    """What OpenVINO and openvino-tokenizers of one release did with a file."""
+
+    file: str
+    removed: str
+    """The type of a layer that is bypassed first."""
+    reads: str
+    """The first release that reads the file; the one before, here, refuses it."""
+    runs: str
+    before: str
+
+
+TOKENIZERS = [
+    Tokenizer("bpe_tokenizer", "", "2025.2", "2025.2", "2025.1"),
+    Tokenizer("unigram_tokenizer", "", "2025.2", "2025.2", "2025.1"),
+    Tokenizer("unigram_tokenizer", "Truncate", "2025.1", "2025.1", "2025.0"),
+    Tokenizer("wordpiece_tokenizer", "Truncate", "2025.1", "2025.1", "2025.0"),
+    Tokenizer("bpe_detokenizer", "", "2024.4", "2025.0", "2024.3"),
+]
+
+
+@pytest.mark.parametrize("case", TOKENIZERS, ids=lambda case: f"{case.file}-{case.removed}")
+def test_a_tokenizer_needs_the_library_of_the_same_release(case: Tokenizer) -> None:
+    graph = irshape.Graph.load(ROOT / "tests" / "tokenizers" / f"{case.file}.xml")
+    for layer in [each for each in graph if each.type == case.removed]:
+        for output, end in zip(layer.outputs, layer.inputs, strict=False):
+            graph.replace_uses(output, end.source)
+    graph.clean()
+    answer = irshape.requires(graph.model())
+    assert (answer.release, answer.reads(case.reads)) == (case.reads, True)
+    assert not answer.reads(case.before)
+
+    def codes(target: str) -> set[str]:
+        configuration = irshape.Configuration(
+            target=parse_release(target), select=("IR605", "IR607")
+        )
+        report = irshape.validate(graph.model(), config=configuration)
+        return {diagnostic.code for diagnostic in report.diagnostics}
+
+    assert "IR605" in codes(case.before)
+    assert ("IR607" in codes(case.reads)) == (case.reads != case.runs)
+    assert not {"IR605", "IR607"} & codes(case.runs)
 
 
 def test_a_release_that_is_not_known_is_an_error(tmp_path: Path) -> None:

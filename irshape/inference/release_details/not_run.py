@@ -177,7 +177,12 @@ def _open_filters(site: Site) -> bool:
     return site.type_name(1) in ("i8", "u8") and not site.constant[1]
 
 
+def _skipped_tokens(site: Site) -> bool:
+    return len(site.layer.inputs) == 5
+
+
 RECOGNISERS: Recognisers = {
+    "VocabDecoder": (("skipped tokens", _skipped_tokens),),
     **dict.fromkeys(RECURRENT, (("open weights", _open_weights),)),
     "Parameter": (
         ("four bits in", _four_bits(unpacked=False)),

@@ -258,6 +258,11 @@ def _pdpd_from_the_end(site: Site) -> bool:
     )
 
 
+def _no_mapping(site: Site) -> bool:
+    """Whether flags are the last input, where a table of characters can follow them."""
+    return site.type_name(len(site.layer.inputs) - 1) == "boolean"
+
+
 RECOGNISERS: Recognisers = {
     "Parameter": (
         ("empty", _empty),
@@ -270,6 +275,7 @@ RECOGNISERS: Recognisers = {
     "AvgPool": (("ceil_torch", _ceil_torch),),
     "MaxPool": (("ceil_torch", _ceil_torch),),
     "ReadValue": (("uninitialised", _uninitialised),),
+    "CharsMapNormalization": (("no mapping", _no_mapping),),
     "Squeeze": (("scalar squeeze", _scalar_squeeze), ("squeezed axis", _squeezed_axis)),
     "Pad": (
         ("pad lengths", _pad_lengths),

@@ -259,6 +259,9 @@ NOT_RUN: dict[str, Detail] = {
         (2024, 2), "a ConvolutionBackpropData of integers whose filters are no constant"
     ),
     "open sizes": Detail((2025, 2), "a Fourier transform of sizes that only execution knows"),
+    "unused places": Detail(
+        (2025, 0), "an unsorted Unique whose output 2 nothing takes", (2024, 3), _CRASHES
+    ),
     "skipped tokens": Detail((2025, 0), "a VocabDecoder whose tokens to skip are an input"),
 }
 """What older releases read, and what their CPU plugin refuses to compile. Measured."""
@@ -275,6 +278,9 @@ INFERRED_OTHERWISE: dict[str, Detail] = {
         "a shape that is made of sizes without upper bounds",
         FIRST,
         "infers no lower bounds",
+    ),
+    "open product": Detail(
+        (2023, 2), "a Reshape to a product of sizes without upper bounds", FIRST, _WIDER
     ),
     "DFT": Detail(
         (2023, 2), "a Fourier transform over axes that only execution knows", FIRST, _WIDER

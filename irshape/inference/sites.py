@@ -11,7 +11,7 @@ from ..model.graph import Layer
 from ..ops.declaration import Operation
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
-from ..types import Dimension, PartialShape
+from ..types import UNBOUNDED, Dimension, PartialShape
 from .bodies import bind
 from .result import BodyResult, Inference
 
@@ -26,8 +26,8 @@ class Site(NamedTuple):
     outputs: tuple[Tensor, ...]
     outermost: bool
     """Whether the layer stands in the net, not in a body."""
-    unused: bool
-    """Whether some output feeds no layer."""
+    unused: tuple[int, ...]
+    """The outputs that feed no layer."""
     feeds: tuple[Layer, ...]
     """The layers that an output feeds."""
     constant: tuple[bool, ...]
@@ -38,6 +38,8 @@ class Site(NamedTuple):
     """Of each input, whether it has sizes of tensors as they are, which nothing computes with."""
     stored: tuple[bool, ...]
     """Of each input, whether it has elements of a variable as they are."""
+    open_product: tuple[bool, ...]
+    """Of each input, whether it has products of ReduceProd without upper bounds as they are."""
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of its bodies, by tag."""
 
@@ -115,8 +117,9 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
                 feeds[source[0]].append(layer)
     constant = _constant(result)
     measured, stored = _passed_on(result, "ShapeOf"), _passed_on(result, "ReadValue")
+    products = _passed_on(result, "ReduceProd", without_bounds=True)
     for position, layer in enumerate(layers):
-        ports = [(position, index) for index in range(len(layer.outputs))]
+        ports = range(len(layer.outputs))
         feeding, inner = sources[position], result.inner.get(position, {})
         yield Site(
             layer,
@@ -124,12 +127,13 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
             result.inputs.get(position, ()),
             result.outputs[position],
             outermost,
-            unused=not taken.issuperset(ports),
+            unused=tuple(port for port in ports if (position, port) not in taken),
             feeds=tuple(feeds[position]),
             constant=tuple(source is not None and source[0] in constant for source in feeding),
             fed_by=tuple(None if source is None else layers[source[0]] for source in feeding),
             measured=tuple(source is not None and source[0] in measured for source in feeding),
             stored=tuple(source is not None and source[0] in stored for source in feeding),
+            open_product=tuple(source is not None and source[0] in products for source in feeding),
             inner=inner,
         )
         for body in inner.values():
@@ -153,19 +157,30 @@ _MOVING = {
 """Operations that leave the elements of their first input as they are, Concat of all inputs."""
 
 
-def _passed_on(result: BodyResult, type_name: str) -> set[int]:
-    """The positions of the layers whose outputs have elements of layers of a type as they are."""
+def _passed_on(result: BodyResult, type_name: str, *, without_bounds: bool = False) -> set[int]:
+    """The positions of the layers whose outputs have elements of layers of a type as they are.
+
+    without_bounds: of those of them that give integers without upper bounds.
+    """
     passing: set[int] = set()
     layers, sources = result.body.layers, result.wiring.sources
     for position in result.wiring.order:
         layer = layers[position]
         moved = sources[position] if layer.type == "Concat" else sources[position][:1]
-        if layer.type == type_name or (
+        begins = layer.type == type_name and (
+            not without_bounds or _is_open(result.outputs[position])
+        )
+        if begins or (
             layer.type in _MOVING
             and any(source is not None and source[0] in passing for source in moved)
         ):
             passing.add(position)
     return passing
+
+
+def _is_open(outputs: tuple[Tensor, ...]) -> bool:
+    value = outputs[0].value if outputs else None
+    return value is not None and any(high >= UNBOUNDED for high in value.upper)
 
 
 def _constant(result: BodyResult) -> set[int]:

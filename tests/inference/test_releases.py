@@ -51,6 +51,34 @@ def layer(
     return build
 
 
+def unique_elements() -> Net:
+    """The first output alone; the older and the newer releases run it."""
+    net = Net()
+    outputs = ["FP32", "I64", "I64", "I64"]
+    elements = [net.parameter("4")]
+    unique = net.layer("Unique", elements, 'sorted="false"', version="opset10", outputs=outputs)
+    net.result(f"{unique}:0")
+    return net
+
+
+def flattened() -> Net:
+    """`[?,12,16]` to `[?,16]`, the first of which is the product of the two sizes."""
+    net = Net()
+    data, axis = net.parameter("?,12,16"), net.constant(0)
+    sizes = net.layer("ShapeOf", [data], 'output_type="i64"', version="opset3", outputs=["I64:3"])
+    leading, last = (
+        net.layer("Gather", [sizes, at, axis], version="opset8", outputs=[f"I64:{count}"])
+        for at, count in ((net.constant([0, 1]), 2), (net.constant([2]), 1))
+    )
+    product = net.layer(
+        "ReduceProd", [leading, net.constant([0])], 'keep_dims="true"', outputs=["I64:1"]
+    )
+    shape = net.layer("Concat", [product, last], 'axis="0"', outputs=["I64:2"])
+    reshaped = net.layer("Reshape", [data, shape], 'special_zero="false"', outputs=["FP32:-1,16"])
+    net.result(reshaped)
+    return net
+
+
 def padded(net: Net) -> str:
     """The text with a comment that takes it past the first bytes that readers look at."""
     return net.text() + "<!-- " + "x" * 600 + " -->\n"
@@ -475,6 +503,15 @@ TOLD = [
         "2024.0",
         "2024.1",
     ),
+    Told(
+        "unsorted unique elements without their places",
+        unique_elements,
+        "IR607",
+        "2024.3",
+        "2024.6",
+        "2025.0",
+    ),
+    Told("a product of sizes", flattened, "IR608", "2023.0", "2023.1", "2023.2"),
     Told(
         "a Fourier transform over unknown axes",
         layer("DFT", "opset7", ["3,4,2", "2"], types=["f32", "i64"]),

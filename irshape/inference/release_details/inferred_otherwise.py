@@ -61,8 +61,20 @@ def _lower_bounds(site: Site) -> bool:
     )
 
 
+def _open_product(site: Site) -> bool:
+    """Whether a shape is made of a product without an upper bound, and something else is known."""
+    output = _output(site)
+    return (
+        len(site.open_product) > 1
+        and site.open_product[1]
+        and output is not None
+        and output.rank is not None
+        and any(_is_known(size) for size in output)
+    )
+
+
 def _unused_outputs(site: Site) -> bool:
-    return site.unused
+    return bool(site.unused)
 
 
 def _unknown_axes(site: Site) -> bool:
@@ -350,6 +362,7 @@ RECOGNISERS: Recognisers = {
     "SquaredDifference": (("pdpd", _pdpd),),
     "Tile": (("lower bounds", _lower_bounds),),
     "Reshape": (
+        ("open product", _open_product),
         ("lower bounds", _lower_bounds),
         ("any rank", _any_rank_reshaped),
     ),

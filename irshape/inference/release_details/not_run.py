@@ -177,11 +177,18 @@ def _open_filters(site: Site) -> bool:
     return site.type_name(1) in ("i8", "u8") and not site.constant[1]
 
 
+def _places_unused(site: Site) -> bool:
+    """Whether nothing takes the third output, where each element is among the unique ones."""
+    unsorted = site.attribute("sorted") in ("false", "0")
+    return unsorted and 2 in site.unused and not all(site.constant)
+
+
 def _skipped_tokens(site: Site) -> bool:
     return len(site.layer.inputs) == 5
 
 
 RECOGNISERS: Recognisers = {
+    "Unique": (("unused places", _places_unused),),
     "VocabDecoder": (("skipped tokens", _skipped_tokens),),
     **dict.fromkeys(RECURRENT, (("open weights", _open_weights),)),
     "Parameter": (

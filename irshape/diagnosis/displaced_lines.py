@@ -32,6 +32,7 @@ MAX_DAMAGED = 3
 """So many lines in a row may be no tags."""
 _FREE = ("rt_info", "meta_data")
 """Elements that hold what they like."""
+_COMMENT = re.compile(rb"<!--((?:(?!-->).)*)-->", re.DOTALL)
 NEAR = 3
 """So many lines before the place where the order breaks may be another."""
 WIDTH = 40
@@ -142,6 +143,7 @@ def first_break(structure: Structure, stopped: int) -> int | None:
 def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
     """What may be meant where the order of lines breaks, the smallest change first."""
     yield from _in_names(structure, places)
+    yield from _in_comments(structure, places)
     window = _Window(structure, places)
     if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
         return
@@ -154,6 +156,19 @@ def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[
     yield from _replaced(window)
     yield from (slip for slip in completed if _opens(slip))
     yield from _moved(window)
+    yield from _exchanged(window)
+
+
+def _in_comments(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
+    """Lines near a place stand in a comment, with the tags that others lack."""
+    text = structure.text
+    start = structure.before(min(places))[0]
+    for comment in _COMMENT.finditer(text, start, max(places) + BEHIND * WIDTH):
+        begin, end = comment.span(1)
+        if NAME.search(text, begin, end):
+            edits = Edit(comment.start(), begin, b""), Edit(end, comment.end(), b"")
+            cause = "a part of the model stands in a comment"
+            yield Slip(edits, "it is no comment", cause, comment.start(), doubtful=True)
 
 
 def _indent(line: bytes) -> bytes:
@@ -428,3 +443,24 @@ def _moved(window: _Window) -> Iterator[Slip]:
                 edit = Edit(start, stop, text[between:stop] + text[start:between])
                 offset = _offset(text, edit)
                 yield Slip((edit,), "they are exchanged", cause, offset, doubtful=True)
+
+
+def _exchanged(window: _Window) -> Iterator[Slip]:
+    """Two lines stand in each other's place, with others between them."""
+    text, starts, tags = window.text, window.starts, window.tags
+    for first in range(window.broken, max(-1, window.broken - NEAR), -1):
+        for other in range(first + 2, min(first + BEHIND, len(tags))):
+            exchanged = [tags[other], *tags[first + 1 : other], tags[first]]
+            if tags[first] == tags[other] or other < window.broken:
+                continue
+            if not window.goes_on(window.states[first], exchanged, other + 1):
+                continue
+            one, two = window.lines[first], window.lines[other]
+            edits = (
+                Edit(starts[first], starts[first + 1], two),
+                Edit(starts[other], starts[other + 1], one),
+            )
+            line = text.count(b"\n", 0, starts[first]) + 1
+            cause = f"lines {line} and {line + other - first} stand in each other's place"
+            offset = starts[first] + len(_indent(one))
+            yield Slip(edits, "they are exchanged", cause, offset, doubtful=True)

@@ -41,7 +41,8 @@ from .wrong_body import in_the_wrong_body
 
 _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
 _COMMENTED = re.compile(
-    rb"<!--(\s*)(?=<(?:layer|edge|port|dim|data|input|output)\b)(?:(?!-->).)*?>(\s*)-->", re.DOTALL
+    rb"<!--(\s*)(?=</?(?:layer|edge|port|dim|data|input|output)\b)(?:(?!-->).)*?>(\s*)-->",
+    re.DOTALL,
 )
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _TOO_MANY = (DUPLICATE_ID, UNREACHABLE_LAYER, MISSING_EDGE)

@@ -46,7 +46,7 @@ from .rewirings import reordered_input_causes, rewiring_causes
 from .scene import Scene
 from .sections import section_causes
 from .shared_ids import shared_id_causes
-from .swapped_values import mapped_id_causes, swapped_value_causes
+from .swapped_values import mapped_id_causes, shifted_entry_causes, swapped_value_causes
 from .unused import misspelt_edge_causes, unused_layer_causes
 from .variables import variable_causes
 from .whole_layer import (
@@ -67,6 +67,7 @@ _MakesCandidates = Callable[[Scene, Finding, int], Iterable[Candidate | Later]]
 _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.1, swapped_value_causes),
     (0.3, mapped_id_causes),
+    (0.3, shifted_entry_causes),
     (0.2, exchanged_port_ids),
     (0.3, copy_causes),
     (0.5, reordered_input_causes),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ..formats.ir.edits import Edit
-from ..model.graph import PORT_MAPS, Body, Finding, Layer
+from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ..model.ids import is_number
 from ..ops import registry
 from ..rule_ids import (
@@ -19,6 +19,7 @@ from ..rule_ids import (
     UNKNOWN_TYPE,
     UNKNOWN_VERSION,
 )
+from .bodies import changed_entries
 from .candidate import Candidate
 from .scene import Scene
 from .telling import element_start
@@ -131,4 +132,51 @@ def _renumbered(scene: Scene, position: int, body: Body, inner: Layer, number: s
         (position,),
         cost=0.3,
         rule=DUPLICATE_ID,
+    )
+
+
+def shifted_entry_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """All entries of a port map name ids that are one more, or one less, than they should."""
+    layer = scene.layers[position]
+    if finding.rule != PORT_MAP or finding.layer is not layer:
+        return
+    for tag, body in (layer.bodies or {}).items():
+        entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])
+        for name in ("external_port_id", "internal_layer_id"):
+            named = [e for e in entries if is_number(e.attributes.get(name, ""))]
+            if len(named) < 2 or all(_is_there(layer, body, e, e.attributes[name]) for e in named):
+                continue
+            for by in (-1, 1):
+                moved = {e.offset: {name: str(int(e.attributes[name]) + by)} for e in named}
+                after = [e._replace(attributes={**e.attributes, **moved[e.offset]}) for e in named]
+                if not all(_is_there(layer, body, e, e.attributes[name], name) for e in after):
+                    continue
+                edits: list[Edit] = []
+                for entry in after:
+                    text = entry.attributes[name]
+                    edits += with_attribute(scene.source, entry.offset, name, text)
+                yield Candidate(
+                    tuple(edits),
+                    f"{name} {by:+d} in {len(named)} entries",
+                    f"the entries of the port map name ids that are {-by:+d} to those of "
+                    f"{'the layer' if name.startswith('ext') else 'the body'}",
+                    named[0].offset,
+                    layer,
+                    (position,),
+                    cost=0.3,
+                    rule=PORT_MAP,
+                    holder=changed_entries(layer, entries, moved),
+                )
+
+
+def _is_there(layer: Layer, body: Body, entry: PortMap, number: str, name: str = "") -> bool:
+    """Whether an entry names a port of the layer, or a Parameter or Result of the body."""
+    incoming = entry.direction == "input"
+    ports = {port.id for port in (layer.inputs if incoming else layer.outputs)}
+    inner = {e.id for e in body.layers if (e.is_parameter if incoming else e.is_result)}
+    if name:
+        return number in (ports if name == "external_port_id" else inner)
+    return (
+        entry.attributes.get("external_port_id") in ports
+        and entry.attributes.get("internal_layer_id") in inner
     )

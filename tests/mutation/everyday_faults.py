@@ -6,7 +6,8 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import combinations
+from copy import deepcopy
+from itertools import combinations, pairwise
 
 from absence_faults import inner_bodies
 from faults import Fault, Tree, Where, changed, layer_of, layers, removed, where
@@ -362,3 +363,79 @@ def body_deleted(tree: Tree) -> Iterator[Where]:
     for body, holder in list(inner_bodies(tree)):
         with removed(body):
             yield where(holder)
+
+
+@everyday_slip
+def some_lines_in_a_comment(data: bytes) -> Iterator[Slip]:
+    for _, block, _ in _blocks(data, 9):
+        start, end = block[0][0], block[-1][1]
+        if b"<!--" not in data[start:end]:
+            yield start, end, b"<!--" + data[start:end].rstrip(b"\n") + b"-->\n"
+
+
+@everyday_slip
+def far_lines_exchanged(data: bytes) -> Iterator[Slip]:
+    rows = list(lines(data))
+    drawn = random.Random(len(data))
+    for at in range(4, len(rows) - 40):
+        other = at + drawn.randint(4, 30)
+        (start, middle), (last, end) = rows[at], rows[other]
+        if data[start:middle].strip() != data[last:end].strip():
+            yield start, end, data[last:end] + data[middle:last] + data[start:middle]
+
+
+@everyday_slip
+def two_lines_into_one(data: bytes) -> Iterator[Slip]:
+    """The end of a line and the beginning of the next are lost."""
+    drawn = random.Random(len(data))
+    for (start, _), (_, end) in pairwise(lines(data)):
+        one, other = data[start:end].split(b"\n")[:2]
+        if start > _HEADER and min(len(one.strip()), len(other.strip())) > 5:
+            kept = len(one) - drawn.randint(1, len(one.strip()) - 2)
+            gone = len(other) - drawn.randint(2, len(other.strip()) - 1)
+            yield start + kept, start + len(one) + 1 + gone, b""
+
+
+@everyday_slip
+def mark_behind_a_tag(data: bytes) -> Iterator[Slip]:
+    marks = (b",", b";", b".", b'"', b"'", b"\\", b" |", b">")
+    for index, match in enumerate(matches(r"</?\w+[^<>]*>(?=\s*\n)", data)):
+        if match.start() > _HEADER:
+            yield match.end(), match.end(), marks[index % len(marks)]
+
+
+@everyday_slip
+def prefix_of_some_lines(data: bytes) -> Iterator[Slip]:
+    """Lines of a letter, of a patch, or of a listing."""
+    for drawn, block, at in _blocks(data, 9):
+        prefix = drawn.choice((b"> ", b"+", b"# ", b"// ", b"| ", b"%d: "))
+        text = b"".join(
+            (prefix % (at + number) if b"%" in prefix else prefix) + data[start:end]
+            for number, (start, end) in enumerate(block)
+        )
+        yield block[0][0], block[-1][1], text
+
+
+@everyday_fault
+def entries_of_a_port_map_shifted(tree: Tree) -> Iterator[Where]:
+    """All entries of a port map name the port, or the layer, behind their own."""
+    for layer in list(layers(tree)):
+        for group in (layer.find(f"{prefix}port_map") for prefix in ("", "then_", "else_")):
+            for name in ("external_port_id", "internal_layer_id") if group is not None else ():
+                with ExitStack() as stack:
+                    for entry in group:
+                        text = str(entry.get(name))
+                        if text.isdigit():
+                            stack.enter_context(changed(entry, name, str(int(text) + 1)))
+                    yield where(layer)
+
+
+@everyday_fault
+def dimensions_of_the_port_before(tree: Tree) -> Iterator[Where]:
+    for layer in layers(tree):
+        for one, other in pairwise((*layer.findall("input/port"), *layer.findall("output/port"))):
+            if [dim.text for dim in one] != [dim.text for dim in other]:
+                kept = list(other)
+                other[:] = [deepcopy(dim) for dim in one]
+                yield where(layer)
+                other[:] = kept

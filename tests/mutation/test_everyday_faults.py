@@ -56,6 +56,14 @@ PLACES = (
     ("int8", "edges-deleted", 20),
     ("int8", "layer-pasted-inside-another", 37),
     ("int8", "tag-moved-by-lines", 586),
+    ("int8", "some-lines-in-a-comment", 100),
+    ("int8", "some-lines-in-a-comment", 301),
+    ("int8", "far-lines-exchanged", 646),
+    ("int8", "two-lines-into-one", 635),
+    ("int8", "mark-behind-a-tag", 150),
+    ("int8", "prefix-of-some-lines", 250),
+    ("int8", "dimensions-of-the-port-before", 20),
+    ("control_flow", "entries-of-a-port-map-shifted", 3),
     ("control_flow", "body-layer-renumbered", 3),
 )
 """An example, a kind, and a place in it."""

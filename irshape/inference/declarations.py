@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 from ..faults import Violation
 from ..model.graph import Layer, Model, Port
@@ -81,34 +81,32 @@ class Declarations:
         """The same as `of` for each of the layers of a body."""
         if len(layers) < FEW_LAYERS or self._unsorted or self._by_layer:
             return declared_one_by_one(layers, list(map(self.of, layers)))
-        shared: dict[tuple[object, ...], tuple[Declaration, bool]] = {}
-        constants: dict[tuple[str, ...], AlikeConstants] = {}
+        shared: dict[_Key, _Known] = {}
+        constants: dict[_Key, AlikeConstants] = {}
         each: list[Declaration] = []
         valued: list[int] = []
         regular = True
         for layer in layers:
             items = layer.items
             if layer.type != "Const":  # the reader keeps equal attributes once
-                key = id(items), layer.type, layer.version
+                key: _Key = (id(items), layer.type, layer.version)
                 known = shared.get(key)
                 if known is None:
-                    declaration = self._of(layer)
-                    known = declaration, bool(_valued(declaration))
+                    known = self._once(layer, key, lasts=len(shared) < _FEW_KINDS)
                     if layer.version:
                         shared[key] = known
-                declaration, asks = known
+                _, declaration, asks = known
                 if asks:
                     valued.append(len(each))
             elif len(items) == 8 and items[5].isdecimal():
                 name, element_type, other, shape, place, offset, last, size = items
-                text = layer.version, element_type, shape, name, other, place, last, size
-                alike = constants.get(text)
-                if alike is None:
-                    alike = AlikeConstants(self._of(layer), items, [])
-                    if layer.version and _lies_anywhere(items):
-                        constants[text] = alike
-                    else:
-                        regular = False
+                key = layer.version, element_type, shape, name, other, place, last, size
+                alike = constants.get(key)
+                if alike is None and layer.version and _lies_anywhere(items):
+                    known = self._once(layer, key, lasts=len(constants) < _FEW_KINDS)
+                    alike = constants[key] = AlikeConstants(known[1], items, [])
+                elif alike is None:
+                    alike, regular = AlikeConstants(self._of(layer), items, []), False
                 declaration, _, offsets = alike
                 offsets.append(offset)
             else:
@@ -117,6 +115,19 @@ class Declarations:
         # those for whom no single layer is looked up do not pay for a place for each
         self._unsorted.append((list(layers), each))
         return BodyDeclarations(each, valued, list(constants.values()) if regular else None)
+
+    def _once(self, layer: Layer, key: _Key, *, lasts: bool) -> _Known:
+        """What `of_all` knows of layers alike. lasts: from one model to the next."""
+        known = _LASTING.get(key) if lasts else None
+        if known is not None and _is_current(layer, known[1]):
+            return known
+        declaration = self._of(layer)
+        known = layer.items, declaration, bool(_valued(declaration))
+        if lasts and layer.version and sum(map(len, layer.items)) < _SHORT:
+            if len(_LASTING) >= _MOST:
+                _LASTING.clear()
+            _LASTING[key] = known
+        return known
 
     def of(self, layer: Layer) -> Declaration:
         """The operation of a layer, with the attributes that the layer had when first asked."""
@@ -151,6 +162,25 @@ class Declarations:
             return operation.read(items)
         except registry.UnknownOperation as unknown:
             return unknown.with_traceback(None)  # which holds frames, and with them the model
+
+
+_Key = tuple[Union[str, int], ...]
+"""What layers alike are known by: the `id` of their attributes, their type and version; for
+constants all of their attributes but the place."""
+_Known = tuple[tuple[str, ...], Declaration, bool]
+"""The attributes that are part of a key, the declaration, and whether it needs values of inputs."""
+_LASTING: dict[_Key, _Known] = {}
+_MOST = 4096
+_FEW_KINDS = 512
+"""A model of more kinds of layers is hardly like another."""
+
+
+def _is_current(layer: Layer, declaration: Declaration) -> bool:
+    """Whether the registry still finds the operation of a declaration."""
+    try:
+        return declaration[0].__class__ is registry.find(layer.type, layer.version)  # type: ignore[index]
+    except (registry.UnknownOperation, TypeError):
+        return False
 
 
 def _lies_anywhere(items: tuple[str, ...]) -> bool:

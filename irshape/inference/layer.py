@@ -109,6 +109,10 @@ class LayerEngine:
         """The same by their bytes: what constants in several places feed is inferred once."""
         self.alike_constants: dict[Kind, Alike] = {}
         """Constants with their values, by their declaration and place."""
+        self._sizes_of_kinds: dict[int, int] = {}
+        """The bytes of such constants, by their declaration."""
+        self._by_kind: dict[tuple[int, bytes], Alike] = {}
+        """The constants themselves, by their declaration and their bytes."""
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
@@ -165,6 +169,24 @@ class LayerEngine:
             NOTED.reset(before)
         return result._replace(demands=frozenset(demands)) if demands else result
 
+    def constant_at(self, kind: int, place: str) -> tuple[bytes | None, Alike | None]:
+        """The bytes of a constant of a kind that has been seen, and what is known of one that has
+        the same. place: where they begin, as the layer says it."""
+        size, weights = self._sizes_of_kinds.get(kind), self.model.weights
+        if size is None or weights is None or not _is_place(place):
+            return None, None
+        raw = weights.bytes_at(int(place), size)
+        return raw, None if raw is None else self._by_kind.get((kind, raw))
+
+    def keep_constant(self, kind: Kind, raw: bytes | None, layer: Layer, known: Alike) -> None:
+        """Keeps what is known of a constant with its value, by place and by bytes."""
+        self.alike_constants[kind] = known
+        if raw is not None:
+            self._by_kind[kind[0], raw] = known
+        size = _byte_size(layer.items)
+        if size is not None:
+            self._sizes_of_kinds[kind[0]] = size
+
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const layer with its value, where it is small and can be read."""
         key = (layer.items, tensor)
@@ -181,7 +203,7 @@ class LayerEngine:
     def _with_value(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const with its value; without where it is large, or there is none."""
         items, weights = layer.items, self.model.weights
-        size = _BYTE_SIZES.get((*items[:5], *items[6:])) if len(items) == 8 else None
+        size = _byte_size(items)
         if size is not None and weights is not None and _is_place(items[5]):
             raw = weights.bytes_at(int(items[5]), size)
             valued = None if raw is None else self._of_bytes(tensor, raw)
@@ -210,6 +232,11 @@ class LayerEngine:
                 _BYTE_SIZES.clear()
             _BYTE_SIZES[(*items[:5], *items[6:])] = len(raw)
         return valued
+
+
+def _byte_size(items: tuple[str, ...]) -> int | None:
+    """The bytes of a constant with these attributes, where one like it has been read."""
+    return _BYTE_SIZES.get((*items[:5], *items[6:])) if len(items) == 8 else None
 
 
 def _is_place(offset: str) -> bool:

@@ -419,6 +419,11 @@ class Walk:
     def _constant(self, kind: Kind, position: int) -> Alike | None:
         """What is known of a Const with its value, where one that differs in nothing but its value
         has been seen; else None, the next one's being seen with this one."""
+        memory = self.engine.layers
+        raw, like = memory.constant_at(*kind)
+        if like is not None:
+            memory.alike_constants[kind] = like
+            return like
         layer, declaration = self.result.body.layers[position], self.declarations[position]
         if isinstance(declaration, UnknownOperation) or not declaration[0].reads_weights:
             return None
@@ -433,14 +438,14 @@ class Walk:
         heads = layer.port_heads
         if known is None or len(known[3].output_ids) != len(heads.output_ids):
             return None
-        tensor = self.engine.layers.constant(layer, known[2][0])
+        tensor = memory.constant(layer, known[2][0])
         differing = mismatches(layer, (tensor,))
         more = More(NO_DEMANDS, tuple(differing)) if differing else None
         valued = *known[:2], (tensor,), heads, layer.port_dims, more
         if tensor.value is None:
             self.result.believed.add(position)
         else:
-            self.engine.layers.alike_constants[kind] = valued
+            memory.keep_constant(kind, raw, layer, valued)
         return valued
 
     def _feed(

@@ -26,7 +26,7 @@ from .attributes import BETWEEN_PORTS
 from .candidate import Candidate
 from .constants import Const
 from .scene import Scene
-from .writing import plain_element_end, with_attribute, with_edge, with_exchanged
+from .writing import encoded, plain_element_end, with_attribute, with_edge, with_exchanged
 
 _OF_OTHERS = (
     *(DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE),
@@ -34,6 +34,7 @@ _OF_OTHERS = (
     *BETWEEN_PORTS,
 )
 """Rules whose findings are there whatever operations the layers are."""
+_TAG = b"<layer"
 NEAR = 2
 """How many places apart two layers may stand whose ids were exchanged."""
 MAX_PARTNERS = 6
@@ -56,6 +57,8 @@ def exchange_causes(
     near = range(max(0, position - NEAR), min(len(scene.layers), position + NEAR + 1))
     for other in dict.fromkeys((*others, *near)):
         yield from _exchanged_ids(scene, position, other)
+        if other in near:
+            yield from _exchanged_layers(scene, position, other)
     for source in dict.fromkeys(scene.sources[position]):
         for step in (-1, 1):
             if source is not None and 0 <= source[0] + step < len(scene.layers):
@@ -166,6 +169,67 @@ def _exchanged_ids(
         cost=0.2 if ordered else 0.3 if disordered else 0.6,
         rule=MISDIRECTED_EDGE,
     )
+
+
+def _exchanged_layers(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
+    """Two layers have each other's contents but for the id: each is fed what the other declares."""
+    here, there = scene.layers[one], scene.layers[other]
+    if not (here.id and there.id) or here.id == there.id or _disordered(scene, one, other):
+        return
+    if not (_takes(scene, here, there.id) and _takes(scene, there, here.id)):
+        return
+    meant = {here.id: there, there.id: here}
+    if all(_is_fed(scene, layer, layer.id, {}) for layer in (here, there)):
+        return
+    if not all(_is_fed(scene, layer, number, meant) for number, layer in meant.items()):
+        return
+    edits: list[Edit] = []
+    for at, by in ((one, other), (other, one)):
+        start, end = scene.span(at)
+        text = _with_id(scene, by, scene.layers[at].id)
+        if text is None:
+            return
+        edits.append(Edit(start + len(_TAG), end, text[len(_TAG) :]))
+    touched = {one, other}
+    for at in (one, other):
+        touched.update(consumer for _, consumer, _ in scene.consumers[at])
+    yield Candidate(
+        tuple(edits),
+        f"the contents of layers {here.id} and {there.id} are exchanged",
+        f"{_both(scene, one, other)} have each other's contents: each is fed what the other "
+        "declares",
+        here.offset,
+        here,
+        tuple(sorted(touched)),
+        cost=0.35,
+        rule=CONTRADICTED_OPERATION,
+    )
+
+
+def _with_id(scene: Scene, position: int, number: str) -> bytes | None:
+    """The element of a layer with another id."""
+    start, end = scene.span(position)
+    data = scene.source.data
+    for name, _, first, last in scene.source.attributes(start):
+        if name == "id" and data.startswith(_TAG, start):
+            return data[start:first] + encoded(scene.source, number) + data[last:end]
+    return None
+
+
+def _is_fed(scene: Scene, layer: Layer, number: str, holders: dict[str, Layer]) -> bool:
+    """Whether the edges that lead to an id come from what the inputs of a layer declare.
+
+    holders: the layers that are meant to have some of the ids.
+    """
+    ports = {port.id: port for port in layer.inputs}
+    for edge in scene.edges_to.get(number, ()):
+        target, output = ports.get(edge.to_port), _output(scene, edge)
+        if edge.from_layer in holders:
+            outputs = holders[edge.from_layer].outputs
+            output = next((port for port in outputs if port.id == edge.from_port), None)
+        if target is None or output is None or not alike(target, output):
+            return False
+    return True
 
 
 def _disordered(scene: Scene, one: int, other: int) -> bool:

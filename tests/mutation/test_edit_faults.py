@@ -48,6 +48,9 @@ PLACES = {
     "data-of-two-constants-exchanged": 20,
     "incoming-edges-of-another-id": 19,
     "edges-of-an-input-and-the-next-layer": 31,
+    "layers-exchanged-in-all-but-ids": 2,
+    "target-of-any-edge-drawn": 24,
+    "two-edges-removed": 7,
 }
 """Kinds, each with a place in the model."""
 COPIED = {"contents-of-the-next-layer": 1}

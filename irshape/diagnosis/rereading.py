@@ -152,10 +152,12 @@ class Rereading:
             start, end = layers[before].offset, layers[behind].offset
             return _Window(start, end, slice(before, behind), slice(0, 0), "layers", "layers")
         edges, rest = net.edges, len(net.layers)
-        to = bisect_left(edges, last, key=_offset)
-        if to == len(edges) or not rest or edges[0].offset < layers[-1].offset:
+        if not edges or not rest or edges[0].offset < layers[-1].offset:
             return None
-        end = edges[to].offset
+        to = bisect_left(edges, last, key=_offset)
+        end = edges[to].offset if to < len(edges) else self._end_of_edges(last)
+        if end < 0:
+            return None
         since = bisect_left(edges, first, key=_offset) - 1
         if since >= 0:
             start = edges[since].offset
@@ -164,6 +166,12 @@ class Rereading:
             return None
         start = layers[before].offset
         return _Window(start, end, slice(before, rest), slice(0, to), "layers", "edges")
+
+    def _end_of_edges(self, place: int) -> int:
+        """Where the end tag behind the last edge begins; -1 where that is before a place."""
+        behind = self.data.find(b">", self.model.net.edges[-1].offset) + 1
+        end = self.data.find(b"</edges", behind)
+        return end if end >= place and not self.data[behind:end].strip() else -1
 
     def _piece(self, window: _Window, edits: Sequence[Edit]) -> bytes:
         """The piece of the text with some edits."""

@@ -58,7 +58,7 @@ def _attribute_of_a_port(scene: Scene, layer: Layer, position: int) -> Iterator[
 
 def _attribute_of_the_layer(scene: Scene, layer: Layer, position: int) -> Iterator[Candidate]:
     source = scene.source
-    if layer.data_offset < 0:
+    if layer.data_offset < 0 or not any(name in _OF_LAYERS for name in layer.items[::2]):
         return
     own = {name for name, *_ in source.attributes(layer.offset)}
     for name, at, start, end in source.attributes(layer.data_offset):
@@ -94,6 +94,8 @@ def _lacking(layer: Layer, name: str) -> Iterator[tuple[str, Port]]:
 
 def _exchanged_sections(scene: Scene, layer: Layer, position: int) -> Iterator[Candidate]:
     source = scene.source
+    if scene.soundly_linked:
+        return
     led = {edge.to_port for edge in scene.edges_to.get(layer.id, ())}
     from_here = scene.edges_from.get(layer.id, ())
     coming = {edge.from_port for edge in from_here}

@@ -367,6 +367,8 @@ def misplaced_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
 
 def _attribute(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     layer, source = scene.layers[position], scene.source
+    if UNKNOWN_LAYER_ATTRIBUTE not in scene.context.read_under.get(layer, ()):
+        return
     declaration = registry.declaration_of(layer)
     if finding.layer is not layer or declaration is None or layer.data_offset < 0:
         return

@@ -47,6 +47,8 @@ class BodyDeclarations(NamedTuple):
     """The layers that need values of their inputs."""
     constants: list[AlikeConstants] | None
     """All layers of the type Const; None where some have not the attributes of a writer."""
+    kinds: dict[tuple[str, str], None]
+    """The types of the layers with their versions."""
 
 
 def declared_one_by_one(layers: list[Layer], each: list[Declaration]) -> BodyDeclarations:
@@ -59,7 +61,8 @@ def declared_one_by_one(layers: list[Layer], each: list[Declaration]) -> BodyDec
                 constants.append(AlikeConstants(declaration, layer.items, [layer.items[5]]))
             else:
                 constants = None
-    return BodyDeclarations(each, valued, constants)
+    kinds = dict.fromkeys([(layer.type, layer.version) for layer in layers])
+    return BodyDeclarations(each, valued, constants, kinds)
 
 
 def _valued(declaration: Declaration) -> tuple[tuple[int, Operand], ...]:
@@ -85,6 +88,7 @@ class Declarations:
         constants: dict[_Key, AlikeConstants] = {}
         each: list[Declaration] = []
         valued: list[int] = []
+        kinds: dict[tuple[str, str], None] = {}
         regular = True
         for layer in layers:
             items = layer.items
@@ -93,28 +97,33 @@ class Declarations:
                 known = shared.get(key)
                 if known is None:
                     known = self._once(layer, key, lasts=len(shared) < _FEW_KINDS)
+                    kinds[layer.type, layer.version] = None
                     if layer.version:
                         shared[key] = known
                 _, declaration, asks = known
                 if asks:
                     valued.append(len(each))
-            elif len(items) == 8 and items[5].isdecimal():
+            elif len(items) == 8 and items[5].isdecimal() and layer.version:
                 name, element_type, other, shape, place, offset, last, size = items
                 key = layer.version, element_type, shape, name, other, place, last, size
                 alike = constants.get(key)
-                if alike is None and layer.version and _lies_anywhere(items):
+                if alike is None and _lies_anywhere(items):
+                    kinds["Const", layer.version] = None
                     known = self._once(layer, key, lasts=len(constants) < _FEW_KINDS)
                     alike = constants[key] = AlikeConstants(known[1], items, [])
                 elif alike is None:
+                    kinds["Const", layer.version] = None
                     alike, regular = AlikeConstants(self._of(layer), items, []), False
                 declaration, _, offsets = alike
                 offsets.append(offset)
             else:
+                kinds["Const", layer.version] = None
                 declaration, regular = self._of(layer), False
             each.append(declaration)
         # those for whom no single layer is looked up do not pay for a place for each
         self._unsorted.append((list(layers), each))
-        return BodyDeclarations(each, valued, list(constants.values()) if regular else None)
+        groups = list(constants.values()) if regular else None
+        return BodyDeclarations(each, valued, groups, kinds)
 
     def _once(self, layer: Layer, key: _Key, *, lasts: bool) -> _Known:
         """What `of_all` knows of layers alike. lasts: from one model to the next."""

@@ -66,6 +66,7 @@ class BodyResult:
         "heads",
         "inner",
         "inputs",
+        "kinds",
         "observations",
         "outputs",
         "wiring",
@@ -78,6 +79,8 @@ class BodyResult:
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
         self.constants: list[AlikeConstants] | None = None
         """The Const layers, where all of them have the attributes that a writer gives them."""
+        self.kinds: dict[tuple[str, str], None] | None = None
+        """The types of the layers with their versions, where inference has looked at all."""
         self.heads: list[PortHeads] | None = None
         """What the ports of the layers have, where inference has looked at all of them."""
         self.demands: dict[int, frozenset[Demand]] = {}

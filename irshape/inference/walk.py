@@ -172,6 +172,7 @@ class Walk:
         self._declared = engine.declarations.of_all(body.layers)
         self.declarations = self._declared.each
         self.result.constants = self._declared.constants
+        self.result.kinds = self._declared.kinds
         self.compare = compare
         self._ports = ports
         self.contradicted: Contradictions = {}

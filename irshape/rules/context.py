@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import prod
@@ -51,36 +52,24 @@ class LayersByType(Mapping[str, list[tuple[Body, int]]]):
     """The layers of bodies by `Layer.folded_type`, sorted out when those of a type are asked for:
     it is often enough which types there are."""
 
-    def __init__(self, bodies: list[Body]) -> None:
-        self._columns = [(body, [layer.type for layer in body.layers]) for body in bodies]
-        written = dict.fromkeys(
-            each for _, column in self._columns for each in dict.fromkeys(column)
-        )
-        self._folded = {each: folded_type(each) for each in written}
+    def __init__(self, bodies: list[Body], written: Iterable[str]) -> None:
+        """written: the types of all layers."""
+        self._bodies = bodies
         self.spellings: dict[str, list[str]] = {}
         """How each type is written."""
-        for each, folded in self._folded.items():
-            self.spellings.setdefault(folded, []).append(each)
-
-    def number(self, folded: str) -> int:
-        """How many layers of a type there are."""
-        written = self.spellings.get(folded, ())
-        return sum(column.count(each) for _, column in self._columns for each in written)
-
-    def of(self, body: Body, position: int) -> str:
-        """The type of a layer."""
-        return self._folded[body.layers[position].type]
+        for each in written:
+            self.spellings.setdefault(folded_type(each), []).append(each)
 
     @cached_property
     def _places(self) -> dict[str, list[tuple[Body, int]]]:
-        by_spelling: dict[str, list[tuple[Body, int]]] = {each: [] for each in self._folded}
-        for body, column in self._columns:
-            for position, written in enumerate(column):
-                by_spelling[written].append((body, position))
-        return {
-            folded: [place for each in spellings for place in by_spelling[each]]
-            for folded, spellings in self.spellings.items()
-        }
+        as_written: defaultdict[str, list[tuple[Body, int]]] = defaultdict(list)
+        for body in self._bodies:
+            for position, layer in enumerate(body.layers):
+                as_written[layer.type].append((body, position))
+        folded: dict[str, list[tuple[Body, int]]] = {}
+        for written, places in as_written.items():
+            folded.setdefault(folded_type(written), []).extend(places)
+        return folded
 
     def __getitem__(self, folded: str) -> list[tuple[Body, int]]:
         if folded not in self.spellings:
@@ -204,21 +193,22 @@ class Context:
     def sound_constants(self) -> SoundConstants | None:
         """Where the constants lie, if all of them have the attributes that a writer gives them and
         the size that their types and shapes need; else None."""
-        of_type = self.by_type.of
+        spelt = self.by_type.spellings.get("const", ["Const"])
+        if spelt != ["Const"] or any(body not in self.results for body in self.bodies):
+            return None
         groups: list[tuple[int, int, list[int]]] = []
-        number = 0
         for result in self.results.values():
             if result.constants is None:
                 return None
-            if any(of_type(result.body, position) == "const" for position in result.believed):
+            layers = result.body.layers
+            if any(layers[position].type == "Const" for position in result.believed):
                 return None
             for declaration, items, offsets in result.constants:
                 known = _size_and_unit(declaration, items)
                 if known is None or max(map(len, offsets)) > _DIGITS:
                     return None
                 groups.append((*known, list(map(int, offsets))))
-                number += len(offsets)
-        return SoundConstants(groups) if number == self.by_type.number("const") else None
+        return SoundConstants(groups)
 
     def _constant(self, layer: Layer) -> Constant | None:
         try:
@@ -234,9 +224,21 @@ class Context:
         return constant if sound else None
 
     @cached_property
+    def kinds(self) -> dict[tuple[str, str], None]:
+        """The types of layers with their versions, as they are written."""
+        kinds: dict[tuple[str, str], None] = {}
+        for body in self.bodies:
+            result = self.results.get(body)
+            known = None if result is None else result.kinds
+            if known is None:
+                known = dict.fromkeys([(layer.type, layer.version) for layer in body.layers])
+            kinds |= known
+        return kinds
+
+    @cached_property
     def by_type(self) -> LayersByType:
         """The layers of each type (`Layer.folded_type`): the body and the position in it."""
-        return LayersByType(self.bodies)
+        return LayersByType(self.bodies, dict.fromkeys(type for type, _ in self.kinds))
 
     def layers(self, *types: str) -> Iterator[Layer]:
         """The layers of some types, given in lower case."""

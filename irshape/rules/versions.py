@@ -316,7 +316,7 @@ def _offset(layer: Layer) -> int:
 
 def _names_libraries(context: Context) -> bool:
     """Whether layers name a version of operations that libraries add."""
-    versions = {layer.version for layer in context.every_layer}
+    versions = {version for _, version in context.kinds}
     return any(
         library in version
         for version in versions

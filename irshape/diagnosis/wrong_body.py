@@ -193,15 +193,29 @@ def _exchanged(text: bytes, layer: Layer, graver: Sequence[Finding]) -> Iterator
     around = flagged.count(bodies[0].path) + flagged.count(bodies[1].path)
     if around < SEVERAL or len(bodies) != 2:
         return
+    one, other = bodies
+    exchanged = _misfits(one, other) + _misfits(other, one)
+    if exchanged and exchanged >= _misfits(one, one) + _misfits(other, other):
+        return
     for tag in _PARTS:
         spans = [_part(text, body, tag) for body in bodies]
         if any(start < 0 or end < 0 for start, end in spans):
             continue
-        (first, one), (second, other) = sorted(spans)
-        edits = Edit(first, one, text[second:other]), Edit(second, other, text[first:one])
+        (first, end), (second, stop) = sorted(spans)
+        edits = Edit(first, end, text[second:stop]), Edit(second, stop, text[first:end])
         names = " and ".join(f"`{body.path[-1]}`" for body in bodies)
         cause = f"the <{tag}> of {names} of {layer.label} stand in each other's place"
         yield Slip(edits, "they are exchanged", cause, first)
+
+
+def _misfits(layers: Body, edges: Body) -> int:
+    """How many edges of one body lead astray between the layers of another, and how many inputs
+    there they leave without one."""
+    outputs = {(layer.id, port.id) for layer in layers.layers for port in layer.outputs}
+    inputs = {(layer.id, port.id) for layer in layers.layers for port in layer.inputs}
+    ends = [((e.from_layer, e.from_port), (e.to_layer, e.to_port)) for e in edges.edges]
+    astray = sum(start not in outputs or stop not in inputs for start, stop in ends)
+    return astray + len(inputs.difference(stop for _, stop in ends))
 
 
 def _part(text: bytes, body: Body, tag: str) -> tuple[int, int]:

@@ -99,8 +99,27 @@ def _cannot_open(name: str) -> OSError:
     if os.path.isdir(name):
         if not os.access(name, os.R_OK):
             return OSError(errno.EACCES, os.strerror(errno.EACCES), name)
-        return OSError(errno.EISDIR, "is a folder, not a file", name)
+        return OSError(errno.EISDIR, f"is a folder, not a file{_hint(name)}", name)
     return OSError(errno.EINVAL, "not a regular file", name)
+
+
+def _hint(folder: str) -> str:
+    """Which model to give instead of a folder, or of one in it: of an exported pipeline the
+    network, which is larger than its tokenizers."""
+    import glob
+
+    for pattern in ("*.xml", os.path.join("*", "*.xml")):
+        models = glob.glob(os.path.join(glob.escape(folder), pattern))
+        if models:
+            return f"; give a model in it, such as {max(models, key=_size)}"
+    return ""
+
+
+def _size(path: str) -> tuple[int, str]:
+    try:
+        return os.path.getsize(path), path
+    except OSError:
+        return 0, path
 
 
 def _read(file: BinaryIO, expected: int) -> bytes:

@@ -103,10 +103,15 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer],
     reads = {layer for layer in layers if layer.raw.folded_type == "readvalue"}
     if not reads:
         return layers, set()
-    late: set[GraphLayer] = set()
+    initial: set[GraphLayer] = set()
     for layer in reversed(layers):
         users = {user.layer for output in layer.outputs for user in output.users}
-        if layer in reads or (users and users <= late):
+        if layer not in reads and users and users <= initial | reads:
+            initial.add(layer)
+    late = initial | reads
+    for layer in layers:  # such as the Gather by beam_idx
+        others = [each for each in layer.producers if not (each.raw.is_parameter or each in fixed)]
+        if others and late.issuperset(others):
             late.add(layer)
     order: dict[GraphLayer, None] = {}
     for layer in layers:
@@ -119,7 +124,8 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer],
                 waiting += before
             else:
                 order[waiting.pop()] = None
-    return list(order), late - reads
+    order.update(dict.fromkeys(layer for layer in layers if layer in late))
+    return list(order), initial
 
 
 def _assigns(layer: GraphLayer) -> bool:

@@ -82,6 +82,7 @@ MISTAKES = {
         ["crosscheck", "whole.xml", "--device", "XYZ"], 1, "no device 'XYZ' here (known: CPU"
     ),
     "a folder for infer": Mistake(["infer", "models"], 2, "'models': is a folder, not a file"),
+    "a folder of models": Mistake(["infer", "."], 2, "a file; give a model in it, such as ./"),
     "a folder for run": Mistake(["run", "models"], 2, "'models': is a folder, not a file"),
     "a gzip": Mistake(["infer", "packed.xml"], 1, "compressed with gzip (unpack it first"),
     "a run without the .bin": Mistake(["run", "bare.xml", "--random"], 1, "there is no bare.bin"),

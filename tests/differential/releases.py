@@ -233,12 +233,12 @@ none is missing, and 49 say that it does not although it does: 45 of these model
 run, 4 run (an Identity that is optimized away, and a Convert of u2 in 2025.4). All 15,569 answers
 about types and shapes are right. The architectures were asked of ten releases, all others of 21.
 
-68 more IRs were made by `openvino-dev` 2024.6 from ONNX, and by five releases from TensorFlow, from
-TensorFlow Lite and from ONNX. All 1,428 answers whether a release reads them were right; a crash of
-Unique in four releases, and a wider shape in two, were not known and are told since. Six tokenizers
-and detokenizers, and parts of them, were asked of seven releases of OpenVINO from 2024.2 to 2025.2
-with the package openvino-tokenizers of the same release: all 84 answers are right since it is known
-that each release of the package demands its own OpenVINO.
+69 more IRs were made by the Model Optimizer of 2022.3 and 2024.6 from ONNX, and by five releases
+from TensorFlow, TensorFlow Lite and ONNX. All 1,449 answers whether a release reads them were
+right; a crash of Unique in four releases, and a wider shape in two, were not known and are told
+since. Six tokenizers and detokenizers, and parts of them, were asked of seven releases of OpenVINO
+from 2024.2 to 2025.2 with the package openvino-tokenizers of the same release: all 84 answers are
+right since it is known that each release of the package demands its own OpenVINO.
 """
 
 EXAMPLES_INTRODUCTION = """\

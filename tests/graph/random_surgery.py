@@ -434,8 +434,12 @@ def recurrent(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> Non
     rest = [array for place, array in enumerate(before) if place != at] + [before[at]]
     session = irshape.Session(twin.model())
     session.state[name] = feeds[name]
-    ours = session.run({layer.id: feeds[layer.name] for layer in twin.parameters})
-    if not all(map(agrees, [*ours.values(), session.state[name]], rest)):
+    ours = list(session.run({layer.id: feeds[layer.name] for layer in twin.parameters}).values())
+    plain = list(
+        irshape.run(graph, {each.id: feeds[each.name] for each in graph.parameters}).values()
+    )
+    plain.append(plain.pop(at))
+    if not all(map(agrees, [*ours, session.state[name]], plain)):
         raise GraphError(f"with '{name}' as a variable the values differ")
     try:
         inputs = [feeds[layer.name] for layer in twin.parameters]

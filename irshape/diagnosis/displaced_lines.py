@@ -7,9 +7,10 @@ writers put it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import islice
 
 from ..formats.ir.edits import Edit
 from .damaged_lines import Around, mended
@@ -140,23 +141,33 @@ def first_break(structure: Structure, stopped: int) -> int | None:
     return window.starts[window.broken] + len(_indent(window.lines[window.broken]))
 
 
-def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
-    """What may be meant where the order of lines breaks, the smallest change first."""
-    yield from _in_names(structure, places)
-    yield from _in_comments(structure, places)
+def in_displaced_lines(
+    structure: Structure, places: Sequence[int], each: int | None = None
+) -> Iterator[Slip]:
+    """What may be meant where the order of lines breaks, the smallest change first.
+
+    each: how many of one kind are wanted at most.
+    """
+    for slips in _kinds(structure, places):
+        yield from islice(slips, each)
+
+
+def _kinds(structure: Structure, places: Sequence[int]) -> Iterator[Iterable[Slip]]:
+    yield _in_names(structure, places)
+    yield _in_comments(structure, places)
     window = _Window(structure, places)
     if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
         return
     if None in window.tags[: window.broken + BEFORE]:
-        yield from _mended(window)
+        yield _mended(window)
         return
     completed = list(_completed(window))
-    yield from (slip for slip in completed if not _opens(slip))
-    yield from _removed(window)
-    yield from _replaced(window)
-    yield from (slip for slip in completed if _opens(slip))
-    yield from _moved(window)
-    yield from _exchanged(window)
+    yield (slip for slip in completed if not _opens(slip))
+    yield _removed(window)
+    yield _replaced(window)
+    yield (slip for slip in completed if _opens(slip))
+    yield _moved(window)
+    yield _exchanged(window)
 
 
 def _in_comments(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
@@ -421,28 +432,37 @@ def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:
 def _moved(window: _Window) -> Iterator[Slip]:
     """Some lines stand before or behind some others."""
     text, starts, tags, states = window.text, window.starts, window.tags, window.states
-    for first in range(min(window.broken, len(tags) - 2), max(-1, window.broken - MAX_WAY), -1):
+    for first, middle, end in _exchanges(window.broken, len(tags)):
+        exchanged = [*tags[middle:end], *tags[first:middle]]
+        if not window.goes_on(states[first], exchanged, end):
+            continue
+        start, between, stop = starts[first], starts[middle], starts[end]
+        line = text.count(b"\n", 0, start) + 1
+        cause = (
+            f"lines {line} to {line + middle - first - 1} and lines {line + middle - first} to "
+            f"{line + end - first - 1} stand in each other's place"
+        )
+        edit = Edit(start, stop, text[between:stop] + text[start:between])
+        offset = _offset(text, edit)
+        yield Slip((edit,), "they are exchanged", cause, offset, doubtful=True)
+
+
+def _exchanges(broken: int, count: int) -> Iterator[tuple[int, int, int]]:
+    """Where two blocks of lines, of which one has to be moved, begin, meet and end.
+
+    Those first of which the second begins where the order breaks.
+    """
+    for length in range(1, MAX_MOVED + 1):
+        for first in range(broken - 1, max(-1, broken - MAX_WAY - 1), -1):
+            if broken + length <= count:
+                yield first, broken, broken + length
+    for first in range(min(broken, count - 2), max(-1, broken - MAX_WAY), -1):
         for length in range(1, MAX_WAY + MAX_MOVED):
-            middle, place = first + length, states[first]
-            for end in range(middle + 1, min(middle + MAX_WAY, len(tags)) + 1):
-                tag = tags[end - 1]
-                behind = step(place, tag) if tag is not None else None
-                if behind is None:
-                    break
-                place = behind
-                if min(length, end - middle) > MAX_MOVED or end <= window.broken:
-                    continue
-                if not window.goes_on(place, tags[first:middle], end):
-                    continue
-                start, between, stop = starts[first], starts[middle], starts[end]
-                line = text.count(b"\n", 0, start) + 1
-                cause = (
-                    f"lines {line} to {line + length - 1} and lines {line + length} to "
-                    f"{line + end - first - 1} stand in each other's place"
-                )
-                edit = Edit(start, stop, text[between:stop] + text[start:between])
-                offset = _offset(text, edit)
-                yield Slip((edit,), "they are exchanged", cause, offset, doubtful=True)
+            middle = first + length
+            for way in range(1, MAX_WAY + 1):
+                end = middle + way
+                if min(length, way) <= MAX_MOVED and broken < end <= count and middle != broken:
+                    yield first, middle, end
 
 
 def _exchanged(window: _Window) -> Iterator[Slip]:

@@ -16,16 +16,20 @@ from ..rule_ids import (
     MISSING_EDGE,
     MISSING_RESULT,
     PORT_MAP,
+    STRAY_TEXT,
     UNREACHABLE_LAYER,
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
+from .out_of_place import element_end
 from .telling import element_start
 
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _MAPPED = re.compile(r"refers to internal_layer_id (\S+) as .*has no layer")
 _OF_TORN_LAYERS = ("IR116", "IR20")
 """Findings at a layer whose end is that of another one."""
+NEAR = 400
+"""So many bytes from a text an edge is added that stood in its place."""
 SEVERAL = 3
 """So many ids in a row are those of a block of layers."""
 Path = tuple[str, ...]
@@ -40,6 +44,7 @@ def of_lost_blocks(
     yield from _of_doubled_edges(source, findings, alone)
     yield from _of_lost_layers(context, findings)
     yield from _of_bodies(findings)
+    yield from _of_stray_texts(source, findings, alone)
 
 
 def _of_lost_edges(
@@ -196,3 +201,35 @@ def _joined(edits: Iterable[Edit]) -> Iterator[Edit]:
     for start, end, text in edits:
         joined[start, end] = joined.get((start, end), b"") + text
     return (Edit(*span, text) for span, text in joined.items())
+
+
+def _of_stray_texts(
+    source: Source, findings: Sequence[Finding], alone: Mapping[int, Diagnosis]
+) -> Iterator[Diagnosis]:
+    """A text stands between elements in the place of what a layer, or an input, lacks."""
+    for stray in findings:
+        if stray.rule != STRAY_TEXT:
+            continue
+        lacking = [
+            finding
+            for finding in findings
+            if finding is not stray and _lacks(source, finding, stray, alone.get(id(finding)))
+        ]
+        if len(lacking) == 1:
+            cause = alone.get(id(lacking[0]))
+            told = stray._replace(related=(*stray.related, *lacking))
+            cures = (cause.candidates, cause.certain) if cause is not None else ((), False)
+            yield Diagnosis(told, (stray, *lacking), *cures)
+
+
+def _lacks(source: Source, finding: Finding, stray: Finding, cause: Diagnosis | None) -> bool:
+    """Whether what stands at the place of a text would take a finding back."""
+    layer = finding.layer
+    if layer is None:
+        return False
+    if finding.rule.code.startswith(_OF_TORN_LAYERS):
+        return layer.offset < stray.offset < element_end(source.data, layer.offset)
+    edits = cause.candidates[0].edits if cause is not None and cause.candidates else ()
+    return finding.rule == MISSING_EDGE and any(
+        b"<edge" in edit.text and abs(edit.start - stray.offset) < NEAR for edit in edits
+    )

@@ -46,7 +46,9 @@ _COMMENTED = re.compile(
 )
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _TOO_MANY = (DUPLICATE_ID, UNREACHABLE_LAYER, MISSING_EDGE)
-MAX_TRIED = 3
+DISPLACED = 8
+"""In how many ways lines are put elsewhere."""
+MAX_TRIED = 6
 """How often the file is checked again as a whole."""
 MOST_TEXTS = 20_000
 """With more texts between elements than this, the file is something else."""
@@ -77,7 +79,7 @@ def _explaining(
     rereading: Rereading, graver: Sequence[Finding], slips: Iterable[Slip], work: Work
 ) -> Diagnosis | None:
     """The slip after which least is wrong, and nothing else; few are tried."""
-    before = _keys(graver)
+    before, left_before = _keys(graver), work.left
     best: tuple[Slip, tuple[Finding, ...]] | None = None
     tried = 0
     for slip in slips:
@@ -95,6 +97,9 @@ def _explaining(
         if tried == MAX_TRIED or (best is not None and len(best[1]) == len(graver)):
             break
     if best is None:
+        return None
+    if len(graver) > 1 and [finding.rule for finding in best[1]] == [STRAY_TEXT]:
+        work.left = left_before  # it may stand in the place of what another finding lacks
         return None
     work.go_on()
     return _told(*best)
@@ -119,7 +124,7 @@ def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]
             yield slip
         else:
             others.append(slip)
-    yield from islice(in_displaced_lines(structure, places[:1]), 2)
+    yield from islice(in_displaced_lines(structure, places[:1], each=3), DISPLACED)
     yield from others
 
 

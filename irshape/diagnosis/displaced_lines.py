@@ -447,22 +447,24 @@ def _moved(window: _Window) -> Iterator[Slip]:
         yield Slip((edit,), "they are exchanged", cause, offset, doubtful=True)
 
 
-def _exchanges(broken: int, count: int) -> Iterator[tuple[int, int, int]]:
+def _exchanges(broken: int, count: int) -> list[tuple[int, int, int]]:
     """Where two blocks of lines, of which one has to be moved, begin, meet and end.
 
-    Those first of which the second begins where the order breaks.
+    Those first of which fewest lines are moved, and by the shortest way.
     """
-    for length in range(1, MAX_MOVED + 1):
-        for first in range(broken - 1, max(-1, broken - MAX_WAY - 1), -1):
-            if broken + length <= count:
-                yield first, broken, broken + length
-    for first in range(min(broken, count - 2), max(-1, broken - MAX_WAY), -1):
-        for length in range(1, MAX_WAY + MAX_MOVED):
-            middle = first + length
-            for way in range(1, MAX_WAY + 1):
-                end = middle + way
-                if min(length, way) <= MAX_MOVED and broken < end <= count and middle != broken:
-                    yield first, middle, end
+    rows = [
+        (first, first + length, first + length + way)
+        for first in range(max(0, broken - MAX_WAY), min(broken, count - 2) + 1)
+        for length in range(1, MAX_WAY + MAX_MOVED)
+        for way in range(1, MAX_WAY + 1)
+        if min(length, way) <= MAX_MOVED and broken < first + length + way <= count
+    ]
+    rows.sort(key=lambda row: _way(*row, broken))
+    return rows
+
+
+def _way(first: int, middle: int, end: int, broken: int) -> tuple[int, int, bool, int]:
+    return min(middle - first, end - middle), end - first, middle != broken, -first
 
 
 def _exchanged(window: _Window) -> Iterator[Slip]:

@@ -35,7 +35,7 @@ PLACES = (
     ("int8", "letter-in-a-number", 60),
     ("int8", "full-width-digits", 77),
     ("int8", "lines-cut-and-pasted-below", 86),
-    ("int8", "lines-cut-and-pasted-below", 464),
+    ("int8", "lines-cut-and-pasted-below", 659),
     ("int8", "lines-copied-elsewhere", 139),
     ("int8", "lines-copied-elsewhere", 388),
     ("int8", "some-lines-deleted", 815),

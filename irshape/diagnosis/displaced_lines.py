@@ -459,11 +459,11 @@ def _exchanges(broken: int, count: int) -> list[tuple[int, int, int]]:
         for way in range(1, MAX_WAY + 1)
         if min(length, way) <= MAX_MOVED and broken < first + length + way <= count
     ]
-    rows.sort(key=lambda row: _way(*row, broken))
-    return rows
+    return sorted(rows, key=lambda row: _way(row, broken))
 
 
-def _way(first: int, middle: int, end: int, broken: int) -> tuple[int, int, bool, int]:
+def _way(row: tuple[int, int, int], broken: int) -> tuple[int, int, bool, int]:
+    first, middle, end = row
     return min(middle - first, end - middle), end - first, middle != broken, -first
 
 

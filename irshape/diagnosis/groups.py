@@ -55,7 +55,10 @@ def of_wrong_inputs(
     led: set[Layer] = set()
     for lead in findings:
         layer, cause = lead.layer, causes.get(id(lead))
-        alone = cause is None or len(cause.explained) == 1
+        alone = cause is None or all(
+            other.layer is layer and other.rule in _OF_FED and other.port == lead.port
+            for other in cause.explained
+        )
         if lead.rule not in _OF_FED or layer is None or layer in led or not alone:
             continue
         led.add(layer)

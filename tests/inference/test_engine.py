@@ -355,3 +355,29 @@ def test_what_was_inferred_before_outlives_no_change(tmp_path: Path, name: str) 
             errors
         )
         assert str(irshape.infer(model).outputs(last)[0].shape) == shape
+
+
+def test_layers_alike_are_told_apart_by_the_values_and_ports_that_they_have(tmp_path: Path) -> None:
+    """However often they were seen before: what is remembered of one is not said of another."""
+    patterns = [[3, 2], [2, 3], [6, 1], [3, 2]] * 4
+    wrong = {"y3", "y10"}
+    net = Net()
+    x = net.parameter("2,3")
+    for index, pattern in enumerate(patterns):
+        name = f"y{index}"
+        size = "5,5" if name in wrong else ",".join(map(str, pattern))
+        inputs = [x, net.constant(pattern)]
+        outputs = [f"FP32:{size}"]
+        net.result(net.layer("Reshape", inputs, 'special_zero="false"', name=name, outputs=outputs))
+    path = net.save(tmp_path)
+    for _ in range(4):
+        inferred = irshape.infer(irshape.load(path)).to_dict()["layers"]
+        outcome = [each["outputs"][0]["shape"] for each in inferred if each["type"] == "Reshape"]
+        assert outcome == [f"[{rows},{columns}]" for rows, columns in patterns]
+        reported = irshape.validate(path).diagnostics
+        assert {
+            each.layer and each.layer["name"] for each in reported if each.code == "IR201"
+        } == wrong
+        with pytest.raises(irshape.LoadError) as refused:
+            irshape.Graph.load(path)
+        assert {each.layer and each.layer["name"] for each in refused.value.diagnostics} == wrong

@@ -58,7 +58,9 @@ def infer_with_bodies(
         views = {tag: bind(layer, tag, runner(tag, body)) for tag, body in bodies.items()}
         operands = check_inputs(operation, inputs)
         with NotedDemands() as noted:
-            inferred = operation.infer(*operands, bodies=views, outputs=len(layer.outputs))
+            inferred = operation.infer(
+                *operands, bodies=views, outputs=len(layer.port_heads.output_ids)
+            )
         outputs = inferred if isinstance(inferred, tuple) else (inferred,)
         demands = frozenset(noted.demands)
         faults = tuple(operation.check(*operands, bodies=views))
@@ -171,7 +173,7 @@ def _input_position(layer: Layer, number: int) -> int | None:
     """
     if number < 0:
         return None
-    ids = [port.id for port in layer.inputs]
+    ids = layer.port_heads.input_ids
     if number < len(ids):
         return ids.index(str(number)) if str(number) in ids else number
     if str(number) in ids:

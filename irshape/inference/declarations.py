@@ -17,8 +17,6 @@ Declaration = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOpe
 """An operation with its attributes, and what is wrong with those; or why there is none."""
 
 
-FEW_LAYERS = 20
-"""In a body of fewer, hardly any layer comes again."""
 _SHORT = 1024
 """Longer attributes are not remembered, which bounds the memory that this takes."""
 
@@ -79,10 +77,16 @@ class Declarations:
         self._by_layer: dict[Layer, Declaration] = {}
         self._unsorted: list[tuple[list[Layer], list[Declaration]]] = []
         """What is still to be put into `_by_layer`."""
+        self._bodies: dict[tuple[str, ...], tuple[list[Layer], BodyDeclarations]] = {}
+        """The bodies of which all layers have been looked up, by their paths."""
 
     def of_all(self, layers: list[Layer]) -> BodyDeclarations:
         """The same as `of` for each of the layers of a body."""
-        if len(layers) < FEW_LAYERS or self._unsorted or self._by_layer:
+        path = layers[0].path if layers else ()
+        known_body = self._bodies.get(path)
+        if known_body is not None and known_body[0] == layers:
+            return known_body[1]
+        if known_body is not None or not self._by_layer.keys().isdisjoint(layers):
             return declared_one_by_one(layers, list(map(self.of, layers)))
         shared: dict[_Key, _Known] = {}
         constants: dict[_Key, AlikeConstants] = {}
@@ -121,9 +125,12 @@ class Declarations:
                 declaration, regular = self._of(layer), False
             each.append(declaration)
         # those for whom no single layer is looked up do not pay for a place for each
-        self._unsorted.append((list(layers), each))
+        layers = list(layers)
+        self._unsorted.append((layers, each))
         groups = list(constants.values()) if regular else None
-        return BodyDeclarations(each, valued, groups, kinds)
+        declared = BodyDeclarations(each, valued, groups, kinds)
+        self._bodies[path] = layers, declared
+        return declared
 
     def _once(self, layer: Layer, key: _Key, *, lasts: bool) -> _Known:
         """What `of_all` knows of layers alike. lasts: from one model to the next."""

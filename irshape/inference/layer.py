@@ -88,6 +88,16 @@ _MOST_SIZES = 4096
 ALIKE: Lasting[Alike] = Lasting()
 """Layers of which nothing is reported. An entry holds the objects whose ids are its key: while it
 is remembered, no other object has one of these."""
+_FED: Lasting[Tensor] = Lasting()
+
+
+def kept_once(tensor: Tensor) -> Tensor:
+    """A tensor, or an equal one: layers of bodies that are fed equal ones are alike."""
+    known = _FED.entries.get((tensor,))
+    if known is None:
+        _FED.keep((tensor,), tensor, (tensor,))
+        known = tensor
+    return known
 
 
 class LayerEngine:

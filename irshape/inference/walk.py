@@ -18,8 +18,8 @@ from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
 from ..types import DYNAMIC_TYPE, PartialShape
 from .bodies import as_declared, infer_with_bodies
-from .declarations import FEW_LAYERS, BodyDeclarations, Declaration, Declarations
-from .layer import ALIKE, Alike, Kind, LayerEngine, More
+from .declarations import BodyDeclarations, Declaration, Declarations
+from .layer import ALIKE, Alike, Kind, LayerEngine, More, kept_once
 from .mismatches import Contradictions, mismatches, repeated, says_less
 from .ports import declared, declared_outputs
 from .result import NO_DEMANDS, BodyResult, LayerResult, Mismatch, Observation, OutputCount
@@ -180,7 +180,7 @@ class Walk:
         self.looser: set[OutputRef] = set()
         """The output ports that declare less than was inferred, and nothing else."""
         memory = engine.layers
-        self.remembers = memory.lasting and memory.remembers and len(body.layers) >= FEW_LAYERS
+        self.remembers = memory.lasting and memory.remembers
         """Whether layers of one declaration with the same inputs are inferred once."""
         self.passes = True
         """Whether layers may be passed without a call of `infer`."""
@@ -454,6 +454,8 @@ class Walk:
     ) -> tuple[Tensor, ...]:
         """The output of a Parameter that has something instead of what it declares."""
         tensors = self.infer(position, inputs, False, fed)
+        if self.remembers:
+            tensors = tuple(map(kept_once, tensors))
         if self.compare and self.result.body.layers[position].port_heads.output_ids:
             self._compare_parameter(position, tensors[0])
         return tensors

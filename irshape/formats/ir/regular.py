@@ -62,7 +62,8 @@ def read_layers(window: Window, at: int, body: Body) -> int:
                 stencils.learn(*unlike[0], len(layers))
         else:
             trust = _TRUST if len(unlike) > _SOME // 2 else 0
-        if at == begun and not window.cover(at):
+        read = len(layers) - count
+        if (at == begun or read < (1 if trust > 0 else _SOME)) and not window.cover(at):
             return at
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 from ..formats.ir.edits import Edit
@@ -42,11 +43,18 @@ class Structure:
         self._begin = begin
         self._opened = opened
         self._runs: list[_Run] = []
+        self._known: list[Slip] = []
+        self._rest = _slips(text, begin, list(opened), self._runs)
 
     def slips(self) -> Iterator[Slip]:
-        """What may be meant where the tags first go wrong."""
-        self._runs.clear()
-        yield from _slips(self.text, self._begin, list(self._opened), self._runs)
+        """What may be meant where the tags first go wrong; the text is passed once."""
+        for at in count():
+            if at == len(self._known):
+                slip = next(self._rest, None)
+                if slip is None:
+                    return
+                self._known.append(slip)
+            yield self._known[at]
 
     @cached_property
     def is_sound(self) -> bool:

@@ -231,7 +231,8 @@ def _told(slip: Slip, explained: tuple[Finding, ...]) -> Diagnosis:
     errors = [finding for finding in explained if finding.severity == "error"]
     lead = next((f for f in explained if f.rule in _MISPLACED), (errors or explained)[0])
     rule = lead.rule
-    if rule == STRAY_TEXT and len(explained) == 1 and lead.offset == slip.offset:
+    by_itself = rule in (STRAY_TEXT, UNKNOWN_ELEMENT) and len(explained) == 1
+    if by_itself and lead.offset == slip.offset:
         return Diagnosis(lead, explained, (candidate,), True)
     if rule in (REPEATED_ELEMENT, MISSPELT_ELEMENT):
         rule = UNKNOWN_ELEMENT
@@ -241,9 +242,9 @@ def _told(slip: Slip, explained: tuple[Finding, ...]) -> Diagnosis:
         help=f"likely meant: {slip.change}",
         severity="error" if errors else "warning",
     )
-    return Diagnosis(
-        Finding(fault, slip.offset, None, None, explained), explained, (candidate,), True
-    )
+    layer = lead.layer if lead.offset == slip.offset else None
+    told = Finding(fault, slip.offset, layer, None, explained)
+    return Diagnosis(told, explained, (candidate,), True)
 
 
 def _left(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from html import escape
 from typing import NamedTuple
 
 from ..formats.ir.edits import Edit
@@ -14,6 +13,9 @@ from ..model.source import Source
 from .scene import Scene
 
 _SPACE = b" \t\r\n"
+_ESCAPED = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
+)  # as `html.escape`; to import that takes as long as to find a cause
 _OPENING = re.compile(rb"<layer\b[^<>]*[^/<>]>")
 _GAP = re.compile(rb"\s*")
 _TAG = re.compile(rb"<[^\s<>/]+")
@@ -22,7 +24,7 @@ _TAG = re.compile(rb"<[^\s<>/]+")
 def encoded(source: Source, text: str) -> bytes:
     """A text as the value of an attribute."""
     encoding = source.encoding.replace("utf-8-sig", "utf-8")
-    return escape(text, quote=True).encode(encoding, "xmlcharrefreplace")
+    return text.translate(_ESCAPED).encode(encoding, "xmlcharrefreplace")
 
 
 def with_attribute(

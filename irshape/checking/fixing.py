@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..diagnosis import Diagnosis
-from ..diagnosis.well_formed import malformed_cause
+from ..diagnosis.text.well_formed import malformed_cause
 from ..diagnostics.report import Diagnostic, diagnostic
 from ..formats.ir.edits import Edit, Edited
 from ..formats.loading import WeightsChoice, open_model, read_source, weights_path

@@ -213,7 +213,7 @@ def _has_plugin_rules() -> bool:
 
 def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
     """The report on a file from which no model can be read."""
-    from ..diagnosis.well_formed import malformed_cause
+    from ..diagnosis.text.well_formed import malformed_cause
 
     source = unreadable.source
     cause = malformed_cause(unreadable.finding, source)

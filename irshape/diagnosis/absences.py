@@ -25,8 +25,8 @@ from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .groups import grouped_by_layer
 from .lost_blocks import of_lost_blocks
-from .out_of_place import element_end
 from .telling import element_start
+from .text.out_of_place import element_end
 
 _NAMED = re.compile(rb"(from|to)-layer\s*=\s*[\"']([^\"']*)")
 _MAPPED = re.compile(r"refers to internal_layer_id (\S+) as")

@@ -33,8 +33,8 @@ from .groups import (
 )
 from .search import Search, of_values, without
 from .telling import cause_as_finding
-from .trial import of_layers
-from .work import Work
+from .trials.trial import of_layers
+from .trials.work import Work
 
 MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
@@ -123,7 +123,7 @@ def _causes(
     comments = b"!" in data and b"<!--" in data  # a single byte is found far faster
     in_text = comments or any(f.rule in _OF_ELEMENTS for f in graver)
     if astray or in_text:
-        from .misplaced_elements import misplaced_cause
+        from .text.misplaced_elements import misplaced_cause
 
         misplaced = misplaced_cause(context, graver, work)
         if misplaced is not None:

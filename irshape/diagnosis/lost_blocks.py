@@ -21,8 +21,8 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
-from .out_of_place import element_end
 from .telling import element_start
+from .text.out_of_place import element_end
 
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _MAPPED = re.compile(r"refers to internal_layer_id (\S+) as .*has no layer")

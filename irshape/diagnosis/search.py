@@ -28,15 +28,19 @@ from ..rule_ids import (
     UNREACHABLE_LAYER,
 )
 from ..rules import Context
-from .alone import refuted
-from .attributes import BETWEEN_PORTS
 from .candidate import Candidate, Diagnosis
-from .cycles import breaks_cycles
-from .exchanges import exchange_causes
-from .layers import cured_causes
-from .lost_layers import of_lost_layers
-from .ordering import CandidateSource, CheapestFirst
-from .parts import (
+from .elements.alone import refuted
+from .elements.attributes import BETWEEN_PORTS
+from .elements.exchanges import exchange_causes
+from .elements.layers import cured_causes
+from .elements.lost_layers import of_lost_layers
+from .elements.slips import slips
+from .elements.values import Patched, value_causes
+from .elements.writing import encoded
+from .telling import cause_as_finding, element_start
+from .trials.cycles import breaks_cycles
+from .trials.ordering import CandidateSource, CheapestFirst
+from .trials.parts import (
     MAX_VALUES_BEFORE,
     behind_values,
     between,
@@ -45,14 +49,10 @@ from .parts import (
     named_by_edges,
     touched_layers,
 )
-from .reading import is_as_written
-from .scene import Scene
-from .slips import slips
-from .telling import cause_as_finding, element_start
-from .trial import Key, Trial, Wanted, take
-from .values import Patched, value_causes
-from .work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
-from .writing import encoded
+from .trials.reading import is_as_written
+from .trials.scene import Scene
+from .trials.trial import Key, Trial, Wanted, take
+from .trials.work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
 
 MAX_NEXT = 3
 """For how many causes beside the first some work is left."""

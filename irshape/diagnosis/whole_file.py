@@ -30,11 +30,11 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
-from .constants import constant_spans, reaching_into_others
-from .scene import Scene
-from .trial import Trial, local_rules
-from .work import Work
-from .writing import with_attribute, with_edge
+from .elements.constants import constant_spans, reaching_into_others
+from .elements.writing import with_attribute, with_edge
+from .trials.scene import Scene
+from .trials.trial import Trial, local_rules
+from .trials.work import Work
 
 _EDGE = 80
 """An edge is no longer than this."""

@@ -24,7 +24,7 @@ from text_lines import TextLines, common_ends, expected_lines
 
 import irshape
 from irshape.checking import fixing, one
-from irshape.diagnosis import well_formed
+from irshape.diagnosis.text import well_formed
 from irshape.model.graph import NotReadable
 
 ANSWERS = ("one", "at", "safe", "unsafe", "three")

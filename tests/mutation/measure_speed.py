@@ -31,7 +31,7 @@ from planting import FORESEEN, UNFORESEEN, Original
 
 import irshape
 from irshape.checking import one
-from irshape.diagnosis import well_formed
+from irshape.diagnosis.text import well_formed
 
 LIMIT = 2.0
 """How many times as long as without the search a file should take at most."""

@@ -1,0 +1,646 @@
+"""Causes in a Const: its type, shape, offset and size, of which each follows from the others."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from math import prod
+
+from ...formats.ir.edits import Edit, set_dims
+from ...model.graph import Finding, Layer, Port
+from ...model.ids import is_number
+from ...model.weights import Constant
+from ...rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT, OUTPUT_TYPE_MISMATCH
+from ...rules import Context
+from ...rules.links import alike
+from ...types import ElementType
+from ..candidate import Candidate, Change
+from ..trials.scene import Scene
+from .attributes import BETWEEN_PORTS, spelt_otherwise
+from .writing import with_attribute, with_exchanged
+
+MAX_TWINS = 10
+"""How many places of like constants are tried."""
+MAX_REACHING = 8
+"""How many constants are looked at that reach into others."""
+MAX_BEHIND = 24
+"""Among how many layers before a layer constants are looked for."""
+NEARLY = 0.5
+"""How much likelier an offset is that differs from the written one by a slip of typing."""
+FAR = 1 << 32
+"""How far away a layer of another body is."""
+_ORDER = ("element_type", "shape", "offset", "size")
+
+
+def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """What is wrong with a constant, or with one that feeds the layer."""
+    if scene.layers[position].is_constant:
+        yield from _attributes(scene, position)
+    elif finding.rule.code.startswith(("IR4", "IR20")):
+        yield from _as_taken(scene, position, finding)
+        if scene.layers[position].is_parameter:
+            yield from _as_passed(scene, position)
+        if finding.rule in BETWEEN_PORTS and finding.layer is scene.layers[position]:
+            return  # no value decides what the ports at both ends of an edge declare
+        if finding.rule == OUTPUT_TYPE_MISMATCH:
+            return  # nor does one decide a type
+        for source in scene.sources[position]:
+            if source is not None and scene.layers[source[0]].is_constant:
+                yield from _offsets(Const(scene, source[0]), finding)
+                yield from _exchanged_offsets(Const(scene, source[0]), position)
+                if finding.rule.code.startswith("IR4"):
+                    yield from _whole_numbers(scene, finding, source[0])
+        for at in _behind(scene, position):
+            const = Const(scene, at)
+            if overlaps(const):
+                yield from _offsets(const, finding)
+
+
+def _behind(scene: Scene, position: int) -> list[int]:
+    """The constants from which the sizes, axes and the like that a layer takes are computed."""
+    seen, waiting = {position}, [position]
+    constants: list[int] = []
+    for at in waiting:
+        for source in scene.sources[at]:
+            if source is None or source[0] in seen or len(seen) > MAX_BEHIND:
+                continue
+            tensor = next(iter(scene.outputs(source[0])[source[1] : source[1] + 1]), None)
+            if tensor is None or tensor.element_type.is_real or tensor.shape.size.low > 64:
+                continue
+            seen.add(source[0])
+            if not scene.layers[source[0]].is_constant:
+                waiting.append(source[0])
+            elif at != position:
+                constants.append(source[0])
+    return constants
+
+
+def _as_taken(scene: Scene, position: int, finding: Finding) -> Iterator[Candidate]:
+    """A Const or Parameter, its port too, declares another shape or type than its consumer.
+
+    The shape of a Parameter of the net is its author's choice, unless its consumer refuses it.
+    """
+    refused = finding.rule.code.startswith("IR4") and finding.layer is scene.layers[position]
+    for port, source in zip(scene.layers[position].inputs, scene.sources[position], strict=False):
+        if source is None:
+            continue
+        layer = scene.layers[source[0]]
+        if not port.dims and port.precision is None:
+            continue  # it declares nothing
+        output = layer.outputs[source[1]]
+        inside = layer.is_parameter and (scene.body.path or refused)
+        typed = layer.is_parameter and port.dims == output.dims
+        meant = (
+            layer.is_parameter
+            and not (inside or typed or _is_refused(scene, position))
+            and len(scene.consumers[source[0]]) == 1
+            and _in_another_layout(port, output)
+        )
+        if (layer.is_constant or inside or typed or meant) and not alike(port, output):
+            for candidate in _declaring(
+                scene,
+                source[0],
+                port.dims,
+                port.element_type,
+                f"input port {port.id} of {scene.layers[position].label}",
+            ):
+                yield candidate._replace(cost=1.3, certain=False) if meant else candidate
+
+
+def _in_another_layout(port: Port, output: Port) -> bool:
+    """Whether one has the dimensions of the other in another order, or more or fewer."""
+    sizes = port.dims or (), output.dims or ()
+    return len(sizes[0]) != len(sizes[1]) or sorted(sizes[0]) == sorted(sizes[1])
+
+
+def _is_refused(scene: Scene, position: int) -> bool:
+    """Whether OpenVINO refuses what a layer is fed."""
+    layer = scene.layers[position]
+    return any(f.layer is layer and f.rule.code.startswith("IR4") for f in scene.findings)
+
+
+def _as_passed(scene: Scene, position: int) -> Iterator[Candidate]:
+    """A Parameter of a body declares another shape, its port too, than it is passed."""
+    written = Const(scene, position).layer.attribute("shape")
+    dims = scene.layers[position].outputs[0].dims if scene.layers[position].outputs else None
+    if dims is None or (written is not None and len(dims) != written.count(",") + bool(written)):
+        return  # its port is wrong by itself
+    for tensor in scene.outputs(position)[:1]:
+        if tensor.shape.dims is not None:
+            sizes = tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
+            yield from _declaring(
+                scene, position, sizes, tensor.element_type, "what the body is passed"
+            )
+
+
+def _declaring(
+    scene: Scene,
+    position: int,
+    sizes: tuple[int, ...] | None,
+    element_type: ElementType | None,
+    says: str,
+) -> Iterator[Candidate]:
+    """A Const or Parameter with another shape or type, in its attributes and its port."""
+    const = Const(scene, position)
+    layer, source, port = const.layer, scene.source, const.port
+    if port is None or sizes is None or layer.data_offset < 0:
+        return
+    edits: list[Edit] = []
+    changes: list[str] = []
+    if sizes != port.dims:
+        text = shape_text(scene, layer.attribute("shape"), sizes)
+        edits += with_attribute(source, layer.data_offset, "shape", text)
+        edits += set_dims(source, port.offset, sizes)
+        changes.append(f'shape="{text}"')
+    if element_type is not None and element_type is not port.element_type:
+        edits += with_attribute(source, layer.data_offset, "element_type", element_type.name)
+        edits += with_attribute(source, port.offset, "precision", element_type.precision, ("id",))
+        changes.append(f'element_type="{element_type.name}"')
+    needed = const.bytes_of(element_type or const.type, sizes)
+    resized = layer.is_constant and needed != const.size
+    if not edits or (resized and (needed < 0 or not _meant_to_take(const, needed))):
+        return
+    if resized:
+        edits += with_attribute(source, layer.data_offset, "size", str(needed))
+        changes.append(f'size="{needed}"')
+    name = changes[0].partition("=")[0]
+    yield Candidate(
+        tuple(edits),
+        f"{' and '.join(changes)}, and so in its port",
+        f'{name}="{layer.attribute(name)}" of {layer.type} and its port contradict {says}',
+        source.attribute(layer.data_offset, name),
+        layer,
+        (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
+        rule=CONTRADICTED_CONSTANT if layer.is_constant else CONTRADICTED_ATTRIBUTE,
+        cost=0.6
+        if resized
+        or (sorted(sizes) == sorted(port.dims or ()) and sizes != port.dims)
+        or (sizes == port.dims and _is_alone(const))
+        else 1.2,
+        bold=True,
+    )
+
+
+def _is_alone(const: Const) -> bool:
+    """Whether a constant and its port have a type that no other port of the model has."""
+    port = const.port
+    if port is None or not const.layer.is_constant or const.type is not port.element_type:
+        return False
+    return const.scene.context.shared(_precisions)[port.precision] == 1
+
+
+def _precisions(context: Context) -> Counter[str | None]:
+    """How many ports of the model have each precision."""
+    return Counter(
+        precision
+        for layer in context.every_layer
+        for precision in (
+            *layer.port_heads.input_precisions,
+            *layer.port_heads.output_precisions,
+        )
+    )
+
+
+def _meant_to_take(const: Const, size: int) -> bool:
+    """Whether the .bin says that a constant has another size than the one that is written."""
+    if const.offset is None or const.size is None or fills(const, const.size):
+        return False
+    return fills(const, size)
+
+
+def lies_in_place(const: Const) -> bool:
+    """Whether a constant fills the bytes from its offset to the next one, and none are free where
+    it would lie if offset and size were exchanged."""
+    needed, other = const.bytes_of(const.type, const.shape), const.size
+    if other is None or not fills(const, needed):
+        return False
+    return all(other < start or other + needed > stop for start, stop in free_spans(const))
+
+
+def fills(const: Const, size: int) -> bool:
+    """Whether so many bytes reach from where a constant begins to the next one, or are another's.
+
+    The next constant begins where this one ends if no byte is left between them.
+    """
+    weights, offset = const.scene.context.model.weights, const.offset
+    if weights is None or offset is None or size < 0 or not weights.holds(offset, size):
+        return False
+    spans = const.scene.context.shared(constant_spans)
+    at = bisect_right(spans, (offset,), key=lambda span: span[:1])
+    end = offset + size
+    if end == (spans[at][0] if at < len(spans) else weights.size):
+        return True
+    first = bisect_left(spans, (offset,), key=lambda span: span[:1])
+    return any(stop == end and other is not const.layer for _, stop, other in spans[first:at])
+
+
+def shape_text(scene: Scene, written: str | None, sizes: tuple[int, ...]) -> str:
+    """A shape as the text of another is written: with or without blanks, `?` or `-1`."""
+    dynamic = "-1" if written is not None and "-1" in written else "?"
+    comma = comma_of(scene, written or "")
+    return comma.join(dynamic if size < 0 else str(size) for size in sizes)
+
+
+def comma_of(scene: Scene, written: str) -> str:
+    """What stands between the sizes of a shape: as in a text, else as in some Const."""
+    if "," not in written:
+        consts = (layer for layer in scene.layers if layer.is_constant)
+        shapes = (layer.attribute("shape") or "" for layer in consts)
+        written = next((text for text in shapes if "," in text), ", ")
+    return ", " if ", " in written else ","
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and is_number(text.strip().removeprefix("-")) else None
+
+
+def _shape(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")] if text.strip() else []
+    return tuple(map(int, parts)) if all(is_number(part) for part in parts) else None
+
+
+def _type(text: str | None) -> ElementType | None:
+    try:
+        return ElementType.of(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+class Const:
+    """A Const layer as far as its attributes can be read."""
+
+    def __init__(self, scene: Scene, position: int) -> None:
+        self.scene = scene
+        self.position = position
+        self.layer: Layer = scene.layers[position]
+        self.type = _type(self.layer.attribute("element_type"))
+        self.shape = _shape(self.layer.attribute("shape"))
+        self.size = _number(self.layer.attribute("size"))
+        self.offset = _number(self.layer.attribute("offset"))
+        self.port = self.layer.outputs[0] if self.layer.outputs else None
+
+    def candidate(self, name: str, text: str, cause: str, cost: float = 1.0) -> Candidate:
+        """One attribute gets another value."""
+        source, element = self.scene.source, self.layer.data_offset
+        edits = with_attribute(source, element, name, text, _ORDER[: _ORDER.index(name)])
+        return Candidate(
+            edits,
+            f'{name}="{text}"',
+            cause,
+            source.attribute(element, name),
+            self.layer,
+            (self.position,),
+            cost=cost,
+            rule=CONTRADICTED_CONSTANT,
+            becomes=Change("data", name, text),
+        )
+
+    def bytes_of(self, element_type: ElementType | None, shape: tuple[int, ...] | None) -> int:
+        """How many bytes elements take; -1 where that is not known."""
+        if element_type is None or shape is None or element_type.name == "string":
+            return -1
+        return element_type.byte_size(prod(shape))
+
+
+def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
+    const = Const(scene, position)
+    if const.layer.data_offset < 0:
+        return
+    port = const.port
+    port_shape = port.dims if port is not None and port.dims is not None else None
+    port_type = port.element_type if port is not None else None
+    written = const.layer.attribute("shape") or ""
+    if port_shape is not None and port_shape != const.shape and min(port_shape, default=0) >= 0:
+        text = comma_of(scene, written).join(map(str, port_shape))
+        says = [f"its port says [{text}]"]
+        if (
+            const.bytes_of(const.type, port_shape) == const.size
+            and const.bytes_of(const.type, const.shape) != const.size
+        ):
+            says.insert(0, f"its size of {const.size} bytes and")
+        yield const.candidate("shape", text, f"shape says [{written}], but {' '.join(says)}")
+    if port_type is not None and port_type is not const.type:
+        given = const.layer.attribute("element_type")
+        yield const.candidate(
+            "element_type",
+            port_type.name,
+            f"element_type is {given}, but the constant's port declares {port_type.precision}",
+        )
+    if port_type is const.type and port_shape == const.shape:
+        yield from _other_width(const)
+    for element_type, shape, cost in (
+        (const.type, const.shape, 1.0),
+        (port_type, port_shape, 1.0),
+    ):
+        needed = const.bytes_of(element_type, shape)
+        if needed >= 0 and needed != const.size:
+            yield const.candidate(
+                "size",
+                str(needed),
+                f"{element_type} {list(shape or ())} takes {needed} bytes, but size is "
+                f"{const.layer.attribute('size')}",
+                cost,
+            )
+    spelt = spelt_otherwise(const.layer.attribute("size") or "")
+    size = "".join(filter(str.isdigit, const.layer.attribute("size") or ""))
+    size = size if spelt is None else str(spelt)
+    if const.size is None and size and size == str(const.bytes_of(const.type, const.shape)):
+        yield const.candidate("size", size, f"size is {const.layer.attribute('size')}", 0.6)
+    yield from _offsets(const)
+
+
+def _other_width(const: Const) -> Iterator[Candidate]:
+    """The type of a constant and of its port is another one, with which its size fits."""
+    scene, port = const.scene, const.port
+    needed = const.bytes_of(const.type, const.shape)
+    if port is None or const.type is None or needed < 0 or needed == const.size:
+        return
+    used = Counter(
+        layer.attribute("element_type") for layer in scene.context.every_layer if layer.is_constant
+    )
+    names = [name for name, _ in used.most_common() if name is not None]
+    for index, other in enumerate(filter(None, map(_type, names))):
+        if other is const.type or const.bytes_of(other, const.shape) != const.size:
+            continue
+        if other.is_real is not const.type.is_real:
+            continue
+        candidate = const.candidate(
+            "element_type",
+            other.name,
+            f"element_type is {const.type.name}, but {const.size} bytes hold {other.name}",
+            0.9 + 0.05 * index,
+        )
+        precision = with_attribute(scene.source, port.offset, "precision", other.precision)
+        yield candidate._replace(
+            edits=(*candidate.edits, *precision),
+            change=f"{candidate.change}, and so in its port",
+            touched=(const.position, *(at for _, at, _ in scene.consumers[const.position])),
+            becomes=None,
+        )
+
+
+def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidate]:
+    """Where else the bytes may lie: in a gap between constants, or where those of a twin do.
+
+    consumer: what is wrong with a layer that takes the constant; it may have another's bytes.
+    """
+    weights = const.scene.context.model.weights
+    size = const.size
+    if weights is None or size is None or size < 0:
+        return
+    offset, context = const.offset, const.scene.context
+    if offset is not None and weights.holds(offset, size) and not overlaps(const):
+        shared = len(const.scene.by_offset.get(offset, ())) > 1
+        decides = any(tensor.value is not None for tensor in const.scene.outputs(const.position))
+        if not shared or consumer is None or not decides:
+            return
+    written = const.layer.attribute("offset") or ""
+    spelt = spelt_otherwise(written)
+    written = written if spelt is None else str(spelt)
+    for cost, start in gaps(free_spans(const), size, end_before(const)):
+        yield const.candidate(
+            "offset",
+            str(start),
+            f"the constant does not lie at byte {const.layer.attribute('offset')}: "
+            f"{size} bytes at {start} belong to no other constant",
+            cost - NEARLY * one_slip(written, str(start)) - NEARLY * (str(spelt) == str(start)),
+        )
+    place, shape = const.scene.position, const.layer.attribute("shape")
+    alike = context.shared(starts).get((size, const.layer.attribute("element_type")), ())
+    same = [
+        (
+            not one_slip(written, str(start)),
+            other.attribute("shape") != shape,
+            abs(place.get(other, FAR) - const.position),
+            start,
+        )
+        for start, other in alike
+        if other is not const.layer
+    ]
+    for index, start in enumerate(dict.fromkeys(start for *_, start in sorted(same))):
+        if index < MAX_TWINS:
+            yield const.candidate(
+                "offset",
+                str(start),
+                f"the constant does not lie at byte {const.layer.attribute('offset')}; one of the "
+                f"same type and shape lies at {start}",
+                1.2
+                + 0.05 * index
+                - NEARLY * one_slip(written, str(start))
+                - NEARLY * (str(spelt) == str(start)),
+            )
+
+
+def _exchanged_offsets(const: Const, consumer: int) -> Iterator[Candidate]:
+    """A constant, and a longer or shorter one that now reaches into others, have each other's
+    offset."""
+    scene, weights = const.scene, const.scene.context.model.weights
+    own, size = const.offset, const.size
+    reaching = scene.context.shared(reaching_into_others)
+    partners = [*reaching, *(_before_gaps(const) if const.layer in reaching else ())]
+    for layer in partners:
+        at = scene.position.get(layer)
+        if at is None or at == const.position or weights is None or own is None or not size:
+            continue
+        other = Const(scene, at)
+        if other.offset is None or other.size is None or other.size == size:
+            continue
+        ours, theirs = (other.offset, other.offset + size), (own, own + other.size)
+        spans = scene.context.shared(constant_spans)
+        if theirs[1] > weights.size or any(
+            start < span[1] and span[0] < stop and (start, stop) != span
+            for start, stop, owner in spans
+            if owner not in (const.layer, layer)
+            for span in (ours, theirs)
+        ):
+            continue
+        texts = const.layer.attribute("offset") or "", layer.attribute("offset") or ""
+        yield Candidate(
+            with_exchanged(
+                scene.source,
+                "offset",
+                (const.layer.data_offset, texts[0]),
+                (layer.data_offset, texts[1]),
+            ),
+            f'offset="{texts[1]}", and offset="{texts[0]}" at {layer.label}',
+            f"{const.layer.label} and {layer.label} have each other's offset: the longer one "
+            "reaches into other constants",
+            scene.source.attribute(const.layer.data_offset, "offset"),
+            const.layer,
+            (const.position, at, consumer),
+            cost=0.6,
+            rule=CONTRADICTED_CONSTANT,
+        )
+
+
+def _before_gaps(const: Const) -> Iterator[Layer]:
+    """The shorter constants behind which there is room for another one."""
+    spans, size = const.scene.context.shared(constant_spans), const.size or 0
+    own = [span for span in spans if span[2] is not const.layer]
+    for (start, stop, layer), (following, *_) in pairwise(own):
+        if stop - start < size <= following - start:
+            yield layer
+
+
+def reaching_into_others(context: Context) -> tuple[Layer, ...]:
+    """The constants that share a part of their bytes with another one."""
+    spans = context.shared(constant_spans)
+    layers: dict[Layer, None] = {}
+    longest: tuple[int, int, Layer] | None = None
+    for span in spans:
+        if longest is not None and span[0] < longest[1] and span[:2] != longest[:2]:
+            layers |= {longest[2]: None, span[2]: None}
+        if longest is None or span[1] > longest[1]:
+            longest = span
+    return tuple(layers)[:MAX_REACHING]
+
+
+def one_slip(written: str, meant: str) -> bool:
+    """Whether a number was written with one digit more, less or another, or with separators."""
+    if abs(len(written) - len(meant)) > 1:
+        return "".join(filter(str.isdigit, written)) == meant
+    half = len(meant) // 2
+    if not (written.startswith(meant[:half]) or written.endswith(meant[half:])):
+        return False  # one slip leaves one half as it is
+    head = next((i for i, (a, b) in enumerate(zip(written, meant, strict=False)) if a != b), None)
+    if head is None:
+        return True
+    tails = {(1, 1), (1, 0), (0, 1)}
+    return any(written[head + a :] == meant[head + b :] for a, b in tails)
+
+
+def overlaps(const: Const) -> bool:
+    """Whether a constant begins or ends inside another one."""
+    offset, size = const.offset, const.size
+    if offset is None or size is None or size <= 0:
+        return False
+    spans = const.scene.context.shared(constant_spans)
+    at = bisect_right(spans, (offset,), key=lambda span: span[:1])
+    end = offset + size
+    return any(
+        start < end and offset < stop and (start, stop) != (offset, end)
+        for start, stop, layer in spans[max(0, at - 3) : at + 3]
+        if layer is not const.layer
+    )
+
+
+def starts(context: Context) -> dict[tuple[int, str | None], list[tuple[int, Layer]]]:
+    """Where the constants of each size and type begin in the .bin."""
+    by_form: dict[tuple[int, str | None], list[tuple[int, Layer]]] = {}
+    for start, end, layer in context.shared(constant_spans):
+        key = end - start, layer.attribute("element_type")
+        by_form.setdefault(key, []).append((start, layer))
+    return by_form
+
+
+def end_before(const: Const) -> int:
+    """Where the constant before this one in the file ends."""
+    for at in range(const.position - 1, -1, -1):
+        layer = const.scene.layers[at]
+        if layer.is_constant:
+            start, size = _number(layer.attribute("offset")), _number(layer.attribute("size"))
+            if start is not None and size is not None:
+                return start + size
+    return 0
+
+
+def free_spans(const: Const) -> list[tuple[int, int]]:
+    """The bytes of the .bin that belong to no constant but this one."""
+    context = const.scene.context
+    same = const.scene.by_offset.get(const.offset if const.offset is not None else -1, ())
+    if any(Const(const.scene, at).size == const.size for at in same if at != const.position):
+        return context.shared(_gaps_between)  # the bytes of this one are those of another, too
+    spans = [span[:2] for span in context.shared(constant_spans) if span[2] is not const.layer]
+    return _between(context, spans)
+
+
+def _gaps_between(context: Context) -> list[tuple[int, int]]:
+    return _between(context, [span[:2] for span in context.shared(constant_spans)])
+
+
+def _between(context: Context, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The bytes of the .bin between some spans, which are in order."""
+    weights, end = context.model.weights, 0
+    gaps: list[tuple[int, int]] = []
+    for start, stop in spans:
+        if start > end:
+            gaps.append((end, start))
+        end = max(end, stop)
+    if weights is not None and weights.size > end:
+        gaps.append((end, weights.size))
+    return gaps
+
+
+def gaps(free: list[tuple[int, int]], size: int, expected: int) -> Iterator[tuple[float, int]]:
+    """Unused places for so many bytes: those of exactly this size first."""
+    fitting = [gap for gap in free if gap[1] - gap[0] >= size]
+    fitting.sort(key=lambda gap: (gap[1] - gap[0] - size >= 64, gap[0] != expected, gap[0]))
+    for index, (start, stop) in enumerate(fitting[:3]):
+        spare = stop - start - size
+        yield (0.8 if spare < 64 else 1.0) + 0.1 * index, start
+
+
+def constant_spans(context: Context) -> list[tuple[int, int, Layer]]:
+    """The bytes of every constant, in the order of the .bin."""
+    return sorted(
+        (
+            (constant.offset, constant.offset + constant.size, layer)
+            for layer, constant in context.constants
+            if constant.size
+        ),
+        key=lambda span: span[:2],
+    )
+
+
+def _whole_numbers(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """Axes, indices or lengths that were turned into real numbers, with all their ports."""
+    const = Const(scene, position)
+    if const.type is None or not const.type.is_real or const.shape is None or const.port is None:
+        return
+    elements = prod(const.shape)
+    room = _room(const)
+    for index, name in enumerate(("i64", "i32")):
+        element_type = ElementType.of(name)
+        size = element_type.byte_size(elements)
+        if room is not None and size > room:
+            continue
+        source, element = scene.source, const.layer.data_offset
+        edits: list[Edit] = [
+            *with_attribute(source, element, "element_type", name),
+            *with_attribute(source, element, "size", str(size)),
+            *with_attribute(source, const.port.offset, "precision", element_type.precision),
+        ]
+        touched = {position}
+        for _, at, port in scene.consumers[position]:
+            given = scene.layers[at].inputs[port]
+            touched.add(at)
+            if given.precision is not None:
+                edits += with_attribute(source, given.offset, "precision", element_type.precision)
+        yield Candidate(
+            tuple(edits),
+            f'element_type="{name}" and size="{size}" at {const.layer.label}, and in its ports',
+            finding.message,
+            finding.offset,
+            finding.layer,
+            tuple(touched),
+            port=finding.port,
+            cost=1.2 + 0.2 * index + (0.0 if room is None or room - size < 8 else 0.3),
+        )
+
+
+def _room(const: Const) -> int | None:
+    """How many bytes there are from its offset to the next constant."""
+    weights = const.scene.context.model.weights
+    if const.offset is None or weights is None or not weights.size:
+        return None
+    later = [
+        start for start, _, _ in const.scene.context.shared(constant_spans) if start > const.offset
+    ]
+    return min(later, default=weights.size) - const.offset
+
+
+__all__ = ["Constant", "constant_causes", "constant_spans"]

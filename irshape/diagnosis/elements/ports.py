@@ -1,0 +1,484 @@
+"""Causes in ports: what they declare, their ids, and ports that were lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from ...formats.ir.edits import Edit, set_dims
+from ...model.graph import Finding, Layer, Port
+from ...model.ids import is_number
+from ...ops.tensors import Tensor
+from ...rule_ids import (
+    DANGLING_EDGE,
+    DUPLICATE_PORT,
+    INPUT_COUNT,
+    MALFORMED_ID,
+    MISSING_EDGE,
+    OUTPUT_COUNT,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    PORT_MAP,
+)
+from ...types import PartialShape
+from ..candidate import Candidate
+from ..trials.scene import Scene
+from .writing import new_edge, with_attribute
+
+MAX_UNUSED = 4
+"""Of how many layers that feed nothing an edge is looked for."""
+
+MAX_NEAR = 8
+"""Of how many layers before one an output is tried where all feed something."""
+
+_OF_PORT_IDS = (
+    *(DANGLING_EDGE, DUPLICATE_PORT, INPUT_COUNT, MALFORMED_ID, MISSING_EDGE, OUTPUT_COUNT),
+)
+"""Rules whose findings an id of a port may be behind."""
+_CLOSING = {
+    "input": re.compile(rb"</input\s*>"),
+    "output": re.compile(rb"</output\s*>"),
+}
+
+
+def port_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """The ports of a layer declare what is not so."""
+    layer = scene.layers[position]
+    if finding.port is None:
+        return
+    direction, number = finding.port
+    if direction == "output":
+        for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
+            if port.id == number:
+                if not _repeated_elsewhere(scene, position, port, tensor):
+                    yield from _declaration(scene, position, port, "output", tensor)
+                if not _followed(scene, position, port):
+                    yield from _edge_declaration(scene, position, port, tensor, 1.4)
+        return
+    for port, source in zip(layer.inputs, scene.sources[position], strict=False):
+        if port.id == number and source is not None:
+            feeding = scene.layers[source[0]].outputs[source[1]]
+            yield from _as_fed(scene, position, port, feeding)
+
+
+def edge_declaration_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An output and what it feeds declare what is not so, and what is fed is inferred from that."""
+    if finding.rule not in (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH) or finding.port is None:
+        return
+    for port, tensor in zip(scene.layers[position].outputs, scene.outputs(position), strict=False):
+        if port.id == finding.port[1] and _followed(scene, position, port):
+            for candidate in _edge_declaration(scene, position, port, tensor, 0.5):
+                yield candidate._replace(bold=False, rule=finding.rule)
+
+
+def _followed(scene: Scene, position: int, port: Port) -> bool:
+    """Whether something is wrong with a layer that an output feeds.
+
+    That is inferred from what the output declares, so that it is wrong if the declaration is.
+    """
+    index = scene.layers[position].outputs.index(port)
+    return any(
+        output == index and scene.layers[at] in scene.flagged
+        for output, at, _ in scene.consumers[position]
+    )
+
+
+def _declaration(
+    scene: Scene, position: int, port: Port, direction: str, tensor: Tensor
+) -> Iterator[Candidate]:
+    """A port declares what is inferred for it."""
+    layer, shape = scene.layers[position], tensor.shape
+    edits = _to_inferred(scene, port, tensor, True)
+    if edits:
+        yield Candidate(
+            tuple(edits),
+            f"{direction} port {port.id} declares {tensor.element_type.precision} {shape}",
+            f"{direction} port {port.id} declares {shown(port)}, but the layer produces "
+            f"{tensor.element_type.precision} {shape}",
+            port.offset,
+            layer,
+            (position,),
+            port=(direction, port.id),
+            cost=0.9,
+            certain=not scene.context.doubtful,
+        )
+
+
+def _repeated_elsewhere(scene: Scene, position: int, port: Port, tensor: Tensor) -> bool:
+    """Whether an input repeats what an output declares, so that it would not fit if that alone
+    were changed to what is inferred."""
+    dims, layer = tensor.shape.dims, scene.layers[position]
+    if dims is None or not port.dims:
+        return False
+    sizes = tuple(dim.low if dim.is_static else -1 for dim in dims)
+    if sizes == port.dims or not sizes:
+        return False
+    index = layer.outputs.index(port)
+    return any(
+        scene.layers[at].inputs[i].dims == port.dims and scene.layers[at] not in scene.misfed
+        for output, at, i in scene.consumers[position]
+        if output == index
+    )
+
+
+def _to_inferred(scene: Scene, port: Port, tensor: Tensor, precision: bool) -> list[Edit]:
+    """A port declares what is inferred; precision: its type too."""
+    edits: list[Edit] = []
+    shape = tensor.shape
+    if shape.dims is not None:
+        sizes = tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
+        if port.dims is None or sizes != port.dims:
+            edits += set_dims(scene.source, port.offset, sizes)
+    declared, inferred = port.element_type, tensor.element_type
+    if precision and not inferred.is_dynamic and declared is not inferred:
+        edits += with_attribute(scene.source, port.offset, "precision", inferred.precision, ("id",))
+    return edits
+
+
+def _edge_declaration(
+    scene: Scene, position: int, port: Port, tensor: Tensor, cost: float
+) -> Iterator[Candidate]:
+    """An output and the inputs that it feeds declare the same, which is not so."""
+    index = scene.layers[position].outputs.index(port)
+    fed = [(at, i) for out, at, i in scene.consumers[position] if out == index]
+    twins = [(at, scene.layers[at].inputs[i]) for at, i in fed]
+    wrong = [(at, twin) for at, twin in twins if twin.dims == port.dims]
+    if not wrong:
+        return
+    for candidate in _declaration(scene, position, port, "output", tensor):
+        edits = [*candidate.edits]
+        for _, twin in wrong:
+            precision = twin.precision is not None and twin.precision == port.precision
+            edits += _to_inferred(scene, twin, tensor, precision)
+        yield candidate._replace(
+            edits=tuple(edits),
+            change=f"{candidate.change}, and so do the inputs that it feeds",
+            touched=(position, *dict.fromkeys(at for at, _ in wrong)),
+            cost=cost,
+            bold=True,
+        )
+
+
+def _as_fed(scene: Scene, position: int, port: Port, feeding: Port) -> Iterator[Candidate]:
+    """An input port declares what its producer does."""
+    edits = declared_as_fed(scene, port, feeding)
+    if edits:
+        yield Candidate(
+            tuple(edits),
+            f"input port {port.id} declares {shown(feeding)}",
+            f"input port {port.id} declares {shown(port)}, but is fed {shown(feeding)}",
+            port.offset,
+            scene.layers[position],
+            (position,),
+            port=("input", port.id),
+            cost=0.9,
+        )
+
+
+def declared_as_fed(scene: Scene, port: Port, feeding: Port) -> list[Edit]:
+    """An input port gets what its producer declares."""
+    edits: list[Edit] = []
+    if feeding.dims is not None and port.dims != feeding.dims:
+        edits += set_dims(scene.source, port.offset, feeding.dims)
+    if port.precision is not None and feeding.precision and port.precision != feeding.precision:
+        edits += with_attribute(scene.source, port.offset, "precision", feeding.precision)
+    return edits
+
+
+def shown(port: Port) -> str:
+    """What a port declares, as messages say it."""
+    shape = "malformed dimensions" if port.dims is None else str(PartialShape(port.dims))
+    return f"{port.precision or 'no precision'} {shape}"
+
+
+# ids
+
+
+def port_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """A port has an id that no edge names, and an edge names one that no port has."""
+    if finding.rule not in _OF_PORT_IDS or (finding.rule == MALFORMED_ID and not finding.port):
+        return
+    layer = scene.layers[position]
+    for direction, ports, edges in (
+        ("output", layer.outputs, [e.from_port for e in scene.edges_from.get(layer.id, ())]),
+        ("input", layer.inputs, [e.to_port for e in scene.edges_to.get(layer.id, ())]),
+    ):
+        ids = [port.id for port in ports]
+        wanted = [number for number in dict.fromkeys(edges) if number not in ids]
+        free = [port for port in ports if port.id not in edges or ids.count(port.id) > 1]
+        if not ports and len(wanted) > 1:
+            yield from _lost_section(scene, position, direction, wanted)
+            continue
+        for number in wanted:
+            for port in free:
+                yield _renumbered(scene, position, port, direction, number)
+            yield from _lost_port(scene, position, direction, number)
+
+
+def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An input port is not there, nor is the edge into it: something is left that feeds nothing."""
+    layer = scene.layers[position]
+    rules = (INPUT_COUNT, PORT_MAP, OUTPUT_SHAPE_MISMATCH)
+    if finding.rule not in rules or finding.layer is not layer:
+        return
+    numbers = [port.id for port in (*layer.inputs, *layer.outputs)]
+    if not all(map(is_number, numbers)):
+        return
+    ids = {int(number) for number in numbers}
+    last = int(layer.outputs[0].id) if layer.outputs else len(ids) + 1
+    gaps = list(islice((number for number in range(last) if number not in ids), 2))
+    unused = [
+        at
+        for at in range(position if scene.in_order else len(scene.layers))
+        if at != position and not scene.consumers[at] and len(scene.layers[at].outputs) == 1
+    ]
+    unused.sort(key=lambda at: (not scene.layers[at].is_constant, position - at))
+    if not unused and finding.rule == INPUT_COUNT and scene.in_order:
+        yield from _lost_input_of_many(scene, position, gaps)
+    for index, at in enumerate(unused[:MAX_UNUSED]):
+        source = scene.layers[at]
+        output = source.outputs[0]
+        for step, number in enumerate(map(str, gaps)):
+            edits = _with_port(scene, position, "input", layer.inputs, number, output)
+            edge = new_edge(scene, source.id, output.id, layer.id, number)
+            if edits and edge:
+                yield Candidate(
+                    (*edits, *edge),
+                    f"input port {number} is added, with an edge from {source.label}",
+                    f"the layer lacks input port {number}; nothing takes what {source.label} "
+                    "produces",
+                    layer.offset,
+                    layer,
+                    (position,),
+                    (at,),
+                    cost=0.9 + 0.1 * (index + step),
+                    rule=INPUT_COUNT,
+                )
+
+
+def _lost_input_of_many(scene: Scene, position: int, gaps: list[int]) -> Iterator[Candidate]:
+    """An input port is lost whose source feeds others, too: the nearest ones before are tried.
+
+    Writers put a layer soon behind those that feed it.
+    """
+    layer = scene.layers[position]
+    fed = {source for source in scene.sources[position] if source is not None}
+    near = [
+        (at, index)
+        for at in range(position - 1, max(-1, position - 1 - MAX_NEAR), -1)
+        for index in range(len(scene.layers[at].outputs))
+        if (at, index) not in fed
+    ]
+    for rank, (at, index) in enumerate(near):
+        source = scene.layers[at]
+        output = source.outputs[index]
+        for step, number in enumerate(map(str, gaps)):
+            edits = _with_port(scene, position, "input", layer.inputs, number, output)
+            edge = new_edge(scene, source.id, output.id, layer.id, number)
+            if edits and edge:
+                yield Candidate(
+                    (*edits, *edge),
+                    f"input port {number} is added, with an edge from {source.label}",
+                    f"the layer lacks input port {number}; {source.label} stands near",
+                    layer.offset,
+                    layer,
+                    (position,),
+                    (at,),
+                    cost=1.5 + 0.05 * rank + 0.1 * step,
+                    certain=False,
+                    rule=INPUT_COUNT,
+                )
+
+
+def _with_ends(scene: Scene, position: int, direction: str, number: str) -> tuple[int, ...]:
+    """A layer, and those that edges from a port of it lead to."""
+    ends = [position]
+    if direction == "output":
+        for edge in scene.edges_from.get(scene.layers[position].id, ()):
+            if edge.from_port == number:
+                ends += scene.by_id.get(edge.to_layer, ())
+    return tuple(dict.fromkeys(ends))
+
+
+def _renumbered(scene: Scene, position: int, port: Port, direction: str, number: str) -> Candidate:
+    layer = scene.layers[position]
+    fits = number == str([*layer.inputs, *layer.outputs].index(port))
+    ports = layer.inputs if direction == "input" else layer.outputs
+    doubled = [each.id for each in ports].count(port.id) > 1
+    wrong = "that of another port" if doubled else "an id that no edge names"
+    return Candidate(
+        with_attribute(scene.source, port.offset, "id", number),
+        f'{direction} port {port.id} gets id="{number}"',
+        f"{direction} port {port.id} has {wrong}; the edges name {number}",
+        port.offset,
+        layer,
+        _with_ends(scene, position, direction, number),
+        port=(direction, port.id),
+        cost=0.7 if fits else 1.5,
+        rule=DUPLICATE_PORT if doubled else DANGLING_EDGE,
+    )
+
+
+def _lost_section(
+    scene: Scene, position: int, direction: str, wanted: list[str]
+) -> Iterator[Candidate]:
+    """The whole `<input>` or `<output>` is not there."""
+    layer, ports = scene.layers[position], []
+    for number in sorted(wanted, key=lambda text: (len(text), text)):
+        twin = _twin(scene, layer, direction, number)
+        if twin is None or twin.dims is None:
+            return
+        ports.append((number, twin))
+    edits = _with_section(scene, position, direction, ports)
+    if edits:
+        yield Candidate(
+            edits,
+            f"<{direction}> is added, with {len(ports)} ports",
+            f"the layer has no <{direction}>, but edges name {len(ports)} ports of it",
+            layer.offset,
+            layer,
+            tuple(
+                dict.fromkeys(
+                    at for n in wanted for at in _with_ends(scene, position, direction, n)
+                )
+            ),
+            cost=0.5,
+            rule=DANGLING_EDGE,
+        )
+
+
+def _twin(scene: Scene, layer: Layer, direction: str, number: str) -> Port | None:
+    """The port at the other end of the edge that names a port of a layer."""
+    if direction == "input":
+        edge = next((e for e in scene.edges_to[layer.id] if e.to_port == number), None)
+        others = [] if edge is None else scene.by_id.get(edge.from_layer, [])
+        ports = [port for at in others for port in scene.layers[at].outputs]
+        wanted = None if edge is None else edge.from_port
+    else:
+        edge = next((e for e in scene.edges_from[layer.id] if e.from_port == number), None)
+        others = [] if edge is None else scene.by_id.get(edge.to_layer, [])
+        ports = [port for at in others for port in scene.layers[at].inputs]
+        wanted = None if edge is None else edge.to_port
+    return next((port for port in ports if port.id == wanted), None)
+
+
+def _with_section(
+    scene: Scene, position: int, direction: str, ports: list[tuple[str, Port]]
+) -> tuple[Edit, ...]:
+    data, layer = scene.source.data, scene.layers[position]
+    start, end = scene.span(position)
+    line = data.rfind(b"\n", 0, layer.offset)
+    outer = data[line : layer.offset]
+    indent = outer + b"\t" if line >= 0 and not outer.strip() else b""
+    step = b"\t" if indent else b""
+    text = indent + f"<{direction}>".encode()
+    for number, twin in ports:
+        precision = f' precision="{twin.precision}"' if twin.precision else ""
+        text += indent + step + f'<port id="{number}"{precision}'.encode()
+        dims = b"".join(indent + step * 2 + b"<dim>%d</dim>" % size for size in twin.dims or ())
+        text += b">" + dims + indent + step + b"</port>" if dims else b"/>"
+    text += indent + f"</{direction}>".encode()
+    places = [rb"</input\s*>"] if direction == "output" else []
+    for pattern in (*places, rb"<data\b[^<>]*/>|</data\s*>", rb"<layer\b[^<>]*[^/]>"):
+        match = re.compile(pattern).search(data, start, end)
+        if match is not None:
+            return (Edit(match.end(), match.end(), text),)
+    return ()
+
+
+def _lost_port(scene: Scene, position: int, direction: str, number: str) -> Iterator[Candidate]:
+    """A port that an edge names is not there."""
+    layer = scene.layers[position]
+    if direction == "input":
+        edge = next((e for e in scene.edges_to[layer.id] if e.to_port == number), None)
+        if edge is None:
+            return
+        producers = scene.by_id.get(edge.from_layer, [])
+        twin = next(
+            (p for at in producers for p in scene.layers[at].outputs if p.id == edge.from_port),
+            None,
+        )
+    else:
+        edge = next((e for e in scene.edges_from[layer.id] if e.from_port == number), None)
+        if edge is None:
+            return
+        consumers = scene.by_id.get(edge.to_layer, [])
+        twin = next(
+            (p for at in consumers for p in scene.layers[at].inputs if p.id == edge.to_port),
+            None,
+        )
+    if twin is None:
+        return
+    ports = layer.inputs if direction == "input" else layer.outputs
+    edits = _with_port(scene, position, direction, ports, number, twin)
+    if edits:
+        yield Candidate(
+            edits,
+            f"{direction} port {number} is added",
+            f"the layer has no {direction} port {number}, which an edge names",
+            layer.offset,
+            layer,
+            _with_ends(scene, position, direction, number),
+            cost=1.2,
+            rule=DANGLING_EDGE,
+        )
+
+
+def _with_port(
+    scene: Scene, position: int, direction: str, ports: list[Port], number: str, twin: Port
+) -> tuple[Edit, ...]:
+    """A port more, that declares what the one at the other end of its edge does."""
+    data = scene.source.data
+    layer = scene.layers[position]
+    start, end = scene.span(position)
+    model = next(iter((*ports, *layer.inputs, *layer.outputs)), None)
+    place = model.offset if model is not None else layer.offset
+    line = data.rfind(b"\n", 0, place)
+    indent = data[line:place] if line >= 0 and not data[line:place].strip() else b""
+    if model is None and indent:
+        indent += b"\t\t"
+    if twin.dims is None:
+        return ()
+    deeper = indent + (b"\t" if b"\t" in indent else b"    ") if indent else b""
+    precision = f' precision="{twin.precision}"' if twin.precision else ""
+    opening = f'<port id="{number}"{precision}'.encode()
+    inner = b"".join(deeper + b"<dim>%d</dim>" % size for size in twin.dims)
+    text = opening + (b">" + inner + indent + b"</port>" if inner else b"/>")
+    later = [
+        port
+        for port in ports
+        if is_number(port.id) and is_number(number) and int(port.id) > int(number)
+    ]
+    if later:
+        return (Edit(later[0].offset, later[0].offset, text + indent),)
+    if ports:
+        close = _CLOSING[direction].search(data, ports[-1].offset, end)
+        if close is None:
+            return ()
+        at = close.start()
+        while data[at - 1] in b" \t\r\n":
+            at -= 1
+        return (Edit(at, at, indent + text),)
+    empty = re.compile(b"<%s>(\\s*)</%s>|<%s ?/>" % ((direction.encode(),) * 3))
+    lost = empty.search(data, start, end)
+    if lost is not None:
+        inner_text = text if not indent else indent + text
+        closing = lost[1] or b""
+        name = direction.encode()
+        whole = b"<" + name + b">" + inner_text + closing + b"</" + name + b">"
+        return (Edit(lost.start(), lost.end(), whole),)
+    outer = indent[:-1] if indent.endswith(b"\t") else indent[:-4]
+    section = outer + f"<{direction}>".encode() + indent + text + outer + f"</{direction}>".encode()
+    match = None
+    if direction == "output":
+        match = re.compile(rb"</input\s*>").search(data, start, end)
+    if match is None:
+        match = re.compile(rb"<data\b[^<>]*/>|</data\s*>").search(data, start, end)
+    if match is not None:
+        return (Edit(match.end(), match.end(), section),)
+    opened = re.compile(rb"<layer\b[^<>]*[^/]>").match(data, start)
+    return (Edit(opened.end(), opened.end(), section),) if opened is not None else ()
+
+
+__all__ = ["Layer", "port_causes", "port_id_causes"]

@@ -1,0 +1,135 @@
+"""Every kind of slip that may be behind a finding, and how likely it is at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+
+from ...model.graph import Finding
+from ...rule_ids import (
+    CYCLE,
+    DUPLICATE_EDGE,
+    MISSING_EDGE,
+    MISSPELT_ELEMENT,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    UNKNOWN_ELEMENT,
+    UNKNOWN_VARIABLE,
+    UNREACHABLE_LAYER,
+)
+from ..candidate import Candidate
+from ..trials.ordering import CandidateSource, Later
+from ..trials.scene import Scene
+from .attributes import attribute_causes, renamed_attribute_causes
+from .bodies import port_map_causes
+from .constants import constant_causes
+from .copies import copy_causes
+from .edges import (
+    astray_causes,
+    crossed_edge_causes,
+    doubled_edge_causes,
+    missing_edge_causes,
+    other_source_causes,
+    other_target_causes,
+)
+from .entries import entry_causes
+from .exchanges import exchanged_port_ids
+from .layers import element_causes, id_causes, operation_causes, other_type_causes
+from .lost_data import constant_data_causes
+from .parameters import parameter_causes
+from .ports import (
+    edge_declaration_causes,
+    lost_input_causes,
+    port_causes,
+    port_id_causes,
+)
+from .rewirings import reordered_input_causes, rewiring_causes
+from .sections import section_causes
+from .shared_ids import shared_id_causes
+from .swapped_values import mapped_id_causes, shifted_entry_causes, swapped_value_causes
+from .unused import misspelt_edge_causes, unused_layer_causes
+from .variables import variable_causes
+from .whole_layer import (
+    exchanged_value_causes,
+    layer_ports_causes,
+    misplaced_causes,
+    replaced_output_causes,
+    shifted_id_causes,
+)
+
+_CAUSES: tuple[tuple[float, Callable[[Scene, Finding, int | None], Iterable[Candidate]]], ...] = (
+    (0.4, id_causes),
+    (0.4, astray_causes),
+    (0.4, rewiring_causes),
+)
+"""What makes candidates for findings with a layer and without, and what these cost at least."""
+_MakesCandidates = Callable[[Scene, Finding, int], Iterable[Candidate | Later]]
+_LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
+    (0.1, swapped_value_causes),
+    (0.3, mapped_id_causes),
+    (0.3, shifted_entry_causes),
+    (0.2, exchanged_port_ids),
+    (0.3, copy_causes),
+    (0.5, reordered_input_causes),
+    (0.8, doubled_edge_causes),
+    (0.4, missing_edge_causes),
+    (0.5, crossed_edge_causes),
+    (-0.1, other_source_causes),
+    (0.8, other_target_causes),
+    (0.5, element_causes),
+    (0.6, constant_causes),
+    (0.3, constant_data_causes),
+    (0.9, port_causes),
+    (0.5, edge_declaration_causes),
+    (0.5, port_id_causes),
+    (0.9, lost_input_causes),
+    (0.7, operation_causes),
+    (0.7, other_type_causes),
+    (0.1, attribute_causes),
+    (-0.1, parameter_causes),
+    (0.5, renamed_attribute_causes),
+    (0.6, port_map_causes),
+    (0.1, misspelt_edge_causes),
+    (0.5, variable_causes),
+    (0.2, misplaced_causes),
+    (0.2, section_causes),
+    (0.6, entry_causes),
+    (0.4, unused_layer_causes),
+    (0.6, shifted_id_causes),
+    (0.5, shared_id_causes),
+    (0.4, exchanged_value_causes),
+    (1.3, replaced_output_causes),
+    (0.6, layer_ports_causes),
+)
+"""The same for findings with a layer."""
+_OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
+    doubled_edge_causes: DUPLICATE_EDGE.code,
+    missing_edge_causes: MISSING_EDGE.code,
+    misspelt_edge_causes: MISSING_EDGE.code,
+    unused_layer_causes: UNREACHABLE_LAYER.code,
+    variable_causes: UNKNOWN_VARIABLE.code,
+    element_causes: (MISSPELT_ELEMENT.code, UNKNOWN_ELEMENT.code),
+    edge_declaration_causes: (OUTPUT_SHAPE_MISMATCH.code, OUTPUT_TYPE_MISMATCH.code),
+    crossed_edge_causes: ("IR20", "IR4", "IR118", CYCLE.code),
+    other_source_causes: ("IR20", "IR4", CYCLE.code),
+    parameter_causes: ("IR20", "IR4"),
+    exchanged_value_causes: ("IR3", "IR4", "IR20", "IR50"),
+    renamed_attribute_causes: ("IR3", "IR4", "IR20"),
+}
+"""Those that only findings of some rules have to do with: the codes, or how these begin."""
+
+
+def slips(scene: Scene, finding: Finding, position: int | None) -> Iterator[CandidateSource]:
+    """What makes the slips that may be behind a finding, at a layer or at none."""
+    for least, anywhere in _CAUSES:
+        yield CandidateSource(least, partial(anywhere, scene, finding, position))
+    if position is None:
+        return
+    for least, causes in _of_rule(finding.rule.code):
+        yield CandidateSource(least, partial(causes, scene, finding, position))
+
+
+@lru_cache(maxsize=256)
+def _of_rule(code: str) -> tuple[tuple[float, _MakesCandidates], ...]:
+    """What makes candidates for the findings of a rule."""
+    return tuple(row for row in _LAYER_CAUSES if code.startswith(_OF_FEW_RULES.get(row[1], "")))

@@ -1,0 +1,488 @@
+"""Lines that were lost, that stand there twice, or that stand a few lines further on.
+
+Of the texts that come of putting them back, that one is meant in which every line stands where
+writers put it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import islice
+
+from ...formats.ir.edits import Edit
+from .damaged_lines import Around, mended
+from .format_tables import CHILDREN, KNOWN, NAME
+from .line_grammar import NEUTRAL, Place, Tag, lines_of, step, tag_of, walk
+from .stray_text import Slip
+from .structure import Structure
+
+BEFORE, BEHIND = 24, 40
+"""So many lines around the place where the order of lines breaks are looked at."""
+MAX_BLOCK = 8
+"""So many lines may stand there twice."""
+MAX_MOVED = 6
+"""So many lines may stand elsewhere."""
+MAX_WAY = 14
+"""So many lines further on they may stand."""
+MAX_TAGS = 4
+"""So many tags may be added."""
+MAX_DAMAGED = 3
+"""So many lines in a row may be no tags."""
+_FREE = ("rt_info", "meta_data")
+"""Elements that hold what they like."""
+_COMMENT = re.compile(rb"<!--((?:(?!-->).)*)-->", re.DOTALL)
+NEAR = 3
+"""So many lines before the place where the order breaks may be another."""
+WIDTH = 40
+"""So long is a line on the average."""
+ALIKE = 0.6
+"""How alike two names must be for one to be a misspelling of the other."""
+MOST_NAMES = 400
+"""In so many tags a name may be misspelt."""
+LONGEST = 4000
+"""A window has no lines longer than this."""
+
+
+def _is_odd(tag: Tag) -> bool:
+    """Whether a tag is none of an IR, or lacks what it needs."""
+    return tag.name != "net" and (tag.name not in KNOWN or not tag.is_complete)
+
+
+class _Window:
+    """The lines around the first one that stands where writers do not put it."""
+
+    def __init__(self, structure: Structure, places: Sequence[int]) -> None:
+        text = self.text = structure.text
+        self.start, opened = structure.before(min(places))
+        end = self.start
+        for _ in range(BEFORE + BEHIND + text.count(b"\n", self.start, max(*places, self.start))):
+            end = text.find(b"\n", end) + 1
+            if not end:
+                end = len(text)
+                break
+        self.lines = lines_of(text[self.start : end])
+        self.starts = [self.start]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line))
+        self.begin = Place(tuple(each[0] for each in opened))
+
+    @cached_property
+    def tags(self) -> list[Tag | None]:
+        """The tags of the lines; None for a line that is not one whole tag of an IR."""
+        tags: list[Tag | None] = []
+        inside = 0
+        for line in self.lines:
+            tag = tag_of(line)
+            if tag is not None and tag.name in _FREE:
+                inside += 0 if tag.empty else -1 if tag.closes else 1
+            elif tag is not None and tag is not NEUTRAL and not inside and _is_odd(tag):
+                tag = None
+            tags.append(tag)
+        return tags
+
+    @cached_property
+    def states(self) -> list[Place]:
+        """What is known before each line, up to the first that may not stand there."""
+        states = [self.begin]
+        for tag in self.tags:
+            behind = step(states[-1], tag) if tag is not None else None
+            if behind is None:
+                break
+            states.append(behind)
+        return states
+
+    @property
+    def broken(self) -> int:
+        """The first line that may not stand where it does."""
+        return len(self.states) - 1
+
+    def goes_on(self, place: Place, tags: Sequence[Tag | None], at: int) -> bool:
+        """Whether some tags may stand at a place, and behind them the lines from one on."""
+        count, behind = walk(place, tags)
+        if count < len(tags):
+            return False
+        rest = self.tags[at:]
+        count, _ = walk(behind, rest)
+        return count == len(rest)
+
+
+def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bool:
+    """Whether the lines around some edits stand where writers put them, in the edited text."""
+    first = min(edits).start
+    _ = structure.is_sound  # which looks at the text
+    start, opened = structure.before(first)
+    last = max(max(edit.end for edit in edits) + len(after) - len(structure.text), first)
+    end = last
+    for _ in range(BEHIND):
+        end = after.find(b"\n", end) + 1
+        if not end:
+            end = len(after)
+            break
+    if end - start > BEHIND * LONGEST:
+        return False
+    place: Place | None = Place(tuple(each[0] for each in opened))
+    for line in lines_of(after[start:end]):
+        tag = tag_of(line)
+        place = step(place, tag) if place is not None and tag is not None else None
+        if place is None:
+            return False
+    return True
+
+
+def first_break(structure: Structure, stopped: int) -> int | None:
+    """The first line before a place that cannot stand behind the line before it; None for none."""
+    _ = structure.is_sound
+    window = _Window(structure, (stopped,))
+    if window.broken >= len(window.lines) or window.starts[window.broken] > stopped:
+        return None
+    return window.starts[window.broken] + len(_indent(window.lines[window.broken]))
+
+
+def in_displaced_lines(
+    structure: Structure, places: Sequence[int], each: int | None = None
+) -> Iterator[Slip]:
+    """What may be meant where the order of lines breaks, the smallest change first.
+
+    each: how many of one kind are wanted at most.
+    """
+    for slips in _kinds(structure, places):
+        yield from islice(slips, each)
+
+
+def _kinds(structure: Structure, places: Sequence[int]) -> Iterator[Iterable[Slip]]:
+    yield _in_names(structure, places)
+    yield _in_comments(structure, places)
+    window = _Window(structure, places)
+    if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
+        return
+    if None in window.tags[: window.broken + BEFORE]:
+        yield _mended(window)
+        return
+    completed = list(_completed(window))
+    yield (slip for slip in completed if not _opens(slip))
+    yield _removed(window)
+    yield _replaced(window)
+    yield (slip for slip in completed if _opens(slip))
+    yield _moved(window)
+    yield _exchanged(window)
+
+
+def _in_comments(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
+    """Lines near a place stand in a comment, with the tags that others lack."""
+    text = structure.text
+    start = structure.before(min(places))[0]
+    for comment in _COMMENT.finditer(text, start, max(places) + BEHIND * WIDTH):
+        begin, end = comment.span(1)
+        if NAME.search(text, begin, end):
+            edits = Edit(comment.start(), begin, b""), Edit(end, comment.end(), b"")
+            cause = "a part of the model stands in a comment"
+            yield Slip(edits, "it is no comment", cause, comment.start(), doubtful=True)
+
+
+def _indent(line: bytes) -> bytes:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _offset(text: bytes, edit: Edit) -> int:
+    """The beginning of the line in which a text and the edited one first differ."""
+    at, end = 0, edit.end + BEHIND * 8
+    old = text[edit.start : end]
+    new = edit.text + text[edit.end : end]
+    while at < min(len(old), len(new)) and old[at] == new[at]:
+        at += 1
+    start = text.rfind(b"\n", 0, edit.start + at) + 1
+    return start + len(_indent(text[start : start + LONGEST]))
+
+
+# lines that are no tags
+
+
+def _mended(window: _Window) -> Iterator[Slip]:
+    """A line is a part of a tag: it is written whole, and what is lost behind it is added."""
+    first = window.tags.index(None)
+    if first > window.broken:
+        return
+    last = first + 1
+    while last < len(window.tags) and window.tags[last] is None and last - first < MAX_DAMAGED:
+        last += 1
+    damaged = b"".join(window.lines[first:last])
+    following = next((tag for tag in window.tags[last : last + 1] if tag is not None), None)
+    before = window.states[first]
+    start = window.starts[first]
+    for pieces in mended(damaged, Around(before, following, window.text, start)):
+        lines = [_with_id(line, before, window, first) for line in pieces]
+        tags = [tag_of(line) for line in lines]
+        if None in tags:
+            continue
+        added = _fitted(window, before, tags, last)
+        if added is None:
+            continue
+        indent = _indent(window.lines[first])
+        whole = b"".join(indent + line + b"\n" for line in (*lines, *added))
+        edit = Edit(start, window.starts[last], whole)
+        shown = (lines[0] if lines else b"").decode("utf-8", "replace")
+        cause = f"a part of a line is lost, or something else stands there: {_shown(damaged)}"
+        change = f"it becomes {shown}" if lines else "it is removed"
+        yield Slip((edit,), change, cause, start + len(_indent(damaged)), doubtful=True)
+
+
+def _with_id(line: bytes, before: Place, window: _Window, at: int) -> bytes:
+    """A layer or a port with the id that comes next, and a port with a precision, if it lost it."""
+    for name, number in ((b"port", before.port), (b"layer", before.layer)):
+        start = b"<" + name
+        if line.startswith(start) and b' id="' not in line and number >= 0:
+            line = start + b' id="%d"' % number + line[len(start) :]
+    if line.startswith(b"<port ") and b' precision="' not in line:
+        end = line.find(b'"', line.find(b' id="') + 5) + 1
+        line = line[:end] + _precision(window, at) + line[end:]
+    return line
+
+
+def _shown(text: bytes) -> str:
+    words = b" ".join(text.split())[:60].decode("utf-8", "replace")
+    return f"`{words}`"
+
+
+def _fitted(
+    window: _Window, before: Place, tags: Sequence[Tag | None], last: int
+) -> list[bytes] | None:
+    """The tags that are added behind some, so that the lines that follow may stand there."""
+    count, behind = walk(before, tags)
+    if count < len(tags):
+        return None
+    if window.goes_on(behind, (), last):
+        return []
+    if last < len(window.tags):
+        for texts in _bridges(behind, window.tags[last], window, last):
+            if window.goes_on(behind, [tag_of(text) for text in texts], last):
+                return texts
+    return None
+
+
+# lines that are lost
+
+
+def _completed(window: _Window) -> Iterator[Slip]:
+    """Tags are added before a line, after which it and those behind may stand there."""
+    for at in range(window.broken, max(-1, window.broken - BEFORE), -1):
+        place, tag = window.states[at], window.tags[at]
+        for texts in _bridges(place, tag, window, at):
+            tags = [tag_of(text) for text in texts]
+            if not window.goes_on(place, tags, at):
+                continue
+            indent = _indent(window.lines[at])
+            start = window.starts[at]
+            edit = Edit(start, start, b"".join(indent + text + b"\n" for text in texts))
+            shown = "".join(text.decode() for text in texts)
+            line = window.text.count(b"\n", 0, start) + 1
+            cause = f"the lines before line {line} are lost"
+            offset = _offset(window.text, edit)
+            yield Slip((edit,), f"{shown} is added", cause, offset, doubtful=True)
+
+
+def _opens(slip: Slip) -> bool:
+    """Whether a start tag is added."""
+    return any(b"<" in edit.text.replace(b"</", b"") for edit in slip.edits)
+
+
+def _bridges(place: Place, tag: Tag | None, window: _Window, at: int) -> Iterator[list[bytes]]:
+    """Tags between a place and a line, which close what is open and open what is not."""
+    if tag is None:
+        return
+    closers: list[bytes] = []
+    opened = place.opened
+    for _ in range(MAX_TAGS):
+        chain = _chain(opened[-1] if opened else "", tag)
+        if chain is not None and (closers or chain) and len(closers) + len(chain) <= MAX_TAGS:
+            other = [_OTHER.get(name, name) for name in chain]
+            for names in (chain, other) if other != chain else (chain,):
+                texts = [*closers, *(_opening(name, place, closers, window, at) for name in names)]
+                if all(texts):
+                    yield texts
+        if not opened:
+            return
+        closers.append(f"</{opened[-1]}>".encode())
+        opened = opened[:-1]
+
+
+_OTHER = {"input": "output", "output": "input"}
+_CHAINS: dict[tuple[str, str], list[str]] = {
+    ("layer", "port"): ["input"],
+    ("layer", "dim"): ["input", "port"],
+    ("input", "dim"): ["port"],
+    ("output", "dim"): ["port"],
+    ("layers", "data"): ["layer"],
+    ("layers", "input"): ["layer"],
+    ("layers", "output"): ["layer"],
+    ("net", "layer"): ["layers"],
+    ("net", "edge"): ["edges"],
+}
+
+
+def _chain(parent: str, tag: Tag) -> list[str] | None:
+    """What has to be opened in an element, so that a tag may stand there; None if nothing helps."""
+    if not tag.closes:
+        if tag.name in CHILDREN.get(parent, ()):
+            return []
+        return _CHAINS.get((parent, tag.name))
+    if tag.name == parent:
+        return []
+    if tag.name in CHILDREN.get(parent, ()):
+        return [tag.name]
+    inner = _CHAINS.get((parent, tag.name))
+    return None if inner is None else [*inner, tag.name]
+
+
+def _opening(name: str, place: Place, closers: list[bytes], window: _Window, at: int) -> bytes:
+    """A start tag; a port or a layer has the id that comes next."""
+    if name == "port":
+        number = 0 if b"</layer>" in closers else place.port
+        return b'<port id="%d"%s>' % (number, _precision(window, at))
+    if name == "layer":
+        return b'<layer id="%d">' % place.layer if place.layer >= 0 else b""
+    return f"<{name}>".encode()
+
+
+def _precision(window: _Window, at: int) -> bytes:
+    """The precision of the nearest port, as an attribute."""
+    before = range(at - 1, max(-1, at - BEFORE), -1)
+    behind = range(at, min(at + BEFORE, len(window.lines)))
+    for near in (*before, *behind):
+        tag, line = window.tags[near], window.lines[near]
+        start = line.find(b' precision="') if tag is not None and tag.name == "port" else -1
+        if start >= 0:
+            attribute: bytes = line[start : line.find(b'"', start + 12) + 1]
+            return attribute
+    return b""
+
+
+def _replaced(window: _Window) -> Iterator[Slip]:
+    """A line stands in place of one or two tags."""
+    for at in range(window.broken, max(-1, window.broken - NEAR), -1):
+        if at + 1 >= len(window.lines):
+            continue
+        for texts in _bridges(window.states[at], window.tags[at + 1], window, at):
+            tags = [tag_of(text) for text in texts]
+            if not window.goes_on(window.states[at], tags, at + 1):
+                continue
+            indent = _indent(window.lines[at])
+            whole = b"".join(indent + text + b"\n" for text in texts)
+            edit = Edit(window.starts[at], window.starts[at + 1], whole)
+            shown = b"".join(texts).decode()
+            cause = f"{_shown(window.lines[at])} stands in the place of something else"
+            offset = window.starts[at] + len(indent)
+            yield Slip((edit,), f"it becomes {shown}", cause, offset, doubtful=True)
+
+
+# names of elements
+
+
+def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
+    """The name of an element is misspelt in several tags in the same way."""
+    text = structure.text
+    start = structure.before(min(places))[0]
+    names: dict[bytes, int] = {}
+    for match in NAME.finditer(text, start, max(places) + BEHIND * WIDTH):
+        names.setdefault(match[2], match.start())
+    for name, first in names.items():
+        wrong = name.decode("ascii", "replace")
+        near = get_close_matches(wrong.lower(), KNOWN, 1, ALIKE) if wrong not in KNOWN else []
+        if not near:
+            continue
+        pattern = re.compile(rb"(?<=<)(?P<close>/?)%s(?=[\s/>])" % re.escape(name))
+        tags = list(pattern.finditer(text))
+        if 1 < len(tags) <= MOST_NAMES:
+            edits = tuple(Edit(tag.end(1), tag.end(), near[0].encode()) for tag in tags)
+            cause = f"<{wrong}> is no element of an IR; it stands in {len(tags)} tags"
+            yield Slip(edits, f"<{wrong}> becomes <{near[0]}>", cause, first, doubtful=True)
+
+
+# lines that stand there twice, or elsewhere
+
+
+def _removed(window: _Window) -> Iterator[Slip]:
+    """Some lines that are there elsewhere, too, are removed."""
+    text, starts = window.text, window.starts
+    most = min(window.broken + 2, len(window.lines))
+    for length in range(1, MAX_BLOCK + 1):
+        for at in range(most - 1, max(0, window.broken - length - 2) - 1, -1):
+            if at >= len(window.states) or at + length >= len(window.lines):
+                continue
+            if not window.goes_on(window.states[at], (), at + length):
+                continue
+            block = text[starts[at] : starts[at + length]]
+            if not _stands_elsewhere(text, block, starts[at]):
+                continue
+            line = text.count(b"\n", 0, starts[at]) + 1
+            end = f" to {line + length - 1}" if length > 1 else ""
+            cause = f"line{'s' if length > 1 else ''} {line}{end} stand there once too often"
+            edit = Edit(starts[at], starts[at + length], b"")
+            offset = _offset(text, edit)
+            yield Slip((edit,), "they are removed", cause, offset, doubtful=True)
+
+
+def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:
+    words = block.strip()
+    return text.find(words) < start or text.find(words, start + len(block)) >= 0
+
+
+def _moved(window: _Window) -> Iterator[Slip]:
+    """Some lines stand before or behind some others."""
+    text, starts, tags, states = window.text, window.starts, window.tags, window.states
+    for first, middle, end in _exchanges(window.broken, len(tags)):
+        exchanged = [*tags[middle:end], *tags[first:middle]]
+        if not window.goes_on(states[first], exchanged, end):
+            continue
+        start, between, stop = starts[first], starts[middle], starts[end]
+        line = text.count(b"\n", 0, start) + 1
+        cause = (
+            f"lines {line} to {line + middle - first - 1} and lines {line + middle - first} to "
+            f"{line + end - first - 1} stand in each other's place"
+        )
+        edit = Edit(start, stop, text[between:stop] + text[start:between])
+        offset = _offset(text, edit)
+        yield Slip((edit,), "they are exchanged", cause, offset, doubtful=True)
+
+
+def _exchanges(broken: int, count: int) -> list[tuple[int, int, int]]:
+    """Where two blocks of lines, of which one has to be moved, begin, meet and end.
+
+    Those first of which fewest lines are moved, and by the shortest way.
+    """
+    rows = [
+        (first, first + length, first + length + way)
+        for first in range(max(0, broken - MAX_WAY), min(broken, count - 2) + 1)
+        for length in range(1, MAX_WAY + MAX_MOVED)
+        for way in range(1, MAX_WAY + 1)
+        if min(length, way) <= MAX_MOVED and broken < first + length + way <= count
+    ]
+    return sorted(rows, key=lambda row: _way(row, broken))
+
+
+def _way(row: tuple[int, int, int], broken: int) -> tuple[int, int, bool, int]:
+    first, middle, end = row
+    return min(middle - first, end - middle), end - first, middle != broken, -first
+
+
+def _exchanged(window: _Window) -> Iterator[Slip]:
+    """Two lines stand in each other's place, with others between them."""
+    text, starts, tags = window.text, window.starts, window.tags
+    for first in range(window.broken, max(-1, window.broken - NEAR), -1):
+        for other in range(first + 2, min(first + BEHIND, len(tags))):
+            exchanged = [tags[other], *tags[first + 1 : other], tags[first]]
+            if tags[first] == tags[other] or other < window.broken:
+                continue
+            if not window.goes_on(window.states[first], exchanged, other + 1):
+                continue
+            one, two = window.lines[first], window.lines[other]
+            edits = (
+                Edit(starts[first], starts[first + 1], two),
+                Edit(starts[other], starts[other + 1], one),
+            )
+            line = text.count(b"\n", 0, starts[first]) + 1
+            cause = f"lines {line} and {line + other - first} stand in each other's place"
+            offset = starts[first] + len(_indent(one))
+            yield Slip(edits, "they are exchanged", cause, offset, doubtful=True)

@@ -1,0 +1,269 @@
+"""Causes in the text of a well-formed file: elements and texts that stand where none belong.
+
+An end tag stands too early or too late, an element was moved or stands in a comment, a tag lacks a
+bracket, or two lines stand in each other's place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from ...faults import Fault
+from ...formats.ir.edits import Edit
+from ...formats.ir.elements import OPAQUE
+from ...formats.ir.text_between import texts_between
+from ...model.graph import Body, Finding, Layer
+from ...model.ids import is_number
+from ...rule_ids import (
+    DANGLING_EDGE,
+    DUPLICATE_ID,
+    MISSING_EDGE,
+    MISSPELT_ELEMENT,
+    REPEATED_ELEMENT,
+    STRAY_TEXT,
+    UNKNOWN_ELEMENT,
+    UNREACHABLE_LAYER,
+)
+from ...rules import Context
+from ..candidate import Candidate, Diagnosis
+from ..trials.trial import take
+from ..trials.work import Work
+from .between_elements import without_texts
+from .displaced_lines import in_displaced_lines, is_in_order
+from .merge_conflicts import half_a_conflict
+from .out_of_place import element_end
+from .rereading import Rereading, graver_findings
+from .stray_text import Slip, edited, in_lines
+from .wrong_body import in_the_wrong_body
+
+_MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
+_COMMENTED = re.compile(
+    rb"<!--(\s*)(?=</?(?:layer|edge|port|dim|data|input|output)\b)(?:(?!-->).)*?>(\s*)-->",
+    re.DOTALL,
+)
+_NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
+_TOO_MANY = (DUPLICATE_ID, UNREACHABLE_LAYER, MISSING_EDGE)
+DISPLACED = 8
+"""In how many ways lines are put elsewhere."""
+MAX_TRIED = 6
+"""How often the file is checked again as a whole."""
+MOST_TEXTS = 20_000
+"""With more texts between elements than this, the file is something else."""
+MAX_COMMENTS = 16
+"""With more elements in comments than this, they were put there on purpose."""
+
+
+def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> Diagnosis | None:
+    """The slip after which each element stands where it belongs, and what it explains."""
+    rereading, data = Rereading(context), context.model.source.data
+    places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
+    repeated = [finding.offset for finding in graver if finding.rule == REPEATED_ELEMENT]
+    in_text = chain(
+        _pasted(data, places[:1]),
+        _twice(data, repeated[:1]),
+        _of_structure(rereading, places),
+        _in_comments(data),
+    )
+    of_bodies = in_the_wrong_body(context, graver)
+    for slips in (in_text, _in_another_body(context, graver), of_bodies):
+        cause = _explaining(rereading, graver, slips, work)
+        if cause is not None:
+            return cause
+    return None
+
+
+def _explaining(
+    rereading: Rereading, graver: Sequence[Finding], slips: Iterable[Slip], work: Work
+) -> Diagnosis | None:
+    """The slip after which least is wrong, and nothing else; few are tried."""
+    before, left_before = _keys(graver), work.left
+    best: tuple[Slip, tuple[Finding, ...]] | None = None
+    tried = 0
+    for slip in slips:
+        checked = rereading.context_with(slip.edits) if rereading.is_sound(slip.edits) else None
+        if checked is None:
+            continue
+        tried += 1
+        work.count(work.whole / 2)
+        left = _left(checked, before)
+        if left is not None:
+            gone = before - left
+            explained = tuple(finding for finding in graver if take(gone, _key(finding)))
+            if explained and (best is None or len(explained) > len(best[1])):
+                best = slip, explained
+        if tried == MAX_TRIED or (best is not None and len(best[1]) == len(graver)):
+            break
+    if best is None:
+        return None
+    if len(graver) > 1 and [finding.rule for finding in best[1]] == [STRAY_TEXT]:
+        work.left = left_before  # it may stand in the place of what another finding lacks
+        return None
+    work.go_on()
+    return _told(*best)
+
+
+def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]:
+    if not places:
+        return
+    text = rereading.data
+    yield from half_a_conflict(text)
+    if rereading.has_texts_between:
+        between = texts_between(text, OPAQUE)
+        if 1 < len(between) <= MOST_TEXTS:
+            yield without_texts(text, between)
+    structure = rereading.structure
+    slips = [*in_lines(text, places[:1]), *structure.slips()] if not structure.is_sound else []
+    others: list[Slip] = []
+    for slip in slips:
+        if not rereading.is_sound(slip.edits):
+            continue
+        if is_in_order(structure, slip.edits, edited(text, slip.edits)):
+            yield slip
+        else:
+            others.append(slip)
+    yield from islice(in_displaced_lines(structure, places[:1], each=3), DISPLACED)
+    yield from others
+
+
+def _twice(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
+    """An element stands behind another with the same words."""
+    for place in places:
+        end, name = element_end(text, place), re.compile(rb"<[\w.-]+").match(text, place)
+        if end < 0 or name is None:
+            continue
+        first = text.rfind(name[0], 0, place)
+        stop = element_end(text, first) if first >= 0 else -1
+        if 0 <= stop <= place and text[first:stop].split() == text[place:end].split():
+            shown = name[0].decode("ascii", "replace")
+            lead = len(text[:place].rstrip())
+            edit, cause = Edit(lead, end, b""), f"{shown}> and what is in it stands there twice"
+            yield Slip((edit,), "the second is removed", cause, place)
+        elif (layer := text.find(b"<layer ", end)) >= 0:
+            lead, put = len(text[:place].rstrip()), text.find(b">", layer) + 1
+            shown = name[0].decode("ascii", "replace")
+            edits = Edit(lead, end, b""), Edit(put, put, text[lead:end])
+            cause = f"{shown}> stands in the layer before the one that it belongs to"
+            yield Slip(edits, "it stands in the next layer", cause, place)
+
+
+def _pasted(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
+    """A layer stands inside another element, and elsewhere with the same words."""
+    for place in places:
+        end = element_end(text, place) if text.startswith(b"<layer ", place) else -1
+        if end < 0:
+            continue
+        words, head = text[place:end].split(), text[place : text.find(b">", place) + 1]
+        other = text.find(head)
+        while other == place or (
+            other >= 0 and text[other : element_end(text, other)].split() != words
+        ):
+            other = text.find(head, other + 1)
+        if other >= 0:
+            line = text.count(b"\n", 0, other) + 1
+            edit = Edit(len(text[:place].rstrip()), end, b"")
+            cause = f"a copy of the layer in line {line} stands inside another element"
+            yield Slip((edit,), "it is removed", cause, place)
+
+
+def _in_comments(text: bytes) -> Iterator[Slip]:
+    """An element that stands in a comment is one of the model."""
+    if b"<!--" not in text:
+        return
+    comments = list(_COMMENTED.finditer(text))
+    if len(comments) > MAX_COMMENTS:
+        return
+    for match in comments:
+        name = re.match(rb"\w+", text[match.end(1) + 1 :])
+        shown = name[0].decode() if name is not None else ""
+        edits = Edit(match.start(), match.end(1), b""), Edit(match.start(2), match.end(), b"")
+        yield Slip(edits, "it is no comment", f"a <{shown}> stands in a comment", match.start())
+
+
+def _in_another_body(context: Context, graver: Sequence[Finding]) -> Iterator[Slip]:
+    """A layer that edges of a body name, and that is too much in another one, belongs there."""
+    text, bodies = context.model.source.data, {body.path: body for body in context.results}
+    if len(bodies) < 2:
+        return
+    extra = {f.layer for f in graver if f.rule in _TOO_MANY and f.layer is not None}
+    wanted = {
+        (finding.layer.path, match[1].decode("utf-8", "replace"))
+        for finding in graver
+        if finding.rule == DANGLING_EDGE
+        and finding.layer is not None
+        and (match := _NAMED.match(text, finding.offset)) is not None
+    }
+    for path, number in sorted(wanted):
+        body = bodies.get(path)
+        if body is None or not body.layers:
+            continue
+        before = [each for each in body.layers if _precedes(each.id, number)]
+        place = element_end(text, before[-1].offset) if before else body.layers[0].offset
+        for other in bodies.values():
+            for layer in other.layers if other is not body else ():
+                if layer.id != number or not _is_extra(layer, extra, other):
+                    continue
+                start, end = layer.offset, element_end(text, layer.offset)
+                if end > 0 and place > 0 and not (start <= place < end):
+                    lead = text.rfind(b">", 0, start) + 1
+                    edits = Edit(lead, end, b""), Edit(place, place, text[lead:end])
+                    where = f"`{path[-1]}` of layer {path[-2]}" if path else "the net"
+                    cause = f"{layer.label} stands in the wrong body: edges of {where} name it"
+                    change = f"it stands in {where}"
+                    yield Slip(tuple(sorted(edits)), change, cause, start)
+
+
+def _is_extra(layer: Layer, extra: set[Layer], body: Body) -> bool:
+    """Whether a layer is a second one of its id, or no edge of its body names it."""
+    return any(each is layer or each.id == layer.id for each in extra if each in body.layers) or (
+        all(layer.id not in (edge.from_layer, edge.to_layer) for edge in body.edges)
+    )
+
+
+def _precedes(one: str, other: str) -> bool:
+    return is_number(one) and is_number(other) and int(one) < int(other)
+
+
+def _told(slip: Slip, explained: tuple[Finding, ...]) -> Diagnosis:
+    candidate = Candidate(slip.edits, slip.change, slip.cause, slip.offset, None, ())
+    errors = [finding for finding in explained if finding.severity == "error"]
+    lead = next((f for f in explained if f.rule in _MISPLACED), (errors or explained)[0])
+    rule = lead.rule
+    by_itself = rule in (STRAY_TEXT, UNKNOWN_ELEMENT) and len(explained) == 1
+    if by_itself and lead.offset == slip.offset:
+        return Diagnosis(lead, explained, (candidate,), True)
+    if rule in (REPEATED_ELEMENT, MISSPELT_ELEMENT):
+        rule = UNKNOWN_ELEMENT
+    fault = Fault(
+        rule,
+        slip.cause,
+        help=f"likely meant: {slip.change}",
+        severity="error" if errors else "warning",
+    )
+    layer = lead.layer if lead.offset == slip.offset else None
+    told = Finding(fault, slip.offset, layer, None, explained)
+    return Diagnosis(told, explained, (candidate,), True)
+
+
+def _left(
+    context: Context, before: Counter[tuple[object, ...]]
+) -> Counter[tuple[object, ...]] | None:
+    """The errors and warnings in a model, wherever they stand; None if some were not before."""
+    left: Counter[tuple[object, ...]] = Counter()
+    for finding in graver_findings(context):
+        key = _key(finding)
+        left[key] += 1
+        if left[key] > before[key]:
+            return None
+    return left
+
+
+def _keys(graver: Iterable[Finding]) -> Counter[tuple[object, ...]]:
+    return Counter(map(_key, graver))
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    layer = finding.layer
+    return finding.rule.code, None if layer is None else (layer.path, layer.id), finding.port

@@ -1,0 +1,159 @@
+"""The single slip for which a text is not well-formed XML: a tag, a quote or a slash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.parsers import expat
+
+from ...faults import Fault
+from ...model.graph import Finding
+from ...model.source import Source
+from ...rule_ids import MALFORMED_XML, NOT_AN_IR
+from ..candidate import Candidate, Diagnosis
+from .between_elements import around_the_document
+from .displaced_lines import first_break, in_displaced_lines, is_in_order
+from .in_tags import doubled_attributes
+from .merge_conflicts import rated, sides
+from .stray_text import Slip, edited, in_characters, in_lines, in_one_character
+from .structure import Structure, in_doubled_lines
+
+_ENDED = ("no element found", "unclosed token", "unclosed CDATA section")
+MAX_SIZE = 1 << 25
+"""How many bytes a text may have in which the slip is looked for."""
+
+
+def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
+    """The slip for which a file is not well-formed, with what takes it back."""
+    if source.raw is not None or len(source.data) > MAX_SIZE:
+        return None
+    if finding.rule not in (MALFORMED_XML, NOT_AN_IR):
+        return None
+    structure = finding.rule == NOT_AN_IR and is_well_formed(source.data)
+    if finding.rule == NOT_AN_IR and not structure:
+        finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
+    if not structure and (rivals := _of_rivals(finding, source)) is not None:
+        return rivals
+    cause = slip(source, finding.offset, structure=structure)
+    if cause is None:
+        return _cut_off(finding) if finding.message.endswith(_ENDED) else _torn(finding, source)
+    message, help = finding.message, f"likely meant: {cause.change}"
+    if finding.offset != cause.offset or "not closed" not in message:
+        message = cause.cause
+        if not structure:
+            message = f"the file is not well-formed XML: {message}"
+    told = Finding(finding.fault._replace(message=message, help=help), cause.offset)
+    return Diagnosis(told, (finding,), (_candidate(cause),), True)
+
+
+def _candidate(cause: Slip) -> Candidate:
+    return Candidate(cause.edits, cause.change, cause.cause, cause.offset, None, ())
+
+
+def _of_rivals(finding: Finding, source: Source) -> Diagnosis | None:
+    """The sides of a conflict, or two values of an attribute: what leaves less wrong is right."""
+    choices = sides(source)
+    if not choices and finding.message.endswith("duplicate attribute"):
+        start = source.data.rfind(b"<", 0, finding.offset + 1)
+        choices = rated(source, list(doubled_attributes(source.data, start)))
+    if not choices:
+        return None
+    certain = len(choices) > 1 and choices[0][0] < choices[1][0]
+    (_, first), *_ = choices
+    help = f"likely meant: {first.change}" if certain else "decide which of the two holds"
+    message = f"the file is not well-formed XML: {first.cause}"
+    if "conflict" in finding.message:
+        message = finding.message  # which names the lines
+    told = finding._replace(fault=finding.fault._replace(message=message, help=help))
+    candidates = tuple(_candidate(slip) for _, slip in choices)
+    return Diagnosis(told, (finding,), candidates, certain)
+
+
+def _cut_off(finding: Finding) -> Diagnosis:
+    """The end of a file is missing."""
+    message = "the file is not well-formed XML: it ends before its elements are closed"
+    help = "get the whole file: this one was cut off here"
+    return Diagnosis(
+        finding._replace(fault=finding.fault._replace(message=message, help=help)),
+        (finding,),
+        (),
+        False,
+    )
+
+
+def _torn(finding: Finding, source: Source) -> Diagnosis | None:
+    """Lines are lost or elsewhere, and nothing says which: the place is told where that shows."""
+    place = first_break(Structure(source.data), finding.offset)
+    if place is None or b"\n" not in source.data[place : finding.offset]:
+        return None
+    message = f"{finding.message}; this line cannot follow the one before it"
+    help = "some lines before it are lost, or stand elsewhere"
+    told = Finding(finding.fault._replace(message=message, help=help), place)
+    return Diagnosis(told, (finding,), (), False)
+
+
+def slip(source: Source, stopped: int = 0, *, structure: bool = False) -> Slip | None:
+    """The slip after which the whole text is well-formed; None if no single one is it.
+
+    Of several, that is chosen after which the lines stand in the order of writers.
+
+    stopped: where a parser stops. structure: each element has to be where it belongs, too.
+    """
+    elements = Structure(source.data)
+    stops = len(source.data) if structure else stopped
+    tried = _of_structure(elements, stopped) if structure else _of_text(elements, stopped)
+    fallback: Slip | None = None
+    for candidate in tried:
+        after = edited(source.data, candidate.edits)
+        if fallback is not None and not is_in_order(elements, candidate.edits, after):
+            continue
+        outside = elements.outside(min(min(candidate.edits).start, stops))
+        if _end_of_parsing(after, *outside) is None and (
+            not (candidate.doubtful or structure) or elements.is_sound_after(candidate.edits, after)
+        ):
+            if fallback is not None or is_in_order(elements, candidate.edits, after):
+                return candidate
+            fallback = candidate
+    return fallback
+
+
+def _of_structure(elements: Structure, stopped: int) -> Iterator[Slip]:
+    """What may be meant in a text that is well-formed."""
+    yield from in_lines(elements.text, (stopped,))
+    yield from elements.slips()
+
+
+def _of_text(elements: Structure, stopped: int) -> Iterator[Slip]:
+    """What may be meant in a text that is not."""
+    text = elements.text
+    yield from in_characters(text)
+    yield from around_the_document(text)
+    slips = list(elements.slips())
+    stops = _end_of_parsing(text, *elements.outside(stopped))
+    places = tuple(dict.fromkeys((stops or 0, stopped)))
+    yield from in_doubled_lines(elements, places)
+    yield from slips
+    yield from in_lines(text, places)
+    yield from in_one_character(text, places)
+    yield from in_displaced_lines(elements, places)
+
+
+def is_well_formed(text: bytes) -> bool:
+    """Whether a text is XML that can be read."""
+    return _end_of_parsing(text) is None
+
+
+def _end_of_parsing(text: bytes, head: bytes = b"", at: int = 0) -> int | None:
+    """The place where a text is no longer well-formed; None where it is, 0 if it is not decoded.
+
+    head: what opens the elements around the place from which the text is looked at.
+    """
+    parser = expat.ParserCreate()
+    try:
+        if head:
+            parser.Parse(head, False)
+        parser.Parse(text[at:] if at else text, True)
+    except expat.ExpatError:
+        return max(parser.ErrorByteIndex - len(head) + at, 0)
+    except (ValueError, LookupError):  # an encoding that nobody knows
+        return 0
+    return None

@@ -1,0 +1,461 @@
+"""Tries a change where it matters: on the layers that it touches and their neighbours.
+
+They are cut out of the file as a small model of their own. What feeds them from outside has the
+tensors that were inferred for it. The small model is read, inferred and checked by the same rules
+as the whole; what is found in it with the change and without is compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple, TypeVar
+
+from ...formats.ir.edits import Edit
+from ...inference.result import Inference, Mismatch, OutputCount
+from ...inference.walk import BodyEngine, Walk
+from ...model.graph import Edge, Finding, Layer, Model
+from ...model.weights import Weights
+from ...model.wiring import wire
+from ...ops.registry import UnknownOperation
+from ...ops.tensors import Tensor
+from ...rule_ids import (
+    CONSTANT_OUT_OF_RANGE,
+    CONSTANT_SIZE,
+    CONSTANT_TYPE,
+    CUSTOM_OPERATION,
+    CYCLE,
+    DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    DUPLICATE_ID,
+    DUPLICATE_PORT,
+    IGNORED_BY_TARGET,
+    INPUT_MISMATCH,
+    INPUT_SHAPES,
+    INPUT_TYPE_MISMATCH,
+    LOOSER_DECLARATION,
+    MALFORMED_EDGE,
+    MISSING_ATTRIBUTE,
+    MISSING_BODY,
+    MISSING_EDGE,
+    MISSING_PRECISION,
+    MISSING_RESULT,
+    MISSING_WEIGHTS,
+    NEWER_THAN_TARGET,
+    NOT_RUN_BY_TARGET,
+    OTHER_SHAPE_IN_TARGET,
+    OUTPUT_COUNT,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    RUNTIME_INFO,
+    UNKNOWN_PRECISION,
+    UNKNOWN_TYPE,
+    UNKNOWN_VARIABLE,
+    UNKNOWN_VERSION,
+    UNPROVEN_DIMENSION,
+    UNREACHABLE_LAYER,
+    VALUE_MISMATCH,
+)
+from ...rules import Context, Rule, all_rules, makes_findings, rule_of
+from ...types import PartialShape
+from .reading import read_part
+from .scene import Scene
+
+K = TypeVar("K", bound=Hashable)
+Key = tuple[str, Layer | None]
+"""A finding, wherever it stands in the text: its code and its layer."""
+
+
+class Wanted(NamedTuple):
+    """A finding that a change is to take back, and how many the file has of its kind."""
+
+    finding: Finding
+    among: int
+
+    def gone(self, left: Counter[Key]) -> bool:
+        """Whether it is not among those that are left."""
+        return left[self.finding.rule.code, self.finding.layer] < self.among
+
+
+_GLOBAL = {UNREACHABLE_LAYER, MISSING_RESULT, MISSING_WEIGHTS, RUNTIME_INFO, UNKNOWN_VARIABLE}
+"""Rules whose findings depend on the whole model, or on a text that a part does not have."""
+_AT_EDGES = {CYCLE, DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE}
+"""Rules whose findings count where they stand at a layer that feeds the part, too."""
+_JUDGED_LATER = {UNPROVEN_DIMENSION.code, LOOSER_DECLARATION.code}
+"""Rules of which more may be found with a change than without it."""
+_SUBJECTS = {
+    **dict.fromkeys((DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE), "edges"),
+    **dict.fromkeys((OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION), "outputs"),
+    **dict.fromkeys((LOOSER_DECLARATION, CONSTANT_TYPE), "outputs"),
+    **dict.fromkeys((INPUT_MISMATCH, INPUT_TYPE_MISMATCH), "inputs"),
+    **dict.fromkeys((NEWER_THAN_TARGET, IGNORED_BY_TARGET), "target"),
+    **dict.fromkeys((NOT_RUN_BY_TARGET, OTHER_SHAPE_IN_TARGET), "target"),
+    **dict.fromkeys((UNKNOWN_TYPE, UNKNOWN_VERSION, CUSTOM_OPERATION), "operations"),
+    **dict.fromkeys((CONSTANT_OUT_OF_RANGE, CONSTANT_SIZE), "constants"),
+    **dict.fromkeys((MISSING_PRECISION, UNKNOWN_PRECISION), "precisions"),
+    CYCLE: "cycles",
+    DUPLICATE_ID: "ids",
+    DUPLICATE_PORT: "port ids",
+    INPUT_SHAPES: "demands",
+    MISSING_ATTRIBUTE: "reported",
+    MISSING_BODY: "bodies",
+    OUTPUT_COUNT: "counts",
+    VALUE_MISMATCH: "values",
+}
+"""What some rules are about, so that they need not be asked where nothing is to be said of it."""
+_OF_TEXTS = frozenset({"bodies", "constants", "ids", "port ids", "precisions"})
+"""What layers say by themselves: nothing is to be said of it where a change leaves it as it is, and
+nothing was to be said before."""
+_OF_ENDS = frozenset({"bodies", "ids", "port ids"})
+"""What tells whether edges lead somewhere that are as they were."""
+_OF_SEVERAL = ("IR0", "IR101", "IR114")
+"""Rules whose findings depend on more than a layer and what feeds it."""
+_FAMILIES = ("IR0", "IR1", "IR2", "IR3", "IR4", "IR50", "IR60")
+
+
+def of_layers(findings: Iterable[Finding]) -> list[Finding]:
+    """Those of all findings that a check of a part may have, too."""
+    codes = _codes()
+    return [f for f in findings if _counts(f) and f.rule.code in codes]
+
+
+@lru_cache(maxsize=1)
+def _codes() -> frozenset[str]:
+    return frozenset(rule.code for rule in local_rules())
+
+
+def take(gone: Counter[K], key: K) -> bool:
+    """Whether a finding, by its key, is among those that are gone; it is then taken from them."""
+    if gone[key] <= 0:
+        return False
+    gone[key] -= 1
+    return True
+
+
+def _counts(finding: Finding) -> bool:
+    return finding.severity != "info" or finding.rule == LOOSER_DECLARATION
+
+
+class _Part(NamedTuple):
+    """A part of a body, read as a model of its own and inferred."""
+
+    context: Context
+    meant: dict[Layer, Layer]
+    """Its layers, as they are in the whole."""
+    outside: set[Layer]
+    """Those that only feed it."""
+    kept: frozenset[str]
+    """The subjects of `_OF_TEXTS` that a change leaves as they are; so it may leave the edges."""
+
+    def keys(self, rule: type[Rule]) -> Iterator[Key]:
+        """The errors and warnings of one rule."""
+        for finding in rule.findings(self.context):
+            layer = finding.layer
+            if _counts(finding) and (layer not in self.outside or finding.rule in _AT_EDGES):
+                yield finding.rule.code, None if layer is None else self.meant.get(layer)
+
+
+def _findings(
+    part: _Part, wanted: Wanted | None, allowed: Counter[Key] | None
+) -> Counter[Key] | None:
+    """The errors and warnings in a part; see `Trial.check`.
+
+    The rule of the finding that is to go is asked first.
+    """
+    graver: Counter[Key] = Counter()
+    here = wanted is not None and wanted.finding.rule not in _GLOBAL
+    first = rule_of(wanted.finding.rule) if wanted is not None and here else None
+    for rule in _asked(part, first):
+        for key in part.keys(rule):
+            graver[key] += 1
+            over = allowed is not None and graver[key] > allowed[key]
+            if over and key[0] not in _JUDGED_LATER:
+                return None
+        if wanted is not None and rule is first and not wanted.gone(graver):
+            return None
+    return graver
+
+
+def _asked(part: _Part, first: type[Rule] | None) -> Iterator[type[Rule]]:
+    """The rules that may find something in a part, one of them before all others."""
+    if first is not None:
+        yield first
+    quiet, reported = _quiet(part), part.context.reported
+    if not reported:
+        yield from (rule for rule in _asked_at_all(quiet) if rule is not first)
+        return
+    for rule, may_find in _with_whether_asked(quiet):
+        if (may_find or rule.id in reported) and rule is not first:
+            yield rule
+
+
+@lru_cache(maxsize=256)
+def _with_whether_asked(quiet: frozenset[str]) -> tuple[tuple[type[Rule], bool], ...]:
+    """The local rules, each with whether it may find something of what is not quiet."""
+    return tuple(
+        (rule, makes and subject not in quiet) for rule, makes, subject in _rules_of_parts()
+    )
+
+
+@lru_cache(maxsize=256)
+def _asked_at_all(quiet: frozenset[str]) -> tuple[type[Rule], ...]:
+    """Those that may find something where nothing is reported by the reader or the inference."""
+    return tuple(rule for rule, may_find in _with_whether_asked(quiet) if may_find)
+
+
+def _quiet(part: _Part) -> frozenset[str]:
+    """The subjects of rules, as in `_SUBJECTS`, that a part has no finding on."""
+    context = part.context
+    quiet = {"reported", "values", *part.kept}
+    if not any(result.demands for result in context.results.values()):
+        quiet.add("demands")
+    wirings = [context.wiring(body) for body in context.bodies]
+    if context.settings.target is None:
+        quiet.add("target")
+    if not context.observed(Mismatch):
+        quiet.add("outputs")
+    if not context.observed(OutputCount):
+        quiet.add("counts")
+    if not context.observed(UnknownOperation):
+        quiet.add("operations")
+    if not any(wiring.unlike for wiring in wirings):
+        quiet.add("inputs")
+    if not any(wiring.cyclic for wiring in wirings):
+        quiet.add("cycles")
+    if "edges" not in quiet and all(context.links(body).sound for body in context.bodies):
+        quiet.add("edges")
+    return frozenset(quiet)
+
+
+class Trial:
+    """A part of a body, checked with and without changes."""
+
+    def __init__(self, scene: Scene, core: Iterable[int]) -> None:
+        self.scene = scene
+        self.core = sorted(set(core))
+        self.every_layer = sum(_layers(scene.layers[at]) for at in self.core)
+        """How many layers it has, with those in bodies."""
+
+    @cached_property
+    def base(self) -> Counter[Key]:
+        """What is found without a change.
+
+        What was found in the whole is found in a part that holds its place, unless it depends on
+        layers that the part may not have.
+        """
+        here = [finding for finding in self.scene.findings if self._holds(finding)]
+        if any(finding.rule.code.startswith(_OF_SEVERAL) for finding in here):
+            return self.checked_base
+        return Counter((finding.rule.code, finding.layer) for finding in here)
+
+    @cached_property
+    def checked_base(self) -> Counter[Key]:
+        """The same, by a check of the part itself."""
+        checked = self.check((), ())
+        return Counter() if checked is None else checked
+
+    def _holds(self, finding: Finding) -> bool:
+        """Whether the part has the layer or the edge at which a finding stands."""
+        scene = self.scene
+        edge = scene.edge_at(finding.offset)
+        if edge is None:
+            at = scene.layer_at(finding.offset)
+            return at is not None and at in self._inside
+        stray = edge.to_layer not in scene.by_id
+        return edge.to_layer in self._ids or (stray and edge.from_layer in self._ids)
+
+    @cached_property
+    def _inside(self) -> set[int]:
+        return set(self.core)
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        return {self.scene.layers[at].id for at in self.core}
+
+    def check(
+        self,
+        edits: tuple[Edit, ...],
+        needs: Iterable[int],
+        weights: Weights | None = None,
+        wanted: Wanted | None = None,
+        allowed: Counter[Key] | None = None,
+    ) -> Counter[Key] | None:
+        """The errors and warnings with some edits; None if the part cannot be read.
+
+        weights: the .bin, if it is another one. wanted: the finding that is to go; None is also
+        the answer where it stays. allowed: what may be found; None is also the answer where there
+        is more, but for sizes that are not proven.
+        """
+        part = self._part(edits, needs, weights)
+        return None if part is None else _findings(part, wanted, allowed)
+
+    def takes_back(
+        self,
+        edits: tuple[Edit, ...],
+        needs: Iterable[int],
+        weights: Weights | None,
+        wanted: Wanted,
+    ) -> bool:
+        """Whether a finding is gone with some edits, whatever else there may be."""
+        rule = rule_of(wanted.finding.rule)
+        part = self._part(edits, needs, weights)
+        if part is None or rule is None:
+            return False
+        return wanted.gone(Counter(part.keys(rule)))
+
+    def _part(
+        self, edits: tuple[Edit, ...], needs: Iterable[int], weights: Weights | None
+    ) -> _Part | None:
+        """The part with some edits, read and inferred; None if it cannot be read."""
+        scene = self.scene
+        positions = sorted({*self.positions, *needs}) if needs else self.positions
+        part = read_part(scene, positions, self._inside, self._edges, edits)
+        if part is None:
+            return None
+        part.model.weights = scene.context.model.weights if weights is None else weights
+        return self._inferred(part.model, part.positions)
+
+    @cached_property
+    def positions(self) -> list[int]:
+        """The layers of the part and those that feed them."""
+        scene = self.scene
+        positions = {*self.core}
+        for at in self.core:
+            positions.update(source[0] for source in scene.sources[at] if source is not None)
+            for edge in scene.edges_to.get(scene.layers[at].id, ()):
+                positions.update(scene.by_id.get(edge.from_layer, ()))
+        return sorted(positions)
+
+    @cached_property
+    def _edges(self) -> list[Edge]:
+        """The edges into the part, and those that lead astray from it, in file order."""
+        scene, ids = self.scene, self._ids
+        edges = [edge for number in ids for edge in scene.edges_to.get(number, ())]
+        edges += [edge for edge in scene.stray_edges if edge.from_layer in ids]
+        return sorted(edges, key=_offset_of)
+
+    def _inferred(self, model: Model, positions: Sequence[int]) -> _Part:
+        """The part as rules look at it. positions: those that its layers have in the whole."""
+        scene = self.scene
+        presets: dict[int, tuple[Tensor, ...]] = {}
+        same = len(model.net.layers) == len(positions)
+        changed = set(() if same else _OF_TEXTS)
+        if model.weights is not scene.context.model.weights:
+            changed.add("constants")
+        meant: dict[Layer, Layer] = {}
+        outside: set[Layer] = set()
+        for index, (layer, at) in enumerate(zip(model.net.layers, positions, strict=False)):
+            original = scene.layers[at]
+            meant[layer] = original
+            if layer is not original and layer is not scene.without_inputs(at):
+                changed.update(_changed(layer, original, inside=at in self._inside))
+            if layer.bodies and original.bodies:
+                for bodies in zip(layer.bodies.values(), original.bodies.values(), strict=False):
+                    meant.update(zip(bodies[0].walk(), bodies[1].walk(), strict=False))
+            if at in self._inside:
+                if scene.body.path and original.is_parameter:  # what it is fed
+                    presets[index] = scene.outputs(at)
+                continue
+            outside.add(layer)
+            outside.update(inner for body in (layer.bodies or {}).values() for inner in body.walk())
+            if not original.is_constant:
+                presets[index] = scene.outputs(at)
+        if model.weights is scene.context.model.weights:
+            engine = scene.engine
+            engine.serve(model)
+        else:
+            engine = BodyEngine(model, lasting=True)
+            engine.declarations = scene.engine.declarations
+        walk = _PartWalk(engine, model, presets)
+        walk.run({}, False)
+        inference = Inference(model, walk.result)
+        context = Context(model, inference, scene.context.settings, reasons=False)
+        context.take_over(scene.context)
+        kept = _OF_TEXTS - changed - self._told
+        if kept >= _OF_ENDS and scene.soundly_linked and model.net.edges == self._edges:
+            kept |= {"edges"}
+        return _Part(context, meant, outside, kept)
+
+    @cached_property
+    def _told(self) -> set[str]:
+        """The subjects of rules that have found something anywhere."""
+        return {_SUBJECTS.get(finding.rule, "") for finding in self.scene.findings}
+
+
+def _changed(layer: Layer, original: Layer, *, inside: bool) -> Iterator[str]:
+    """Which of `_OF_TEXTS` a layer changes that was read again. inside: its inputs, too."""
+    if layer.bodies or original.bodies:
+        yield from _OF_TEXTS
+        return
+    if (layer.type, layer.version) != (original.type, original.version):
+        yield from ("bodies", "constants")
+    if layer.id != original.id:
+        yield "ids"
+    if layer.items != original.items:
+        yield "constants"
+    heads, before = layer.port_heads, original.port_heads
+    if heads.output_ids != before.output_ids or (inside and heads.input_ids != before.input_ids):
+        yield "port ids"
+    if heads.output_precisions != before.output_precisions or (
+        inside and heads.input_precisions != before.input_precisions
+    ):
+        yield "precisions"
+
+
+def _layers(layer: Layer) -> int:
+    """A layer and those in its bodies."""
+    return 1 + sum(1 for body in (layer.bodies or {}).values() for _ in body.walk())
+
+
+def _offset_of(edge: Edge) -> int:
+    return edge.offset
+
+
+class _PartWalk(Walk):
+    """A pass over a part, in which the layers at the boundary have the tensors of the whole."""
+
+    def __init__(
+        self, engine: BodyEngine, model: Model, presets: Mapping[int, tuple[Tensor, ...]]
+    ) -> None:
+        super().__init__(engine, model.net, wire(model.net), compare=True)
+        self.presets = presets
+        self.remembers = self.passes = False  # those at the boundary have other outputs
+
+    def infer(
+        self,
+        position: int,
+        inputs: tuple[Tensor, ...],
+        with_values: bool,
+        fed: PartialShape | Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
+        preset = self.presets.get(position)
+        if preset is not None:
+            return preset
+        return super().infer(position, inputs, with_values, fed)
+
+
+@lru_cache(maxsize=1)
+def _rules_of_parts() -> tuple[tuple[type[Rule], bool, str], ...]:
+    """The local rules, each with whether it does more than to name what is reported, and what it
+    is about.
+
+    Those come first that most often tell against a change.
+    """
+    rules = sorted(
+        local_rules(), key=lambda rule: not rule.code.startswith(("IR4", "IR20", "IR11"))
+    )
+    return tuple((rule, makes_findings(rule), _SUBJECTS.get(rule.id, "")) for rule in rules)
+
+
+@lru_cache(maxsize=1)
+def local_rules() -> tuple[type[Rule], ...]:
+    """The rules whose findings depend on a layer and its neighbours."""
+    return tuple(
+        rule
+        for rule in all_rules()
+        if rule.default
+        and rule.code.startswith(_FAMILIES)
+        and rule.id not in _GLOBAL
+        and (rule.severity != "info" or rule.id == LOOSER_DECLARATION)
+    )

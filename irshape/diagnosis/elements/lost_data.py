@@ -80,7 +80,7 @@ def constant_data_causes(scene: Scene, finding: Finding, position: int) -> Itera
             layer.offset if lost else scene.source.attribute(layer.data_offset, wrong[0]),
             layer,
             (position,),
-            cost=cost - (0.5 if not lost and len(wrong) < 2 else 0.0),  # it is a copy
+            cost=cost - (0.4 if not lost and len(wrong) < 2 else 0.0),  # it is a copy
             certain=cost < SHARED,
             rule=MISSING_ATTRIBUTE if lost else CONTRADICTED_CONSTANT,
         )

@@ -214,6 +214,15 @@ def with_copies(text: str) -> str:
     return text[:start] + "".join(copies) + text[start:]
 
 
+def test_a_text_that_ends_behind_a_tag_is_read_as_the_parser_reads_it(tmp_path: Path) -> None:
+    text = net().text()
+    ends = [match.end() for match in re.finditer("<[^>]*>", text)]
+    assert len(ends) > 50
+    for end in ends:
+        cut = text[:end].removeprefix(HEAD)
+        assert described(tmp_path, REGULAR + cut) == described(tmp_path, PARSED + cut), cut[-80:]
+
+
 @pytest.fixture
 def read_by_stencils(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Stencils are made at once, not after a thousand layers; takes how many layers they read."""

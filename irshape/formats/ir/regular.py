@@ -28,11 +28,11 @@ class Window:
         self.stencils = Stencils()
 
     def cover(self, at: int) -> bool:
-        """Moves on to begin at `at`, unless much text behind that is here already."""
-        passed = at - self.start
-        if self.text and (
-            0 <= passed <= len(self.text) // 2 or self.start + len(self.text) == len(self.data)
-        ):
+        """Moves on to begin at `at`, and tells so, unless much text behind that is here already,
+        or all that there is."""
+        if self.text and 0 <= at - self.start <= len(self.text) // 2:
+            return False
+        if at == len(self.data) or self.start + len(self.text) == len(self.data):
             return False
         self.start = at
         self.text = self.data[at : at + _WINDOW].decode("latin-1")

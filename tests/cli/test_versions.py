@@ -698,7 +698,10 @@ def test_internal_operations_of_openvino_are_known_by_name(
 
 
 def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
-    """The library's release is that of its newest operation: Truncate came with 2025.2."""
+    """The library's release is that of its newest operation: Truncate came with 2025.2.
+
+    Each release of the library works with the OpenVINO of its own number only.
+    """
     for name in ("bpe_tokenizer", "wordpiece_tokenizer"):
         for suffix in (".xml", ".bin"):
             shutil.copy(TOKENIZERS / f"{name}{suffix}", tmp_path)
@@ -708,7 +711,7 @@ def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
     using = [str(tmp_path / f"{name}_tokenizer.xml") for name in ("bpe", "wordpiece")]
     assert (status, answer["requires"], answer["unknown"], answer["complete"]) == (
         0,
-        "2024.4",
+        "2025.2",
         [],
         True,
     )
@@ -718,7 +721,7 @@ def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
     assert len(answer["models"]) == 3
     text = call("requires", str(tmp_path))[1].splitlines()
     assert text[-2:] == [
-        "all 3 models: OpenVINO 2024.4 or newer",
+        "all 3 models: OpenVINO 2025.2 or newer",
         "  library: pip install openvino-tokenizers, 2025.2 or newer, for 2 of them",
     ]
     (tmp_path / "broken.xml").write_text("<net")

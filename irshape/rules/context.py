@@ -55,32 +55,49 @@ class LayersByType(Mapping[str, list[tuple[Body, int]]]):
     def __init__(self, bodies: list[Body], written: Iterable[str]) -> None:
         """written: the types of all layers."""
         self._bodies = bodies
+        self._places: dict[str, list[tuple[Body, int]]] = {}
+        """Those of the types that have been asked for."""
         self.spellings: dict[str, list[str]] = {}
         """How each type is written."""
         for each in written:
             self.spellings.setdefault(folded_type(each), []).append(each)
 
-    @cached_property
-    def _places(self) -> dict[str, list[tuple[Body, int]]]:
+    def __getitem__(self, folded: str) -> list[tuple[Body, int]]:
+        places = self._places.get(folded)
+        if places is None:
+            spellings = self.spellings[folded]
+            if len(self._places) == _LOOKED_FOR:
+                self._sort()
+                places = self._places[folded]
+            else:
+                places = self._places[folded] = [
+                    (body, position)
+                    for body in self._bodies
+                    for position, layer in enumerate(body.layers)
+                    if layer.type in spellings
+                ]
+        return places
+
+    def _sort(self) -> None:
+        """Sorts out the layers of all types, which takes as long as to look for some of them."""
         as_written: defaultdict[str, list[tuple[Body, int]]] = defaultdict(list)
         for body in self._bodies:
             for position, layer in enumerate(body.layers):
                 as_written[layer.type].append((body, position))
-        folded: dict[str, list[tuple[Body, int]]] = {}
-        for written, places in as_written.items():
-            folded.setdefault(folded_type(written), []).extend(places)
-        return folded
-
-    def __getitem__(self, folded: str) -> list[tuple[Body, int]]:
-        if folded not in self.spellings:
-            raise KeyError(folded)
-        return self._places[folded]
+        places: defaultdict[str, list[tuple[Body, int]]] = defaultdict(list)
+        for written, those in as_written.items():
+            places[folded_type(written)] += those
+        self._places = dict(places)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.spellings)
 
     def __len__(self) -> int:
         return len(self.spellings)
+
+
+_LOOKED_FOR = 3
+"""So many types are looked for one by one."""
 
 
 class SoundConstants:

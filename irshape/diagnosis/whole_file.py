@@ -30,7 +30,7 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
-from .elements.constants import constant_spans, reaching_into_others
+from .elements.constant_places import constant_spans, reaching_into_others
 from .elements.writing import with_attribute, with_edge
 from .trials.scene import Scene
 from .trials.trial import Trial, local_rules

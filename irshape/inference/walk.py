@@ -18,9 +18,10 @@ from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
 from ..types import DYNAMIC_TYPE, PartialShape
 from .bodies import as_declared, infer_with_bodies
-from .declarations import BodyDeclarations, Declaration, Declarations
+from .declarations import Declaration, Declarations
 from .layer import ALIKE, Alike, Kind, LayerEngine, More, kept_once
 from .mismatches import Contradictions, mismatches, repeated, says_less
+from .needed_values import needed_values
 from .ports import declared, declared_outputs
 from .result import NO_DEMANDS, BodyResult, LayerResult, Mismatch, Observation, OutputCount
 
@@ -630,38 +631,3 @@ def _compatible(own: Tensor, fed: Tensor) -> bool:
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
     """A Parameter's output with another shape."""
     return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)
-
-
-def needed_values(
-    body: Body, wiring: Wiring, declared: BodyDeclarations, result_values: bool
-) -> set[int]:
-    """The layers whose output values some shape may depend on.
-
-    Found backwards from the operands whose values inference needs.
-    """
-    sources, needed, declarations = wiring.sources, set[int](), declared.each
-    for position in declared.valued:
-        declaration, row = declarations[position], sources[position]
-        assert not isinstance(declaration, UnknownOperation)
-        for index, operand in declaration[0].valued:
-            if operand.variadic:
-                needed.update([source[0] for source in row[index:] if source is not None])
-            elif index < len(row):
-                source = row[index]
-                if source is not None:
-                    needed.add(source[0])
-    if result_values:
-        results = [at for at, layer in enumerate(body.layers) if layer.is_result]
-        needed.update(source[0] for at in results for source in sources[at] if source is not None)
-    waiting = [position for position in needed if sources[position]]
-    while waiting:
-        position = waiting.pop()
-        declaration = declarations[position]
-        if isinstance(declaration, UnknownOperation) or declaration[0].value_of_shape:
-            continue
-        for source in sources[position]:
-            if source is not None and source[0] not in needed:
-                needed.add(source[0])
-                if sources[source[0]]:
-                    waiting.append(source[0])
-    return needed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..inference.declarations import Declarations
-from ..inference.walk import needed_values
+from ..inference.needed_values import needed_values
 from ..model.graph import Finding, Layer
 from ..ops.declaration import LibraryOperation
 from ..ops.registry import UnknownOperation, declaration_of, from_plugin

@@ -25,7 +25,7 @@ from ...rules.links import alike
 from ..candidate import Candidate
 from ..trials.scene import Scene
 from .attributes import BETWEEN_PORTS
-from .constants import Const
+from .constant_places import Const
 from .writing import encoded, plain_element_end, with_attribute, with_edge, with_exchanged
 
 _OF_OTHERS = (

@@ -409,21 +409,26 @@ def id_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[
             suspects = [at for at in suspects if scene.layers[at].id == near]
         for number in missing[:4]:
             for at in suspects[:8]:
-                candidate = _renumbered(scene, at, number)
-                if candidate is None:
-                    continue
-                named = scene.edges_from.keys() | scene.edges_to.keys()
-                in_place = _continues(scene, at, scene.layers[at].id)
-                if in_place and scene.layers[at].id not in named:
-                    renamed = edges_renamed(scene, at, number)
-                    if renamed is not None and not _in_order(scene, at, number):
-                        yield renamed
-                yield candidate
+                yield from _meant_by(scene, at, number)
     elif doubled and position is not None:
         free = _free_number(scene, position)
         candidate = _renumbered(scene, position, free)
         if candidate is not None:
             yield candidate._replace(cost=1.5)
+
+
+def _meant_by(scene: Scene, at: int, number: str) -> Iterator[Candidate]:
+    """The layer has the id that edges name, or these edges name the layer."""
+    candidate = _renumbered(scene, at, number)
+    if candidate is None:
+        return
+    own = scene.layers[at].id
+    named = scene.edges_from.keys() | scene.edges_to.keys()
+    if own not in named and _continues(scene, at, own):
+        renamed = edges_renamed(scene, at, number)
+        if renamed is not None and not _in_order(scene, at, number):
+            yield renamed
+    yield candidate
 
 
 def _free_number(scene: Scene, position: int) -> str:

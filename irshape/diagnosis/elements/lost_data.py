@@ -10,8 +10,7 @@ from ...model.graph import Finding
 from ...rule_ids import CONTRADICTED_CONSTANT, MISSING_ATTRIBUTE
 from ..candidate import Candidate
 from ..trials.scene import Scene
-from .constants import (
-    MAX_TWINS,
+from .constant_places import (
     Const,
     constant_spans,
     end_before,
@@ -19,9 +18,9 @@ from .constants import (
     free_spans,
     gaps,
     overlaps,
-    shape_text,
     starts,
 )
+from .constants import MAX_TWINS, shape_text
 from .writing import with_attribute, with_data
 
 SHARED = 1.4

@@ -19,6 +19,7 @@ from ...rule_ids import (
     UNREACHABLE_LAYER,
 )
 from ..candidate import Candidate, Diagnosis
+from ..trials.parts import behind
 from ..trials.scene import Scene
 from .edges import likely_sources
 from .writing import new_edge
@@ -118,13 +119,7 @@ def _behind(lost: _Lost, findings: Sequence[Finding]) -> Iterator[Finding]:
     unproven = [f for f in findings if f.rule == UNPROVEN_DIMENSION]
     if not unproven:
         return
-    waiting = [at for at, _ in lost.inputs]
-    reached = set(waiting)
-    for at in waiting:
-        for _, consumer, _ in scene.consumers[at]:
-            if consumer not in reached and len(reached) < MAX_REACHED:
-                reached.add(consumer)
-                waiting.append(consumer)
+    reached = behind(scene, [at for at, _ in lost.inputs], MAX_REACHED)
     holders = {(*scene.body.path, scene.layers[at].id) for at in reached}
     depth = len(scene.body.path) + 1
     for finding in unproven:

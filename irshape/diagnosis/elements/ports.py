@@ -237,24 +237,33 @@ def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator
     if not unused and finding.rule == INPUT_COUNT and scene.in_order:
         yield from _lost_input_of_many(scene, position, gaps)
     for index, at in enumerate(unused[:MAX_UNUSED]):
-        source = scene.layers[at]
-        output = source.outputs[0]
+        why = f"nothing takes what {scene.layers[at].label} produces"
         for step, number in enumerate(map(str, gaps)):
-            edits = _with_port(scene, position, "input", layer.inputs, number, output)
-            edge = new_edge(scene, source.id, output.id, layer.id, number)
-            if edits and edge:
-                yield Candidate(
-                    (*edits, *edge),
-                    f"input port {number} is added, with an edge from {source.label}",
-                    f"the layer lacks input port {number}; nothing takes what {source.label} "
-                    "produces",
-                    layer.offset,
-                    layer,
-                    (position,),
-                    (at,),
-                    cost=0.9 + 0.1 * (index + step),
-                    rule=INPUT_COUNT,
-                )
+            candidate = _with_input(scene, position, number, (at, 0), why)
+            if candidate is not None:
+                yield candidate._replace(cost=0.9 + 0.1 * (index + step))
+
+
+def _with_input(
+    scene: Scene, position: int, number: str, source: tuple[int, int], why: str
+) -> Candidate | None:
+    """A layer with one more input port, fed by an output of another; None where it has no place."""
+    layer, producer = scene.layers[position], scene.layers[source[0]]
+    output = producer.outputs[source[1]]
+    edits = _with_port(scene, position, "input", layer.inputs, number, output)
+    edge = new_edge(scene, producer.id, output.id, layer.id, number)
+    if not edits or not edge:
+        return None
+    return Candidate(
+        (*edits, *edge),
+        f"input port {number} is added, with an edge from {producer.label}",
+        f"the layer lacks input port {number}; {why}",
+        layer.offset,
+        layer,
+        (position,),
+        (source[0],),
+        rule=INPUT_COUNT,
+    )
 
 
 def _lost_input_of_many(scene: Scene, position: int, gaps: list[int]) -> Iterator[Candidate]:
@@ -262,7 +271,6 @@ def _lost_input_of_many(scene: Scene, position: int, gaps: list[int]) -> Iterato
 
     Writers put a layer soon behind those that feed it.
     """
-    layer = scene.layers[position]
     fed = {source for source in scene.sources[position] if source is not None}
     near = [
         (at, index)
@@ -270,25 +278,12 @@ def _lost_input_of_many(scene: Scene, position: int, gaps: list[int]) -> Iterato
         for index in range(len(scene.layers[at].outputs))
         if (at, index) not in fed
     ]
-    for rank, (at, index) in enumerate(near):
-        source = scene.layers[at]
-        output = source.outputs[index]
+    for rank, source in enumerate(near):
+        why = f"{scene.layers[source[0]].label} stands near"
         for step, number in enumerate(map(str, gaps)):
-            edits = _with_port(scene, position, "input", layer.inputs, number, output)
-            edge = new_edge(scene, source.id, output.id, layer.id, number)
-            if edits and edge:
-                yield Candidate(
-                    (*edits, *edge),
-                    f"input port {number} is added, with an edge from {source.label}",
-                    f"the layer lacks input port {number}; {source.label} stands near",
-                    layer.offset,
-                    layer,
-                    (position,),
-                    (at,),
-                    cost=1.5 + 0.05 * rank + 0.1 * step,
-                    certain=False,
-                    rule=INPUT_COUNT,
-                )
+            candidate = _with_input(scene, position, number, source, why)
+            if candidate is not None:
+                yield candidate._replace(cost=1.5 + 0.05 * rank + 0.1 * step, certain=False)
 
 
 def _with_ends(scene: Scene, position: int, direction: str, number: str) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from ...rule_ids import (
 )
 from ..candidate import Candidate, Patch
 from ..trials.scene import Scene
-from .constants import Const, overlaps
+from .constant_places import Const, overlaps
 
 MAX_ELEMENTS = 16
 """How many elements a constant may have whose values are looked at."""

@@ -35,7 +35,7 @@ from ...types import ElementType, PartialShape
 from ..candidate import Candidate, Change
 from ..trials.scene import Scene
 from .attributes import BETWEEN_PORTS, is_strange
-from .constants import Const, lies_in_place
+from .constant_places import Const, lies_in_place
 from .edges import is_as_chosen
 from .ports import declared_as_fed, shown
 from .writing import (

@@ -69,20 +69,26 @@ def _flagged_behind(scene: Scene, touched: set[int], findings: Sequence[Finding]
     return way
 
 
-def between(scene: Scene, touched: set[int], flagged: set[int]) -> set[int]:
-    """Some layers and all that lie between them and others; only the former if those are many."""
-    behind = set(touched)
-    waiting = sorted(touched)
+def behind(scene: Scene, positions: Sequence[int], most: int) -> set[int]:
+    """Some layers, and all that depend on them as long as they are fewer than `most`."""
+    waiting = list(positions)
+    reached = set(waiting)
     for at in waiting:
         for _, consumer, _ in scene.consumers[at]:
-            if consumer not in behind and len(behind) < MAX_BETWEEN:
-                behind.add(consumer)
+            if consumer not in reached and len(reached) < most:
+                reached.add(consumer)
                 waiting.append(consumer)
-    before = flagged & behind
+    return reached
+
+
+def between(scene: Scene, touched: set[int], flagged: set[int]) -> set[int]:
+    """Some layers and all that lie between them and others; only the former if those are many."""
+    reached = behind(scene, sorted(touched), MAX_BETWEEN)
+    before = flagged & reached
     waiting = sorted(before)
     for at in waiting:
         for source in scene.sources[at]:
-            if source is not None and source[0] in behind and source[0] not in before:
+            if source is not None and source[0] in reached and source[0] not in before:
                 before.add(source[0])
                 waiting.append(source[0])
     return touched | before

@@ -1,0 +1,43 @@
+"""Which values inference needs of a body's layers."""
+
+from __future__ import annotations
+
+from ..model.graph import Body
+from ..model.wiring import Wiring
+from ..ops.registry import UnknownOperation
+from .declarations import BodyDeclarations
+
+
+def needed_values(
+    body: Body, wiring: Wiring, declared: BodyDeclarations, result_values: bool
+) -> set[int]:
+    """The layers whose output values some shape may depend on.
+
+    Found backwards from the operands whose values inference needs.
+    """
+    sources, needed, declarations = wiring.sources, set[int](), declared.each
+    for position in declared.valued:
+        declaration, row = declarations[position], sources[position]
+        assert not isinstance(declaration, UnknownOperation)
+        for index, operand in declaration[0].valued:
+            if operand.variadic:
+                needed.update([source[0] for source in row[index:] if source is not None])
+            elif index < len(row):
+                source = row[index]
+                if source is not None:
+                    needed.add(source[0])
+    if result_values:
+        results = [at for at, layer in enumerate(body.layers) if layer.is_result]
+        needed.update(source[0] for at in results for source in sources[at] if source is not None)
+    waiting = [position for position in needed if sources[position]]
+    while waiting:
+        position = waiting.pop()
+        declaration = declarations[position]
+        if isinstance(declaration, UnknownOperation) or declaration[0].value_of_shape:
+            continue
+        for source in sources[position]:
+            if source is not None and source[0] not in needed:
+                needed.add(source[0])
+                if sources[source[0]]:
+                    waiting.append(source[0])
+    return needed

@@ -222,7 +222,7 @@ def _leads_to_what_agrees(again: CrosscheckRun, source: OutputRef, departing: Ar
         else:
             theirs = [again.theirs(layer, port) for port in range(len(outputs))]
             told_apart = told_apart or any(
-                value is not None and not again.alike(output, value)
+                value is not None and not again.alike(layer, output, value, alone=False)
                 for output, value in zip(outputs, theirs, strict=True)
             )
     return told_apart
@@ -238,6 +238,6 @@ def _agrees(run: CrosscheckRun, layer: Layer) -> bool:
         row = run.rows[number]
         theirs = run.theirs(layer, row.port)
         if theirs is not None:
-            compared = run.compared_values(row, inputs, outputs[row.port], theirs)
+            compared = run.compared_values(row, inputs, outputs[row.port], theirs, alone=True)
             verdicts.append(compared.value_verdict)
     return bool(verdicts) and all(verdict in ("equal", "explained") for verdict in verdicts)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..execution.ranges import rounding
+from ..execution.ranges import rounding, unrounded
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.wiring import OutputRef
@@ -29,11 +29,13 @@ from .narrowing import (
 )
 from .progress import Progress
 from .result import Array, Comparison, Row
+from .rounded import Rounded
 from .suspects import Given, Suspect
 
 SIMULATED_FACTOR = 4.0
 """How far an output of the model may depart where the device computes in f16 or bf16, as a multiple
-of how far it departs when irshape rounds every tensor to that precision."""
+of how far it departs when irshape rounds every tensor to that precision; where the device computes
+f16 and bf16 in f32, when it rounds none."""
 
 DECOMPRESSED = (
     "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
@@ -131,6 +133,8 @@ class CrosscheckRun(LayerwiseRun[int]):
         self.fed = fed
         limits = circumstances.limits
         self.tolerance = Tolerance(limits.rtol, limits.atol, circumstances.precision)
+        """Of what is computed from f32."""
+        self.rounded = Rounded(self.layers, self.wiring)
         self.rows_of: dict[Layer, list[int]] = {}
         for number, row in enumerate(self.rows):
             self.rows_of.setdefault(row.layer, []).append(number)
@@ -242,14 +246,23 @@ class CrosscheckRun(LayerwiseRun[int]):
             theirs = self.theirs(computed.layer, row.port)
             if theirs is not None:
                 self.rows[number] = self.compared_values(
-                    row, computed.inputs, computed.outputs[row.port], theirs
+                    row, computed.inputs, computed.outputs[row.port], theirs, alone=False
                 )
                 numbers.append(number)
         return numbers
 
-    def alike(self, mine: Array, theirs: Array) -> bool:
-        """Whether two values agree by the tolerance of the comparison."""
-        return mine.shape == theirs.shape and self.tolerance.alike(mine, theirs)
+    def tolerance_of(self, layer: Layer, *, alone: bool) -> Tolerance:
+        """How far the outputs of a layer may depart.
+
+        alone: whether it is given the device's inputs, so that only their own rounding matters.
+        """
+        rounded = self.rounded.given if alone else self.rounded.behind
+        return self.tolerance._replace(rounded=rounded[layer])
+
+    def alike(self, layer: Layer, mine: Array, theirs: Array, *, alone: bool) -> bool:
+        """Whether two values of an output of a layer agree by its tolerance."""
+        tolerance = self.tolerance_of(layer, alone=alone)
+        return mine.shape == theirs.shape and tolerance.alike(mine, theirs)
 
     def stands_alone(self, layer: Layer) -> bool:
         return self.circumstances.options["layers"] == "all" and super().stands_alone(layer)
@@ -298,7 +311,7 @@ class CrosscheckRun(LayerwiseRun[int]):
             theirs = self.theirs(computed.layer, row.port)
             assert theirs is not None
             untold = row._replace(value_verdict="not compared", reason=None)
-            own = self.compared_values(untold, inputs, alone[row.port], theirs)
+            own = self.compared_values(untold, inputs, alone[row.port], theirs, alone=True)
             if own.value_verdict == "differs" and computed.layer in self.decompressed:
                 if self.decompresses(computed.layer, row.port, theirs):
                     own = own._replace(value_verdict="explained", reason=DECOMPRESSED)
@@ -344,19 +357,20 @@ class CrosscheckRun(LayerwiseRun[int]):
         return row._replace(value_verdict="explained", reason=reason)
 
     def compared_values(
-        self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array
+        self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
     ) -> Row:
-        """A row with the verdict on two values."""
+        """A row with the verdict on two values. alone: see `tolerance_of`."""
+        tolerance = self.tolerance_of(row.layer, alone=alone)
         if mine.shape != theirs.shape:
             reason = f"irshape computes {list(mine.shape)}, OpenVINO {list(theirs.shape)}"
             return row._replace(
                 value_verdict="differs", reason=reason, ranges=_ranges(inputs, mine, theirs)
             )
-        error, allowed, same = self.tolerance.difference(mine, theirs)
+        error, allowed, same = tolerance.difference(mine, theirs)
         row = row._replace(error=error, allowed=allowed, errors=errors(mine, theirs))
         if same:
             return row._replace(value_verdict="equal")
-        why = explanation(self.session, row.layer, row.port, inputs, mine, theirs, self.tolerance)
+        why = explanation(self.session, row.layer, row.port, inputs, mine, theirs, tolerance)
         return row._replace(
             value_verdict="explained" if why else "differs",
             reason=why,
@@ -368,18 +382,25 @@ class CrosscheckRun(LayerwiseRun[int]):
     # explanations that take another run
 
     def explain_precision(self) -> None:
-        """Runs once more with every tensor rounded as the device may round it.
+        """Runs once more with every tensor rounded as the device may round it, or, on a device that
+        computes in f32, with none rounded to f16 or bf16.
 
         Outputs of the model that depart by no more than some times what that makes are explained.
         """
         precision = self.tolerance.precision
-        if precision == "f32" or not any(
+        is_exact = all(hint == "f32" for hint in self.rounded.behind.values())
+        if (precision == "f32" and is_exact) or not any(
             row.inherited and self.comparison.counts(row) for row in self.rows
         ):
             return
-        self.progress.begin(f"{self.where}rounding all tensors to {precision}", len(self.layers))
+        change: Callable[[Array], Array]
+        if precision == "f32":
+            how, change = "computed in f32 throughout", unrounded
+        else:
+            how, change = f"rounded to {precision} after every layer", rounding(precision)
+        self.progress.begin(f"{self.where}running the model {how}", len(self.layers))
         try:
-            session = self.session.sibling(rounding=rounding(precision))
+            session = self.session.sibling(rounding=change)
             rounded = list(session.run(self.fed, observe=self.progress.layer).values())
         except ExecutionError:
             return
@@ -395,7 +416,8 @@ class CrosscheckRun(LayerwiseRun[int]):
             theirs = self.theirs(row.layer, row.port)
             if theirs is None or not mine.shape == other.shape == theirs.shape:
                 continue
-            departs, simulated = errors(mine, theirs), errors(mine, other)
+            departs = errors(mine, theirs)
+            simulated = errors(mine, other.astype(mine.dtype, copy=False))
             if (
                 departs.max_abs is not None
                 and simulated.max_abs is not None
@@ -404,7 +426,7 @@ class CrosscheckRun(LayerwiseRun[int]):
                 and departs.inf[0] == departs.inf[1]
             ):
                 reason = (
-                    f"rounded to {precision} after every layer, irshape's own result departs here "
+                    f"{how}, irshape's own result departs here "
                     f"by up to {simulated.max_abs:.3g}; the device's by {departs.max_abs:.3g}"
                 )
                 self.rows[number] = row._replace(value_verdict="explained", reason=reason)
@@ -416,7 +438,7 @@ class CrosscheckRun(LayerwiseRun[int]):
     def decompresses(self, layer: Layer, port: int, theirs: Array) -> bool:
         """Whether the device gives what a layer decompresses without rounding on the way."""
         outputs = self.decompressed.get(layer, ())
-        return port < len(outputs) and self.alike(outputs[port], theirs)
+        return port < len(outputs) and self.alike(layer, outputs[port], theirs, alone=True)
 
     def explain_inherited(self) -> None:
         """Runs once more with weights decompressed as the device does it, and with the device's
@@ -454,7 +476,9 @@ class CrosscheckRun(LayerwiseRun[int]):
                     if self.agrees_at_ties(layer, inputs, theirs):
                         why = row.own_reason or reason
                         self.rows[number] = row._replace(value_verdict="explained", reason=why)
-                elif row.own_verdict == "equal" and self.alike(outputs[row.port], theirs):
+                elif row.own_verdict == "equal" and self.alike(
+                    layer, outputs[row.port], theirs, alone=False
+                ):
                     self.rows[number] = row._replace(value_verdict="explained", reason=reason)
 
         replaced = ChainMap(dict(self.decompressed), levels)  # type: ignore[arg-type]
@@ -490,10 +514,10 @@ class CrosscheckRun(LayerwiseRun[int]):
         """Whether a layer gives the device's values, but for what explains it by itself, such as
         one level at ties."""
         mine = self.session.evaluate(layer, inputs)[0]
-        return self.alike(mine, theirs) or (
-            mine.shape == theirs.shape
-            and explanation(self.session, layer, 0, inputs, mine, theirs, self.tolerance)
-            is not None
+        tolerance = self.tolerance_of(layer, alone=False)
+        return mine.shape == theirs.shape and (
+            tolerance.alike(mine, theirs)
+            or explanation(self.session, layer, 0, inputs, mine, theirs, tolerance) is not None
         )
 
 

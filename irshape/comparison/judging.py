@@ -173,7 +173,7 @@ class Judge:
         except ExecutionError:
             return False
         untold = row._replace(value_verdict="not compared", reason=None)
-        own = self.run.compared_values(untold, inputs, mine, theirs)
+        own = self.run.compared_values(untold, inputs, mine, theirs, alone=True)
         agrees = own.value_verdict != "differs"
         self.rows[suspect.number] = row._replace(
             own_verdict="explained" if agrees else "differs",
@@ -189,7 +189,9 @@ class Judge:
         outputs = self.session.evaluate(row.layer, inputs)
         cut = reproducer.cut(self.session.model, row.layer, inputs)
         theirs = self.asked_alone(cut, row.port)
-        right = theirs is not None and self.run.alike(outputs[row.port], theirs)
+        right = theirs is not None and self.run.alike(
+            row.layer, outputs[row.port], theirs, alone=True
+        )
         return Alone(cut, inputs, outputs, theirs, right)
 
     def blame(self, suspect: Suspect, alone: Alone) -> None:
@@ -198,7 +200,8 @@ class Judge:
         row = self.rows[suspect.number]
         theirs = self.device_value_of(row)
         if alone.theirs is not None:
-            which = "the same" if self.run.alike(alone.theirs, theirs) else "other wrong"
+            same = self.run.alike(row.layer, alone.theirs, theirs, alone=True)
+            which = "the same" if same else "other wrong"
             reason = f"alone on the device, with the same inputs, the layer gives {which} values"
             merged = MERGED_UNASKED if suspect.number in self.fewer.right else MERGED
             self.rows[suspect.number] = row._replace(
@@ -330,7 +333,9 @@ class Judge:
                 for number in self.run.rows_of[self.layers[consumer]]:
                     port = self.rows[number].port
                     theirs = self.run.theirs(self.layers[consumer], port)
-                    if theirs is None or not self.run.alike(outputs[port], theirs):
+                    if theirs is None or not self.run.alike(
+                        self.layers[consumer], outputs[port], theirs, alone=True
+                    ):
                         return False
         except (ExecutionError, KeyError):
             return False
@@ -374,7 +379,9 @@ class Judge:
         """Whether a value is the device's of an output where irshape's departs."""
         theirs = self.run.theirs(row.layer, row.port)
         return (
-            row.value_verdict == "differs" and theirs is not None and self.run.alike(value, theirs)
+            row.value_verdict == "differs"
+            and theirs is not None
+            and self.run.alike(row.layer, value, theirs, alone=False)
         )
 
     def value_of(self, source: OutputRef) -> Array:

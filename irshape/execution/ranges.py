@@ -185,6 +185,11 @@ def rounding(precision: Precision) -> Callable[[Array], Array]:
     return round_
 
 
+def unrounded(array: Array) -> Array:
+    """f16 and bf16 as f32, so that what is computed of them is not rounded to their type."""
+    return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
+
+
 def simulate(
     model: Model,
     inputs: Mapping[str, Array] | Sequence[Array] | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -33,19 +34,26 @@ They are no measure of how large the errors of other elements may be.
 """
 
 
+def coarsest(types: Iterable[Hint]) -> Hint:
+    """The least precise of some element types; f32 where there is none."""
+    return max(types, key=TOLERANCE.__getitem__, default="f32")
+
+
 class Tolerance(NamedTuple):
     """How far a device's tensors may depart.
 
     rtol, atol: of the user, instead of those by element type.
     precision: in which the device computes.
+    rounded: the coarsest element type of what the tensors are computed from.
     """
 
     rtol: float | None
     atol: float | None
     precision: Hint
+    rounded: Hint = "f32"
 
     def difference(self, mine: Array, theirs: Array) -> tuple[float | None, float | None, bool]:
-        return difference(mine, theirs, self.rtol, self.atol, self.precision)
+        return difference(mine, theirs, self.rtol, self.atol, self.precision, rounded=self.rounded)
 
     def alike(self, mine: Array, theirs: Array) -> bool:
         return self.difference(mine, theirs)[2]
@@ -58,11 +66,13 @@ def difference(
     atol: float | None = None,
     kind: str | None = None,
     coarse: tuple[float, float] | None = None,
+    rounded: Hint = "f32",
 ) -> tuple[float | None, float | None, bool]:
     """Compares two tensors of one shape. NaN equals NaN; only reals have a tolerance.
 
     kind: the element type in which they were computed, where it is less precise than their own.
     coarse: instead of what `TOLERANCE` has for their element type.
+    rounded: the coarsest element type of what they are computed from.
     Returns the largest absolute error (where some elements are not within what is allowed, the one
     furthest beyond), what is allowed there, and whether all elements are within.
     """
@@ -84,13 +94,14 @@ def difference(
     name = element_type_of(mine).name
     a, b = mine.astype(np.float64), theirs.astype(np.float64)
     relative, part = coarse or TOLERANCE.get(name, (0.3, 0.1))
+    if rounded != "f32" and TOLERANCE[rounded][0] > relative:
+        relative, part = TOLERANCE[rounded]
     if kind in COMPUTED and COMPUTED[kind][0] >= relative:
         relative, part = COMPUTED[kind]
     finite = np.isfinite(a) & np.isfinite(b)
     size = np.abs(a)
-    scale = float(
-        np.max(size, where=finite & (size < (60_000 if name == "f16" else NO_SCALE)), initial=0.0)
-    )
+    no_scale = 60_000 if "f16" in (name, rounded) else NO_SCALE
+    scale = float(np.max(size, where=finite & (size < no_scale), initial=0.0))
     bound = (relative if rtol is None else rtol) * size + (
         part * scale + 1e-6 if atol is None else atol
     )

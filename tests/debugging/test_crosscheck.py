@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from ir import Net
+from ir import PRECISIONS, Net
 
 import irshape
 from irshape.cli import cli
@@ -36,7 +37,7 @@ def chain(tmp_path: Path) -> irshape.Model:
     return net.load(tmp_path)
 
 
-def falsified(monkeypatch: pytest.MonkeyPatch, *wrong: str) -> None:
+def falsified(monkeypatch: pytest.MonkeyPatch, *wrong: str, by: float = 0.5) -> None:
     """Lets the device say something else of some layers, in the whole model and alone."""
     asked = runtime.ask
 
@@ -47,7 +48,7 @@ def falsified(monkeypatch: pytest.MonkeyPatch, *wrong: str) -> None:
         for (name, _), (element_type, _, file) in answer.values.items():
             if name in wrong and element_type == "f32":
                 file.write_bytes(
-                    (np.frombuffer(file.read_bytes(), np.float32) + np.float32(0.5)).tobytes()
+                    (np.frombuffer(file.read_bytes(), np.float32) + np.float32(by)).tobytes()
                 )
         return answer
 
@@ -283,6 +284,78 @@ def test_an_output_beyond_what_rounding_makes_of_it_departs(
         if row.reason is not None and row.reason.startswith("rounded to bf16")
     ]
     assert [row.value_verdict for row in explained] == ["explained"] * len(explained) != []
+
+
+@pytest.mark.parametrize("example", ["classifier", "compressed", "detector", "recurrent"])
+def test_what_a_device_does_not_round_to_f16(example: str, tmp_path: Path) -> None:
+    """The CPU plugin computes f16 layers in f32, and passes on what it has not rounded."""
+    path = tmp_path / "f16.xml"
+    assert call("edit", str(EXAMPLES / f"{example}.xml"), "--f16", "-o", str(path))[0] == 0
+    assert call("crosscheck", str(path))[0] == 0
+
+
+class Behind(NamedTuple):
+    """An f32 layer, and by how much its values may depart."""
+
+    name: str
+    types: tuple[str, ...]
+    """The element types of the layers before it, each a Convert."""
+    by: float
+    ok: bool
+
+
+BEHIND = [
+    Behind("f32 alone", ("f32",), 2e-3, False),
+    Behind("rounded to f16", ("f16",), 2e-3, True),
+    Behind("more than f16 rounds", ("f16",), 0.1, False),
+    Behind("rounded to bf16", ("bf16",), 2e-2, True),
+    Behind("rounded to f16 before it was f32", ("f16", "f32"), 2e-3, True),
+    Behind("rounded to whole numbers since", ("f16", "i32"), 2e-3, False),
+]
+
+
+@pytest.mark.parametrize("row", BEHIND, ids=lambda row: row.name)
+def test_the_tolerance_follows_what_a_layer_is_computed_from(
+    row: Behind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = Net()
+    tensor = net.layer("Exp", [net.parameter("2,3", name="x")])
+    for name in row.types:
+        attributes, outputs = f'destination_type="{name}"', [f"{PRECISIONS[name]}:2,3"]
+        tensor = net.layer("Convert", [tensor], attributes, outputs=outputs)
+    last = net.layer("Convert", [tensor], 'destination_type="f32"')
+    net.result(last)
+    falsified(monkeypatch, last, by=row.by)
+    found = irshape.crosscheck(net.load(tmp_path))
+    departing = {r.layer.id for r in found.rows if r.value_verdict == "differs"}
+    assert departing == (set() if row.ok else {last})
+
+
+@pytest.mark.parametrize("narrow", ["constant", "input", "shape"])
+def test_what_is_narrow_and_not_rounded_allows_no_more(
+    narrow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An f16 constant and input are as they are; of a shape only the sizes count."""
+    net = Net()
+    x = net.parameter("2,3", "f16" if narrow == "input" else "f32", name="x")
+    if narrow == "constant":
+        half = net.layer(
+            "Convert", [net.constant([1, 2, 3])], 'destination_type="f16"', outputs=["FP16:3"]
+        )
+        wide = net.layer("Convert", [half], 'destination_type="f32"')
+        last = net.layer("Add", [x, wide], 'auto_broadcast="numpy"')
+    elif narrow == "input":
+        last = net.layer("Convert", [x], 'destination_type="f32"')
+    else:
+        half = net.layer("Convert", [x], 'destination_type="f16"', outputs=["FP16:2,3"])
+        sizes = net.layer(
+            "ShapeOf", [half], 'output_type="i64"', version="opset3", outputs=["I64:2"]
+        )
+        last = net.layer("Convert", [sizes], 'destination_type="f32"', outputs=["FP32:2"])
+    net.result(last)
+    falsified(monkeypatch, last, by=2e-3)
+    found = irshape.crosscheck(net.load(tmp_path))
+    assert any(row.layer.id == last and row.value_verdict == "differs" for row in found.rows)
 
 
 @pytest.mark.parametrize(("mask", "found"), [(-3.4e38, True), (-1e30, True), (-1e9, False)])

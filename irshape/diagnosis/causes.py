@@ -7,6 +7,7 @@ from functools import partial
 
 from ..model.graph import Finding
 from ..rule_ids import (
+    CONSTANT_OUT_OF_RANGE,
     DANGLING_EDGE,
     DUPLICATE_EDGE,
     HUGE_TENSOR,
@@ -134,7 +135,7 @@ def _causes(
         if absent is not None:
             diagnoses.append(absent)
             graver = without(graver, [absent])
-    if len(graver) > 1:
+    if len(graver) > 1 or any(f.rule == CONSTANT_OUT_OF_RANGE for f in graver):
         from .whole_file import whole_file_cause
 
         single = partial(_single, everything, as_read, work)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..faults import Fault
-from ..model.graph import Finding
+from ..model.graph import Finding, Layer
 from ..model.source import Source
 from ..rule_ids import (
     CONTRADICTED_ATTRIBUTE,
@@ -14,9 +14,10 @@ from ..rule_ids import (
     DUPLICATE_ID,
     DUPLICATE_PORT,
     MISSING_EDGE,
+    RuleId,
     Severity,
 )
-from .candidate import Candidate
+from .candidate import Candidate, Diagnosis
 
 _CONSEQUENCES = ("IR2", "IR4")
 """Findings that say what does not go together; the cause has a code of its own nature."""
@@ -54,6 +55,32 @@ def cause_as_finding(source: Source, candidate: Candidate, explained: Iterable[F
         assert candidate.rule is not None
         fault = Fault(candidate.rule, candidate.cause, help=help, severity=severity)
     return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)
+
+
+def of_whole_file(
+    lead: Finding,
+    message: str,
+    help: str,
+    offset: int,
+    layer: Layer | None,
+    explained: Sequence[Finding],
+    candidates: tuple[Candidate, ...] = (),
+    certain: bool = False,
+    rule: RuleId | None = None,
+) -> Diagnosis:
+    """A cause that lies in the file as a whole, told once where it shows first.
+
+    lead: the finding whose severity it has, and whose rule, if findings of that rule do not only
+    say what does not go together; then it has `rule`.
+    """
+    fault = lead.fault._replace(message=message, help=help)
+    if len(explained) > 1:
+        fault = fault._replace(expected=None, actual=None)
+    if rule is not None and lead.rule.code.startswith(_CONSEQUENCES):
+        fault = Fault(rule, message, help=help, severity=lead.severity)
+    related = tuple(f for f in explained if f is not lead or f.offset != offset)
+    finding = Finding(fault, offset, layer, None, related)
+    return Diagnosis(finding, tuple(explained), candidates, certain)
 
 
 def element_start(source: Source, offset: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice, permutations, product
 from math import prod
 
 from ..faults import Violation
@@ -14,8 +14,7 @@ from ..types import PartialShape
 MAX_RANK = 8
 MAX_VALUES = 5000
 """How many values are tried at most."""
-AXES = ("axes", "axis")
-"""Operands of which every value can be tried: axes of a tensor of known rank."""
+Values = tuple[int, ...]
 
 
 def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) -> list[str]:
@@ -34,30 +33,29 @@ def _value_unknown(tensor: Tensor | None) -> bool:
 def attainable(
     operation: Operation, inputs: tuple[Tensor, ...], output: int, declared: PartialShape
 ) -> bool | None:
-    """Whether some axes give the output a shape that is compatible with `declared`.
+    """Whether some values give the output a shape that is compatible with `declared`.
 
-    None where something other than axes is unknown, or there are too many to try.
+    None where no operand is unknown of which every value that matters can be tried: axes, orders
+    and shapes; or where there are too many to try. Other values stay unknown.
     """
-    unknown = [
-        index
-        for index, _ in operation.valued
-        if index < len(inputs) and _value_unknown(inputs[index])
-    ]
-    if len(unknown) != 1 or operation.operands[unknown[0]].name not in AXES:
+    if any(tensor.rank is None for tensor in inputs):
         return None
-    at = unknown[0]
-    rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
-    count = inputs[at].shape.static
-    if count is not None and prod(count) > MAX_RANK:
+    tried: list[int] = []
+    choices: list[list[Tensor]] = []
+    for index, _ in operation.valued:
+        if index < len(inputs) and _value_unknown(inputs[index]):
+            values = _choices(operation.operands[index].name, inputs, index, declared)
+            if values is not None:
+                tried.append(index)
+                choices.append(values)
+    if not tried or prod(map(len, choices)) > MAX_VALUES:
         return None
-    if not rank or rank > MAX_RANK or any(tensor.rank is None for tensor in inputs):
-        return None
-    for tries, tensor in enumerate(_values(inputs[at], rank)):
-        if tries >= MAX_VALUES:
-            return None
-        given = (*inputs[:at], tensor, *inputs[at + 1 :])
+    for tensors in product(*choices):
+        given = list(inputs)
+        for index, tensor in zip(tried, tensors, strict=True):
+            given[index] = tensor
         try:
-            inferred = operation.infer(*check_inputs(operation, given))
+            inferred = operation.infer(*check_inputs(operation, tuple(given)))
         except Violation:
             continue
         outputs = inferred if isinstance(inferred, tuple) else (inferred,)
@@ -66,11 +64,38 @@ def attainable(
     return False
 
 
-def _values(tensor: Tensor, rank: int) -> Iterator[Tensor]:
-    """The tensor with every value that names axes, in ascending order."""
-    static = tensor.shape.static
+def _choices(
+    name: str, inputs: tuple[Tensor, ...], at: int, declared: PartialShape
+) -> list[Tensor] | None:
+    """An operand with every value that matters for its result; None if these are not known."""
+    rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
+    static, wanted = inputs[at].shape.static, declared.static
+    values: Iterator[tuple[Values, Values]]  # each with its shape
+    if name in ("axes", "axis") and 0 < rank <= MAX_RANK:
+        if static is not None and prod(static) > MAX_RANK:
+            return None
+        values = _axes(static, rank)
+    elif name == "order" and 0 < rank <= MAX_RANK:
+        values = (((rank,), order) for order in permutations(range(rank)))
+    elif name in ("pattern", "target_shape") and wanted is not None and 0 not in wanted:
+        count = len(wanted) if static is None else prod(static)
+        if count > len(wanted):
+            return []  # the result has as many dimensions
+        values = iter((((count,), wanted[len(wanted) - count :]),))
+    else:
+        return None
+    tensors = [
+        Tensor(inputs[at].element_type, PartialShape(shape), Value(value))
+        for shape, value in islice(values, MAX_VALUES + 1)
+        if inputs[at].shape.compatible(PartialShape(shape))
+    ]
+    return tensors if len(tensors) <= MAX_VALUES else None
+
+
+def _axes(static: Values | None, rank: int) -> Iterator[tuple[Values, Values]]:
+    """Every value that names axes, in ascending order, each with its shape."""
     counts = [(count,) for count in range(1, rank + 1)] if static is None else [static]
     for shape in counts:
         count = prod(shape)
         for axes in combinations_with_replacement(range(rank + count), count):
-            yield Tensor(tensor.element_type, PartialShape(shape), Value(axes))
+            yield shape, axes

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from ir import Net
 
 import irshape
 from irshape.diagnostics.report import Diagnostic
@@ -55,6 +56,48 @@ def test_weights(name: str, model: str, tmp_path: Path) -> None:
     assert irshape.fix(path).data == irshape.fix(path, unsafe=True).data == path.read_bytes()
 
 
+@pytest.mark.parametrize("model", ["encoder", "detector", "recurrent"])
+@pytest.mark.parametrize("lost", [1, 3])
+def test_a_cut_through_the_last_constant(lost: int, model: str, tmp_path: Path) -> None:
+    """The last constant is where it belongs; no other of its type and shape takes its place."""
+    path = copied(tmp_path, model)
+    weights = path.with_suffix(".bin")
+    weights.write_bytes(weights.read_bytes()[:-lost])
+    (found,) = graver(path)
+    assert found.code == "IR502"
+    assert "which 1 constant needs" in found.message
+    assert "it was cut off" in found.message
+    assert not found.related
+    assert irshape.fix(path, unsafe=True).data == path.read_bytes()
+
+
+def test_too_short_for_another_model(tmp_path: Path) -> None:
+    """What is left of a .bin shows whether it was cut off or is another model's."""
+    path, other = copied(tmp_path, "encoder"), copied(tmp_path, "detector")
+    weights = path.with_suffix(".bin")
+    size = len(weights.read_bytes()) * 4 // 5
+    weights.write_bytes(other.with_suffix(".bin").read_bytes().ljust(size, b"\1")[:size])
+    other.with_suffix(".bin").unlink()
+    (found,) = graver(path)
+    assert found.code == "IR502"
+    assert "it is another model's: the values before do not fit either" in found.message
+
+
+def test_a_few_values_in_another_place(tmp_path: Path) -> None:
+    """Two values and a last constant that is cut off together show that the content moved."""
+    net = Net()
+    x = net.parameter("2,3,4")
+    for order in ([0, 2, 1], [1, 0, 2]):
+        x = net.layer("Transpose", [x, net.constant(order)])
+    net.result(net.layer("Reshape", [x, net.constant([6, 4])], 'special_zero="false"'))
+    path = net.save(tmp_path)
+    assert not graver(path)
+    path.with_suffix(".bin").write_bytes(net.weights[8:])
+    (found,) = graver(path)
+    assert found.code == "IR508"
+    assert "lies 8 bytes before where the offsets say" in found.message
+
+
 def test_weights_of_the_sibling(tmp_path: Path) -> None:
     """Two models whose .bin were exchanged: each is told which one fits."""
     one, other = copied(tmp_path, "encoder"), copied(tmp_path, "detector")
@@ -77,6 +120,24 @@ def test_weights_of_another_precision(tmp_path: Path) -> None:
     weights.write_bytes(random.Random(1).randbytes(len(weights.read_bytes()) - real // 2))
     (found,) = graver(path)
     assert "as large as with f16 where the .xml says f32" in found.message
+
+
+def test_weights_before_they_were_compressed(tmp_path: Path) -> None:
+    """The last constants lie as much further behind as the others are longer."""
+    net = Net()
+    half = net.constant([0.5] * 2000, "f32")
+    x = net.layer("Reshape", [half, net.constant([4, 5, 100])], 'special_zero="false"')
+    for order in ([0, 2, 1], [1, 0, 2], [2, 1, 0]):
+        x = net.layer("Transpose", [x, net.constant(order)])
+    net.result(x)
+    path = net.save(tmp_path)
+    text = path.read_text().replace("f32", "f16").replace("FP32", "FP16")
+    text = text.replace('size="8000"', 'size="4000"')
+    path.write_text(
+        re.sub(r'offset="(\d+)"', lambda match: f'offset="{max(0, int(match[1]) - 4000)}"', text)
+    )
+    (found,) = graver(path)
+    assert "as large as with f32 where the .xml says f16" in found.message
 
 
 def test_one_wrong_offset_is_no_short_file(tmp_path: Path) -> None:
@@ -102,6 +163,51 @@ def test_another_batch(tmp_path: Path) -> None:
     assert re.search(r"8 is declared in \d\d places where 1 is inferred", found.message)
     assert found.line == text[: text.index('shape="1,3,32,32"')].count("\n") + 1
     assert irshape.fix(path).text == text
+
+
+def test_another_batch_that_constants_fix(tmp_path: Path) -> None:
+    """The patterns of Reshapes have the old batch: what they contradict follows from it, too."""
+    net, special = Net(), 'special_zero="true"'
+    x = net.parameter("2,9,32")
+    for _ in range(3):
+        heads = net.layer("Reshape", [x, net.constant([2, 9, -1, 8])], special)
+        x = net.layer("Relu", [net.layer("Reshape", [heads, net.constant([2, 9, 32])], special)])
+    net.result(x)
+    path = net.save(tmp_path)
+    text = path.read_text()
+    path.write_text(text.replace("<dim>2</dim>", "<dim>5</dim>"))
+    (found,) = graver(path)
+    assert re.search(r"5 is declared in \d+ places where 2 is inferred", found.message)
+    assert irshape.fix(path).text == text
+
+
+def test_another_batch_in_constants(tmp_path: Path) -> None:
+    """The batch was replaced in the input, in all activations, and in constants, too."""
+    path = copied(tmp_path, "classifier")
+    text = path.read_text().replace('shape="1,3,32,32"', 'shape="8,3,32,32"')
+    port = r'(<port id="\d+" precision="FP32"[^>]*>\s*)<dim>1</dim>'
+    path.write_text(re.sub(port, r"\g<1><dim>8</dim>", text))
+    (found,) = graver(path)
+    assert re.search(r"8 is declared in \d+ places where 1 is inferred", found.message)
+    path.write_bytes(irshape.fix(path).data)
+    assert not graver(path)
+
+
+@pytest.mark.parametrize("end", ["from", "to"])
+@pytest.mark.parametrize("by", [1, 2])
+@pytest.mark.parametrize("model", ["encoder", "classifier"])
+def test_ports_renumbered(model: str, by: int, end: str, tmp_path: Path) -> None:
+    path = copied(tmp_path, model)
+    text = path.read_text()
+    half = text.index("<edges>") + (len(text) - text.index("<edges>")) // 2
+    pattern = rf'{end}-port="(\d+)"'
+    ports = re.sub(pattern, lambda match: f'{end}-port="{int(match[1]) + by}"', text[half:])
+    path.write_text(text[:half] + ports)
+    (found,) = graver(path)
+    name = "output" if end == "from" else "input"
+    assert f"edges name {name} ports by ids {by} higher" in found.message
+    assert irshape.fix(path).data == path.read_bytes()
+    assert irshape.fix(path, unsafe=True).text == text
 
 
 @pytest.mark.parametrize("by", [1, 3])

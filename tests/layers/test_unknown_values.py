@@ -1,4 +1,4 @@
-"""A layer on its own whose axes are not given: some give the declared shape, or none do."""
+"""A layer on its own with a value that is not given: some give the declared shape, or none do."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ class Row(NamedTuple):
     type: str
     attributes: str
     data: str
-    axes: str
+    values: str
+    """The shape of the input that is not known."""
     declared: str
     code: str | None
     severity: str = ""
+    operand: str = "axes"
+    version: str = "opset1"
+    more: str = ""
+    """The shape of a third input, which is not known either."""
 
 
 ROWS = {
@@ -39,6 +44,26 @@ ROWS = {
     "one is": Row("ReduceMax", 'keep_dims="false"', "6,12", "1", "6", "IR203", "info"),
     "a dimension more": Row("Unsqueeze", "", "6,12", "1", "6,1,12", "IR203", "info"),
     "a dimension of another size": Row("Unsqueeze", "", "6,12", "1", "6,2,12", "IR201", "error"),
+    "an order": Row("Transpose", "", "2,6,7", "3", "7,6,2", "IR203", "info", "order"),
+    "no order": Row("Transpose", "", "2,6,7", "3", "7,6,3", "IR201", "error", "order"),
+    "as many elements": Row(
+        "Reshape", 'special_zero="true"', "2,6", "2", "3,4", "IR203", "info", "pattern"
+    ),
+    "another number of elements": Row(
+        "Reshape", 'special_zero="true"', "2,6", "2", "3,5", "IR201", "error", "pattern"
+    ),
+    "a dimension repeated": Row(
+        "Broadcast", 'mode="numpy"', "1,6", "3", "4,2,6", "IR203", "info", "target_shape", "opset3"
+    ),
+    "a size that cannot be repeated": Row(
+        "Broadcast", 'mode="numpy"', "2,6", "3", "4,3,6", "IR201", "error", "target_shape", "opset3"
+    ),
+    "an axis beside unknown indices": Row(
+        "Gather", 'batch_dims="0"', "2,6", "5", "5,6", "IR203", "info", "axis", "opset8", "1"
+    ),
+    "no axis, whatever the indices are": Row(
+        "Gather", 'batch_dims="0"', "2,6", "5", "2,6", "IR201", "error", "axis", "opset8", "1"
+    ),
 }
 
 
@@ -48,14 +73,16 @@ def port(number: int, precision: str, dims: str) -> str:
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_unknown_axes(name: str, tmp_path: Path) -> None:
+def test_unknown_values(name: str, tmp_path: Path) -> None:
     row = ROWS[name]
     path = tmp_path / "layer.xml"
     path.write_text(
-        f'<layer id="1" name="m" type="{row.type}" version="opset1"><data {row.attributes}/>'
-        f"<input>{port(0, 'FP32', row.data)}{port(1, 'I64', row.axes)}</input>"
-        f"<output>{port(2, 'FP32', row.declared)}</output></layer>"
+        f'<layer id="1" name="m" type="{row.type}" version="{row.version}">'
+        f"<data {row.attributes}/>"
+        f"<input>{port(0, 'FP32', row.data)}{port(1, 'I64', row.values)}"
+        f"{port(2, 'I64', row.more) if row.more else ''}</input>"
+        f"<output>{port(3, 'FP32', row.declared)}</output></layer>"
     )
     (found,) = irshape.validate(path).diagnostics
     assert (found.code, found.severity) == (row.code, row.severity)
-    assert "`axes`" in found.message
+    assert f"`{row.operand}`" in found.message

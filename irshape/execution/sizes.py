@@ -10,8 +10,8 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from ..faults import Fault
+from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
-from ..inference.walk import BodyEngine
 from ..model.graph import Layer, Model
 from ..rule_ids import DUPLICATE_VALUES
 from ..types import PartialShape

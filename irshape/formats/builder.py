@@ -11,8 +11,8 @@ from copy import copy
 from typing import Any
 
 from ..faults import Fault, Violation
+from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
-from ..inference.walk import BodyEngine
 from ..model.format import Format
 from ..model.graph import PORT_MAPS, BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
 from ..model.pieces import Pieces

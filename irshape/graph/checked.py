@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..diagnostics.report import FileReport, LoadError, diagnostic
+from ..inference.body_engine import BodyEngine
 from ..inference.result import Inference
-from ..inference.walk import BodyEngine
 from ..model.graph import Model
 from ..rules import Context, all_rules, error_checks, makes_findings
 from ..rules.settings import PLAIN

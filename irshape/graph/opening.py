@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from ..collection import collection_paused
+from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
-from ..inference.walk import BodyEngine
 from ..model.graph import Model, Port
 from ..model.ids import is_number
 from ..model.pieces import Pieces

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..formats.ir import FORMAT
-from ..inference.walk import BodyEngine
+from ..inference.body_engine import BodyEngine
 from ..model.graph import BackEdge, Layer, Model
 from ..model.ids import is_number
 from ..model.pieces import Pieces

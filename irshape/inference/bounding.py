@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..symbols.expressions import Expression, Symbol
 from ..types import UNBOUNDED, Dimension, PartialShape
 from .bindings import sizes_for
+from .body_engine import BodyEngine
 from .named_sizes import tensor_name
 from .result import BodyResult
-from .walk import BodyEngine
 
 if TYPE_CHECKING:
     from .result import Inference

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..model.graph import Model
 from ..types import PartialShape, ShapeLike
+from .body_engine import BodyEngine
 from .result import Inference
-from .walk import BodyEngine
 
 if TYPE_CHECKING:
     from .reasons import Explanation, Overview

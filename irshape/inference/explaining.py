@@ -16,10 +16,10 @@ from ..symbols.expressions import Expression
 from ..types import UNBOUNDED, Dimension, PartialShape
 from .bindings import sizes_for
 from .bodies import bind
+from .body_engine import BodyEngine
 from .bounding import Binding, binding_for
 from .reasons import Explanation, Part, Step, Verdict
 from .result import BodyResult
-from .walk import BodyEngine
 
 if TYPE_CHECKING:
     from .result import Inference

@@ -19,26 +19,31 @@ from .folding import fold
 from .result import LayerResult, Mismatch
 
 T = TypeVar("T")
+_ENTRY = 16
+"""What an entry takes besides, in elements."""
 
 
 class Lasting(Generic[T]):
     """What is remembered from one model to the next, by what alone decides it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 1 << 16) -> None:
+        """most: how much is held, in elements of values, all inputs counted."""
         self.entries: dict[tuple[object, ...], T] = {}
+        self._most = most
         self._size = 0
 
-    def keep(self, key: tuple[object, ...], entry: T, tensors: tuple[Tensor, ...]) -> bool:
+    def keep(
+        self, key: tuple[object, ...], entry: T, tensors: tuple[Tensor, ...], size: int = _ENTRY
+    ) -> bool:
         """Remembers something, if it is not too large; begins anew where all of it is.
 
-        tensors: those whose values are kept with it.
+        tensors: those whose values are kept with it. size: what it takes besides, in elements.
         """
-        size = _ENTRY
         for tensor in tensors:
             if tensor.value is not None:
                 size += len(tensor.value)
-        if self._size + size > _MOST:
-            if size > _MOST:
+        if self._size + size > self._most:
+            if size > self._most:
                 return False
             self.entries.clear()
             self._size = 0
@@ -46,11 +51,6 @@ class Lasting(Generic[T]):
         self._size += size
         return True
 
-
-_MOST = 1 << 16
-"""The elements of values that are held, all inputs counted."""
-_ENTRY = 16
-"""What an entry takes besides, in elements."""
 
 Kind = tuple[Any, ...]
 """What tells layers apart: the `id` of their declaration, negative where the values of their

@@ -21,10 +21,10 @@ from ..symbols.facts import Facts
 from ..symbols.parsing import parse_condition, parse_expression
 from ..types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from .bodies import runs_surely
+from .body_engine import BodyEngine
 from .layer import LayerEngine
 from .named_sizes import NamedSizes, Origin, contradiction, tensor_name
 from .result import BodyResult, LayerResult, Observation
-from .walk import BodyEngine
 
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12

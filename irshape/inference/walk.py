@@ -7,27 +7,25 @@ declares. Values are worked out only where some operation needs them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from ..demands import Demand
 from ..faults import Fault, Violation
-from ..model.graph import Body, Layer, Model, PortDims, PortHeads, dims_of, heads_of
-from ..model.wiring import OutputRef, Wiring, wire
+from ..model.graph import Body, Layer, PortDims, PortHeads, dims_of, heads_of
+from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import Operation
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
+from ..rule_ids import UNKNOWN_ATTRIBUTE
 from ..types import DYNAMIC_TYPE, PartialShape
-from .bodies import as_declared, infer_with_bodies
+from .bodies import as_declared
 from .declarations import Declaration, Declarations
 from .layer import ALIKE, Alike, Kind, LayerEngine, More, kept_once
 from .mismatches import Contradictions, mismatches, repeated, says_less
 from .needed_values import needed_values
 from .ports import declared, declared_outputs
+from .remembered_bodies import Known
 from .result import NO_DEMANDS, BodyResult, LayerResult, Mismatch, Observation, OutputCount
-
-MAX_WORK = 1_000_000
-"""How many layers inside bodies are inferred, all runs of all bodies counted, before the bodies
-are taken to be endless work."""
 
 _MANY_KINDS = 4096
 """Of so many kinds of layers, where most have come only once, remembering takes longer than
@@ -38,121 +36,19 @@ _PLACE = 5
 """Where the attributes of a constant say, as writers have them, at which byte its value begins."""
 
 
-class BodyEngine:
-    """Infers the bodies of one model, and layers added to it; remembers what may come again.
+class Engine(Protocol):
+    """What a walk asks of the engine that infers the model: what it knows of layers, and bodies."""
 
-    lasting: see `LayerEngine`.
-    """
-
-    def __init__(self, model: Model, *, lasting: bool = False) -> None:
-        self.model = model
-        self.declarations = Declarations(model)
-        self.layers = LayerEngine(model, lasting=lasting)
-        self._wirings: dict[Body, Wiring] = {}
-        self._results: dict[tuple[object, ...], BodyResult] = {}
-        self._work = 0
-
-    def serve(self, model: Model) -> None:
-        """Goes on with another model that has the same bytes; what was worked out is kept."""
-        self.model = self.layers.model = model
-        self._work = 0
-
-    def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
-        """One layer from its inputs, with the values of its outputs.
-
-        Faulty attributes are not reported. Raises `UnknownOperation`.
-        """
-        declaration = self.declarations.of(layer)
-        if isinstance(declaration, UnknownOperation):
-            raise declaration
-        operation, _ = declaration
-        if operation.has_bodies:
-            return self.infer_around(layer, operation, inputs, compare=False)
-        return self.layers.infer(layer, operation, inputs, True)
+    declarations: Declarations
+    layers: LayerEngine
 
     def infer_around(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
-    ) -> LayerResult:
-        """A layer with bodies; see `infer_with_bodies`."""
-        return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
-
-    def forget_bodies(self) -> None:
-        """Forgets what was inferred of bodies, and how much work that was."""
-        self._wirings.clear()
-        self._results.clear()
-        self._work = 0
-
-    def infer_body(
-        self,
-        body: Body,
-        parameters: Mapping[str, PartialShape | Tensor],
-        *,
-        compare: bool = False,
-        result_values: bool = False,
-    ) -> BodyResult:
-        """One pass over a body.
-
-        parameters: by layer id, the shape or the tensor that a Parameter has instead of the one
-        it declares. compare: compare the declared ports, and go on behind a port that differs
-        from what its consumer repeats. result_values: work out the values of the Results.
-        """
-        wiring = self._wirings.get(body)
-        ports = None
-        if wiring is None:
-            wiring = self._wirings[body] = wire(body)
-            if wiring.complete is not None:
-                ports = wiring.complete.heads, wiring.complete.dims
-        walk = Walk(self, body, wiring, compare=compare, ports=ports)
-        walk.run(parameters, result_values)
-        return walk.result
+    ) -> LayerResult: ...
 
     def infer_inner(
         self, body: Body, parameters: Mapping[str, Tensor], compare: bool
-    ) -> BodyResult:
-        """A body of a layer, once for the same parameters.
-
-        Raises `Violation` where bodies within bodies make it endless work.
-        """
-        fed = frozenset(parameters.items())
-        key = (body, compare, fed)
-        result = self._results.get(key)
-        if result is None and compare:
-            plain = self._results.get((body, False, fed))
-            if plain is not None and self._declares(plain, parameters):
-                result = self._results[key] = plain
-        if result is None:
-            self._work += len(body.layers)
-            if self._work > MAX_WORK:
-                raise Violation(
-                    f"the bodies within bodies take more than {MAX_WORK:,} steps to work out",
-                    expected="bodies whose shapes settle",
-                    rule=PORT_MAP,
-                )
-            result = self.infer_body(body, parameters, compare=compare, result_values=True)
-            self._results[key] = result
-        return result
-
-    def _declares(self, result: BodyResult, parameters: Mapping[str, Tensor]) -> bool:
-        """Whether all ports of a body declare what was inferred of it without a look at them.
-
-        Then a comparison gives the same result.
-        """
-        if result.inner or result.unsure:
-            return False
-        for layer, tensors in zip(result.body.layers, result.outputs, strict=True):
-            if not layer.port_heads.output_ids:
-                continue
-            fed = parameters.get(layer.id) if layer.is_parameter else None
-            if fed is None:
-                declared_tensors = tensors
-            else:
-                own = _own_tensor(self.declarations.of(layer))
-                if own is None or not _compatible(own, fed):
-                    return False
-                declared_tensors = (own,)
-            if mismatches(layer, declared_tensors):
-                return False
-        return True
+    ) -> BodyResult: ...
 
 
 class Walk:
@@ -160,17 +56,24 @@ class Walk:
 
     def __init__(
         self,
-        engine: BodyEngine,
+        engine: Engine,
         body: Body,
         wiring: Wiring,
         *,
         compare: bool,
         ports: tuple[list[PortHeads], list[PortDims]] | None = None,
+        known: Known | None = None,
     ) -> None:
-        """ports: those of all layers, where they have just been looked at."""
+        """ports: those of all layers, where they have just been looked at. known: what is known of
+        the body."""
         self.engine = engine
         self.result = BodyResult(body, wiring)
-        self._declared = engine.declarations.of_all(body.layers)
+        self._known = known
+        if known is None:
+            self._declared = engine.declarations.of_all(body.layers)
+        else:
+            self._declared = known.declared
+            ports = known.content.heads, known.content.dims
         self.declarations = self._declared.each
         self.result.constants = self._declared.constants
         self.result.kinds = self._declared.kinds
@@ -193,7 +96,11 @@ class Walk:
         """Infers all layers, producers first."""
         result = self.result
         wiring, outputs = result.wiring, result.outputs
-        self.needed = needed_values(result.body, wiring, self._declared, result_values)
+        self.needed = (
+            self._known.content.needed
+            if self._known is not None
+            else needed_values(result.body, wiring, self._declared, result_values)
+        )
         order = iter(wiring.order)
         if self.remembers:
             self._run_remembering(order, parameters)
@@ -572,10 +479,10 @@ class Walk:
 
         What it is fed may be narrower or wider: OpenVINO overwrites the declaration in silence.
         """
-        own = _own_tensor(self.declarations[position])
+        own = own_tensor(self.declarations[position])
         if own is None:
             return
-        if _compatible(own, fed):
+        if compatible(own, fed):
             self.compare_ports(position, (own,), (fed,))
         else:
             layer = self.result.body.layers[position]
@@ -613,7 +520,7 @@ class Walk:
         )
 
 
-def _own_tensor(parameter: Declaration) -> Tensor | None:
+def own_tensor(parameter: Declaration) -> Tensor | None:
     """What a Parameter declares; None for one that cannot be read."""
     if isinstance(parameter, UnknownOperation):
         return None
@@ -622,7 +529,7 @@ def _own_tensor(parameter: Declaration) -> Tensor | None:
     return own
 
 
-def _compatible(own: Tensor, fed: Tensor) -> bool:
+def compatible(own: Tensor, fed: Tensor) -> bool:
     """Whether what a Parameter declares and what it is fed can be one tensor."""
     types = own.element_type, fed.element_type
     return (types[0] is types[1] or DYNAMIC_TYPE in types) and own.shape.compatible(fed.shape)

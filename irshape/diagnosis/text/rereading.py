@@ -15,9 +15,9 @@ from typing import NamedTuple, TypeVar
 from ...formats.ir.edits import Edit
 from ...formats.ir.reader import read
 from ...formats.ir.text_between import MORE_TEXTS
+from ...inference.body_engine import BodyEngine
 from ...inference.engine import infer
 from ...inference.result import Inference
-from ...inference.walk import BodyEngine
 from ...model.graph import Edge, Finding, Layer, Model, NotReadable
 from ...model.source import Source
 from ...rule_ids import MISSPELT_ELEMENT, REPEATED_ELEMENT, STRAY_TEXT, UNKNOWN_ELEMENT

@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from ...inference.body_engine import BodyEngine
 from ...inference.result import BodyResult
-from ...inference.walk import BodyEngine
 from ...model.graph import Body, Edge, Finding, Layer, Port
 from ...model.ids import is_number, plain_id
 from ...model.source import Source

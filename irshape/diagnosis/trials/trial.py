@@ -13,8 +13,9 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar
 
 from ...formats.ir.edits import Edit
+from ...inference.body_engine import BodyEngine
 from ...inference.result import Inference, Mismatch, OutputCount
-from ...inference.walk import BodyEngine, Walk
+from ...inference.walk import Walk
 from ...model.graph import Edge, Finding, Layer, Model
 from ...model.weights import Weights
 from ...model.wiring import wire

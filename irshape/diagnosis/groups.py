@@ -237,6 +237,8 @@ def of_inputs(
     """
     known = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
     rest = [finding for finding in findings if id(finding) not in known]
+    if sum(finding.rule == INPUT_MISMATCH for finding in rest) < 2:
+        return
     result = context.results[context.model.net]
     position = {layer: at for at, layer in enumerate(result.body.layers)}
     groups: dict[Layer, list[Finding]] = {}

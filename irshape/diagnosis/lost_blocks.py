@@ -110,7 +110,6 @@ def _of_doubled_edges(
 def _of_lost_layers(context: Context, findings: Sequence[Finding]) -> Iterator[Diagnosis]:
     """Edges name layers with ids that follow each other, none of which is there."""
     source = context.model.source
-    there = {(layer.path, layer.id) for layer in context.every_layer}
     by_path: dict[Path, dict[int, list[Finding]]] = {}
     for finding in findings:
         match = _NAMED.match(source.data, finding.offset)
@@ -120,6 +119,7 @@ def _of_lost_layers(context: Context, findings: Sequence[Finding]) -> Iterator[D
         if is_number(number):
             path = finding.layer.path if finding.layer is not None else ()
             by_path.setdefault(path, {}).setdefault(int(number), []).append(finding)
+    there = {(layer.path, layer.id) for layer in context.every_layer} if by_path else set()
     for path, absent in by_path.items():
         if not absent or max(absent) - min(absent) >= 2 * len(absent):
             continue

@@ -51,7 +51,11 @@ class BodyDeclarations(NamedTuple):
 
 def declared_one_by_one(layers: list[Layer], each: list[Declaration]) -> BodyDeclarations:
     """What shows of layers of which each has been looked up."""
-    valued = [position for position, declaration in enumerate(each) if _valued(declaration)]
+    valued = [
+        position
+        for position, declaration in enumerate(each)
+        if declaration.__class__ is tuple and declaration[0].valued
+    ]
     constants: list[AlikeConstants] | None = []
     for layer, declaration in zip(layers, each, strict=True):
         if constants is not None and layer.type == "Const":
@@ -87,7 +91,9 @@ class Declarations:
         if known_body is not None and known_body[0] == layers:
             return known_body[1]
         if known_body is not None or not self._by_layer.keys().isdisjoint(layers):
-            return declared_one_by_one(layers, list(map(self.of, layers)))
+            by_layer = self._sorted()
+            found = [by_layer.get(layer) or self.of(layer) for layer in layers]
+            return declared_one_by_one(layers, found)
         shared: dict[_Key, _Known] = {}
         constants: dict[_Key, AlikeConstants] = {}
         each: list[Declaration] = []
@@ -147,13 +153,19 @@ class Declarations:
 
     def of(self, layer: Layer) -> Declaration:
         """The operation of a layer, with the attributes that the layer had when first asked."""
-        for layers, declarations in self._unsorted:
-            self._by_layer.update(zip(layers, declarations, strict=True))
-        self._unsorted.clear()
-        known = self._by_layer.get(layer)
+        by_layer = self._sorted()
+        known = by_layer.get(layer)
         if known is None:
-            known = self._by_layer[layer] = self._of(layer)
+            known = by_layer[layer] = self._of(layer)
         return known
+
+    def _sorted(self) -> dict[Layer, Declaration]:
+        """The declarations of all layers that have been looked up."""
+        if self._unsorted:
+            for layers, declarations in self._unsorted:
+                self._by_layer.update(zip(layers, declarations, strict=True))
+            self._unsorted.clear()
+        return self._by_layer
 
     def _of(self, layer: Layer) -> Declaration:
         items = layer.items

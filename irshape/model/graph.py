@@ -112,7 +112,7 @@ class EdgeTexts(NamedTuple):
     """The bytes that they are in, and where these begin and end."""
 
     def edges(self) -> list[Edge]:
-        offsets = (match.start() for match in _EDGE.finditer(self.data, self.start, self.end))
+        offsets = [match.start() for match in _EDGE.finditer(self.data, self.start, self.end)]
         return list(map(Edge, *self[:4], offsets))
 
 
@@ -451,6 +451,14 @@ class Body:
     @edges.setter
     def edges(self, edges: list[Edge] | EdgeTexts) -> None:
         self._edges = edges
+
+    @property
+    def edges_begin(self) -> int:
+        """No edge begins before this place in the file."""
+        edges = self._edges
+        if isinstance(edges, EdgeTexts):
+            return edges.start
+        return edges[0].offset if edges else 0
 
     @property
     def ends(self) -> EdgeTexts:

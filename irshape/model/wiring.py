@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
-from .graph import Body, Port, PortDims, PortHeads, dims_of, heads_of
+from .graph import Body, Layer, Port, PortDims, PortHeads, dims_of, heads_of
 from .ids import lenient_id
 
 OutputRef = tuple[int, int]
@@ -106,6 +106,30 @@ def _wire_complete(body: Body) -> Wiring | None:
     except (KeyError, ValueError):  # a layer or a port that is not there
         return None
     unlike.sort()
+    complete = Complete(producers, heads, dims)
+    if forward:
+        return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
+    return Wiring(sources, *_sorted(sources), unlike, complete)
+
+
+def rewired(layers: list[Layer], sources: Sources) -> Wiring:
+    """The wiring of layers of which it is known what feeds each input, from complete edges."""
+    heads, dims = heads_of(layers), dims_of(layers)
+    unlike: list[tuple[int, int]] = []
+    producers: list[int] = []
+    forward = True
+    for consumer, row in enumerate(sources):
+        for index, source in enumerate(row):
+            assert source is not None
+            producer, out = source
+            producers.append(producer)
+            forward = forward and producer < consumer
+            own, there = heads[consumer], heads[producer]
+            if (
+                own.input_precisions[index] != there.output_precisions[out]
+                or dims[consumer][index] != dims[producer][there.inputs + out]
+            ):
+                unlike.append((consumer, index))
     complete = Complete(producers, heads, dims)
     if forward:
         return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)

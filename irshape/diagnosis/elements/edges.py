@@ -118,22 +118,22 @@ def _sources(
     for at, index in places or table.get(port.dims, ()):
         if at == position or (at > position and scene.in_order):
             continue  # a producer behind its consumer would close a cycle
-        output = scene.layers[at].outputs[index]
-        if not (bare or alike(port, output)):
-            continue
+        heads = scene.heads[at]
+        if not bare and port.precision not in (None, heads.output_precisions[index]):
+            continue  # the shape is that of the table
         unused = (at, index) not in scene.taken
         number = scene.layers[at].id
         between = is_number(number) and low <= int(number) <= high
         cost = 0.9 + (0.0 if unused else 0.3) + (0.0 if edge is None or between else 0.4)
-        alone = len(scene.layers[at].outputs) == 1 and not bare
+        alone = heads.only_output is not None and not bare
         if unused and alone and edge is not None and number != edge.from_layer:
             cost -= 0.4  # the layer would be there for nothing
         cost += 0.2 if at > position else 0.0
         cost += 0.2 if (at, index) in fed else 0.0
-        ranked.append((cost, abs(position - at), at, output))
+        ranked.append((cost, abs(position - at), at, index))
     ranked.sort(key=lambda entry: entry[:3])
-    for rank, (cost, _, at, output) in enumerate(ranked[:MAX_SOURCES]):
-        yield cost + 0.01 * rank, at, output
+    for rank, (cost, _, at, index) in enumerate(ranked[:MAX_SOURCES]):
+        yield cost + 0.01 * rank, at, scene.layers[at].outputs[index]
 
 
 def is_as_chosen(scene: Scene, source: tuple[int, int]) -> bool:
@@ -372,14 +372,14 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
     if target is None or source is None:
         return
     at, port = target
-    if is_as_chosen(scene, (source[0], scene.layers[source[0]].outputs.index(source[1]))):
-        return
     low, high = ids_around(scene, edge)
     disordered = not is_number(edge.from_layer) or not low <= int(edge.from_layer) <= high
-    consumer = scene.layers[at].label
     fits = alike(port, source[1]) or (not port.dims and port.precision is None)
     if finding.rule != CYCLE and fits and not disordered:
         return
+    if is_as_chosen(scene, (source[0], scene.layers[source[0]].outputs.index(source[1]))):
+        return
+    consumer = scene.layers[at].label
     for cost, other, output in _sources(scene, at, port, edge):
         number, outputs = scene.layers[other].id, scene.layers[other].outputs
         in_place = disordered and is_number(number) and low <= int(number) <= high

@@ -246,14 +246,12 @@ def _disordered(scene: Scene, one: int, other: int) -> bool:
 
 def _takes(scene: Scene, layer: Layer, number: str) -> bool:
     """Whether the edges that name an id name the ports of a layer, every input once."""
-    edges = scene.edges_to.get(number, ())
-    if len(edges) != len(layer.inputs):
+    edges, heads = scene.edges_to.get(number, ()), layer.port_heads
+    if len(edges) != heads.inputs:
         return False
-    outputs = {port.id for port in layer.outputs}
-    inputs = sorted(port.id for port in layer.inputs)
-    incoming = sorted(edge.to_port for edge in edges)
-    outgoing = {edge.from_port for edge in scene.edges_from.get(number, ())}
-    return incoming == inputs and outgoing <= outputs
+    if sorted([edge.to_port for edge in edges]) != sorted(heads.input_ids):
+        return False
+    return all(edge.from_port in heads.output_ids for edge in scene.edges_from.get(number, ()))
 
 
 def _exchanged_types(scene: Scene, one: int, other: int) -> Iterator[Candidate]:

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 
 from ...formats.ir.edits import Edit, rename_attribute
-from ...model.graph import Edge, Finding, Layer
+from ...model.graph import Edge, Finding, Layer, heads_of
 from ...model.ids import is_number, lenient_id
 from ...ops import registry
 from ...rule_ids import (
@@ -254,17 +254,12 @@ def _types_by_form(scene: Scene, layer: Layer) -> list[str]:
         names.append("Result")
     elif not layer.inputs:
         names.append("Const" if layer.attribute("offset") is not None else "Parameter")
-    given = set(layer.items[::2])
     alike = [
-        other
-        for other in scene.context.every_layer
-        if other is not layer
-        and len(other.inputs) == len(layer.inputs)
-        and len(other.outputs) == len(layer.outputs)
-        and set(other.items[::2]) == given
-        and other.version == layer.version
+        other.type
+        for other in _of_form(scene, layer)
+        if other is not layer and other.version == layer.version
     ]
-    names += [name for name, _ in Counter(other.type for other in alike).most_common(6)]
+    names += [name for name, _ in Counter(alike).most_common(6)]
     return list(dict.fromkeys(names))
 
 
@@ -308,18 +303,23 @@ _MISFITS = ("IR3", "IR4", "IR116", "IR20")
 def _types_alike(scene: Scene, layer: Layer) -> Counter[str]:
     """The other types of layers with the same attributes and as many ports, and their number."""
     own = layer.type.lower()
+    return Counter(other.type for other in _of_form(scene, layer) if other.type.lower() != own)
+
+
+def _of_form(scene: Scene, layer: Layer) -> Iterator[Layer]:
+    """The layers with the same attributes and as many ports."""
     given = set(layer.items[::2])
     items, heads = len(layer.items), layer.port_heads
-    inputs, outputs = len(heads.input_ids), len(heads.output_ids)
-    return Counter(
-        other.type
-        for other in scene.context.every_layer
-        if len(other.items) == items
-        and len((form := other.port_heads).input_ids) == inputs
-        and len(form.output_ids) == outputs
-        and set(other.items[::2]) == given
-        and other.type.lower() != own
-    )
+    inputs, outputs = heads.inputs, len(heads.output_ids)
+    layers = scene.context.every_layer
+    for other, form in zip(layers, heads_of(layers), strict=True):
+        if (
+            len(other.items) == items
+            and form.inputs == inputs
+            and len(form.output_ids) == outputs
+            and set(other.items[::2]) == given
+        ):
+            yield other
 
 
 def _other_types(scene: Scene, layer: Layer) -> Iterator[tuple[str, float] | Later]:

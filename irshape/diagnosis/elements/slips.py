@@ -7,14 +7,28 @@ from functools import lru_cache, partial
 
 from ...model.graph import Finding
 from ...rule_ids import (
+    CUSTOM_OPERATION,
     CYCLE,
+    DANGLING_EDGE,
     DUPLICATE_EDGE,
+    DUPLICATE_ID,
+    DUPLICATE_PORT,
+    INPUT_COUNT,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
+    MALFORMED_ID,
     MISSING_EDGE,
     MISSPELT_ELEMENT,
+    OUTPUT_COUNT,
     OUTPUT_SHAPE_MISMATCH,
     OUTPUT_TYPE_MISMATCH,
+    PORT_MAP,
     UNKNOWN_ELEMENT,
+    UNKNOWN_PRECISION,
+    UNKNOWN_TYPE,
     UNKNOWN_VARIABLE,
+    UNKNOWN_VERSION,
+    UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
 )
 from ..candidate import Candidate
@@ -102,6 +116,14 @@ _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.6, layer_ports_causes),
 )
 """The same for findings with a layer."""
+_OF_IDS = (
+    *(DANGLING_EDGE.code, DUPLICATE_EDGE.code, MISSING_EDGE.code, INPUT_COUNT.code),
+    *(OUTPUT_COUNT.code, INPUT_MISMATCH.code, INPUT_TYPE_MISMATCH.code),
+)
+_OF_PORTS = (
+    *(INPUT_MISMATCH.code, INPUT_TYPE_MISMATCH.code, OUTPUT_SHAPE_MISMATCH.code),
+    *(OUTPUT_TYPE_MISMATCH.code, UNPROVEN_DIMENSION.code),
+)
 _OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
     doubled_edge_causes: DUPLICATE_EDGE.code,
     missing_edge_causes: MISSING_EDGE.code,
@@ -110,6 +132,29 @@ _OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
     variable_causes: UNKNOWN_VARIABLE.code,
     element_causes: (MISSPELT_ELEMENT.code, UNKNOWN_ELEMENT.code),
     edge_declaration_causes: (OUTPUT_SHAPE_MISMATCH.code, OUTPUT_TYPE_MISMATCH.code),
+    swapped_value_causes: (
+        *(CUSTOM_OPERATION.code, MALFORMED_ID.code, UNKNOWN_PRECISION.code),
+        *(UNKNOWN_TYPE.code, UNKNOWN_VERSION.code),
+    ),
+    mapped_id_causes: PORT_MAP.code,
+    shifted_entry_causes: PORT_MAP.code,
+    reordered_input_causes: ("IR20", "IR4"),
+    other_target_causes: ("IR402", "IR110", "IR113"),
+    copy_causes: (
+        *(DUPLICATE_ID.code, DUPLICATE_PORT.code, MISSING_EDGE.code, OUTPUT_COUNT.code),
+        *("IR20", "IR4"),
+    ),
+    port_id_causes: (
+        *(DANGLING_EDGE.code, DUPLICATE_PORT.code, INPUT_COUNT.code, MALFORMED_ID.code),
+        *(MISSING_EDGE.code, OUTPUT_COUNT.code),
+    ),
+    lost_input_causes: (INPUT_COUNT.code, PORT_MAP.code, OUTPUT_SHAPE_MISMATCH.code),
+    shifted_id_causes: _OF_IDS,
+    shared_id_causes: (
+        *(DANGLING_EDGE.code, DUPLICATE_EDGE.code, DUPLICATE_ID.code, MISSING_EDGE.code),
+    ),
+    layer_ports_causes: _OF_PORTS,
+    replaced_output_causes: (*_OF_IDS, *_OF_PORTS),
     crossed_edge_causes: ("IR20", "IR4", "IR118", CYCLE.code),
     other_source_causes: ("IR20", "IR4", CYCLE.code),
     parameter_causes: ("IR20", "IR4"),
@@ -118,6 +163,9 @@ _OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
 }
 """Those that only findings of some rules have to do with: the codes, or how these begin."""
 
+_OF_BODIES = (mapped_id_causes, shifted_entry_causes, port_map_causes, entry_causes)
+"""Those that only layers with bodies have to do with."""
+
 
 def slips(scene: Scene, finding: Finding, position: int | None) -> Iterator[CandidateSource]:
     """What makes the slips that may be behind a finding, at a layer or at none."""
@@ -125,11 +173,20 @@ def slips(scene: Scene, finding: Finding, position: int | None) -> Iterator[Cand
         yield CandidateSource(least, partial(anywhere, scene, finding, position))
     if position is None:
         return
-    for least, causes in _of_rule(finding.rule.code):
+    layer = scene.layers[position]
+    for least, causes in _of_rule(finding.rule.code, layer.is_constant, bool(layer.bodies)):
         yield CandidateSource(least, partial(causes, scene, finding, position))
 
 
-@lru_cache(maxsize=256)
-def _of_rule(code: str) -> tuple[tuple[float, _MakesCandidates], ...]:
-    """What makes candidates for the findings of a rule."""
-    return tuple(row for row in _LAYER_CAUSES if code.startswith(_OF_FEW_RULES.get(row[1], "")))
+@lru_cache(maxsize=512)
+def _of_rule(
+    code: str, is_constant: bool, has_bodies: bool
+) -> tuple[tuple[float, _MakesCandidates], ...]:
+    """What makes candidates for the findings of a rule at a layer."""
+    return tuple(
+        row
+        for row in _LAYER_CAUSES
+        if code.startswith(_OF_FEW_RULES.get(row[1], ""))
+        and (has_bodies or row[1] not in _OF_BODIES)
+        and (is_constant or row[1] is not constant_data_causes)
+    )

@@ -432,7 +432,7 @@ def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:
 def _moved(window: _Window) -> Iterator[Slip]:
     """Some lines stand before or behind some others."""
     text, starts, tags, states = window.text, window.starts, window.tags, window.states
-    for first, middle, end in _exchanges(window.broken, len(tags)):
+    for first, middle, end in _exchanges(window):
         exchanged = [*tags[middle:end], *tags[first:middle]]
         if not window.goes_on(states[first], exchanged, end):
             continue
@@ -447,17 +447,21 @@ def _moved(window: _Window) -> Iterator[Slip]:
         yield Slip((edit,), "they are exchanged", cause, offset, doubtful=True)
 
 
-def _exchanges(broken: int, count: int) -> list[tuple[int, int, int]]:
+def _exchanges(window: _Window) -> list[tuple[int, int, int]]:
     """Where two blocks of lines, of which one has to be moved, begin, meet and end.
 
-    Those first of which fewest lines are moved, and by the shortest way.
+    The first line of the second may stand where the first begins. Those come first of which fewest
+    lines are moved, and by the shortest way.
     """
+    broken, tags = window.broken, window.tags
+    count = len(tags)
     rows = [
-        (first, first + length, first + length + way)
+        (first, middle, end)
         for first in range(max(0, broken - MAX_WAY), min(broken, count - 2) + 1)
-        for length in range(1, MAX_WAY + MAX_MOVED)
-        for way in range(1, MAX_WAY + 1)
-        if min(length, way) <= MAX_MOVED and broken < first + length + way <= count
+        for middle in range(first + 1, min(first + MAX_WAY + MAX_MOVED, count))
+        if (tag := tags[middle]) is not None and step(window.states[first], tag) is not None
+        for end in range(max(middle, broken) + 1, min(middle + MAX_WAY, count) + 1)
+        if min(middle - first, end - middle) <= MAX_MOVED
     ]
     return sorted(rows, key=lambda row: _way(row, broken))
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from ...inference.body_engine import BodyEngine
 from ...inference.result import BodyResult
-from ...model.graph import Body, Edge, Finding, Layer, Port
+from ...model.graph import Body, Edge, Finding, Layer, Port, PortHeads, dims_of, heads_of
 from ...model.ids import is_number, plain_id
 from ...model.source import Source
 from ...ops.tensors import Tensor
@@ -54,6 +54,11 @@ class Scene:
     def spans(self) -> list[tuple[int, int]]:
         """The bytes of each layer."""
         return [(layer.offset, end) for layer, end in zip(self.layers, self._ends, strict=True)]
+
+    @cached_property
+    def heads(self) -> list[PortHeads]:
+        """What the ports of each layer have besides dimensions."""
+        return heads_of(self.layers)
 
     @cached_property
     def engine(self) -> BodyEngine:
@@ -207,9 +212,9 @@ class Scene:
     def outputs_by_shape(self) -> dict[tuple[int, ...] | None, list[tuple[int, int]]]:
         """The outputs by the shape that they declare: layer and port."""
         outputs: dict[tuple[int, ...] | None, list[tuple[int, int]]] = {}
-        for at, layer in enumerate(self.layers):
-            inputs = len(layer.port_heads.input_ids)
-            for index, dims in enumerate(layer.port_dims[inputs:]):
+        rows = zip(self.heads, dims_of(self.layers), strict=True)
+        for at, (own, every) in enumerate(rows):
+            for index, dims in enumerate(every[own.inputs :]):
                 outputs.setdefault(dims, []).append((at, index))
         return outputs
 
@@ -394,6 +399,8 @@ class Scene:
 
     def edge_at(self, offset: int) -> Edge | None:
         """The edge in whose tag an offset lies."""
+        if offset < self.body.edges_begin:
+            return None
         edges = self.body.edges
         at = bisect_right(self.edge_offsets, offset) - 1
         if at < 0:

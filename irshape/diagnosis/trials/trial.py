@@ -18,7 +18,7 @@ from ...inference.result import Inference, Mismatch, OutputCount
 from ...inference.walk import Walk
 from ...model.graph import Edge, Finding, Layer, Model
 from ...model.weights import Weights
-from ...model.wiring import wire
+from ...model.wiring import Wiring, rewired, wire
 from ...ops.registry import UnknownOperation
 from ...ops.tensors import Tensor
 from ...rule_ids import (
@@ -368,7 +368,7 @@ class Trial:
         else:
             engine = BodyEngine(model, lasting=True)
             engine.declarations = scene.engine.declarations
-        walk = _PartWalk(engine, model, presets)
+        walk = _PartWalk(engine, model, self._wiring(model, positions, changed), presets)
         walk.run({}, False)
         inference = Inference(model, walk.result)
         context = Context(model, inference, scene.context.settings, reasons=False)
@@ -377,6 +377,23 @@ class Trial:
         if kept >= _OF_ENDS and scene.soundly_linked and model.net.edges == self._edges:
             kept |= {"edges"}
         return _Part(context, meant, outside, kept)
+
+    def _wiring(self, model: Model, positions: Sequence[int], changed: set[str]) -> Wiring:
+        """What feeds the layers of the part as it was read: what feeds them in the whole, unless
+        ids or edges are changed, or the whole leaves edges or inputs over."""
+        whole, net = self.scene.result.wiring, model.net
+        if whole.complete is None or not changed.isdisjoint(_OF_ENDS) or net.edges != self._edges:
+            return wire(net)
+        place = {at: index for index, at in enumerate(positions)}
+        return rewired(
+            net.layers,
+            [
+                [source and (place[source[0]], source[1]) for source in whole.sources[at]]
+                if at in self._inside
+                else []
+                for at in positions
+            ],
+        )
 
     @cached_property
     def _told(self) -> set[str]:
@@ -417,9 +434,13 @@ class _PartWalk(Walk):
     """A pass over a part, in which the layers at the boundary have the tensors of the whole."""
 
     def __init__(
-        self, engine: BodyEngine, model: Model, presets: Mapping[int, tuple[Tensor, ...]]
+        self,
+        engine: BodyEngine,
+        model: Model,
+        wiring: Wiring,
+        presets: Mapping[int, tuple[Tensor, ...]],
     ) -> None:
-        super().__init__(engine, model.net, wire(model.net), compare=True)
+        super().__init__(engine, model.net, wiring, compare=True)
         self.presets = presets
         self.remembers = self.passes = False  # those at the boundary have other outputs
 

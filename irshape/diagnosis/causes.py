@@ -34,6 +34,7 @@ from .groups import (
 )
 from .search import Search, of_values, without
 from .telling import cause_as_finding
+from .trials.stage import Stage
 from .trials.trial import of_layers
 from .trials.work import Work
 
@@ -118,7 +119,7 @@ def _causes(
     """The causes in the file as a whole and in single places; and the findings that neither a cause
     in the whole file explains nor are true by themselves."""
     diagnoses: list[Diagnosis] = []
-    work = Work(context)
+    work, stage = Work(context), Stage(context, everything)
     astray = len(context.results) > 1 and any(f.rule in _ASTRAY for f in graver)
     data = context.model.source.data
     comments = b"!" in data and b"<!--" in data  # a single byte is found far faster
@@ -138,7 +139,7 @@ def _causes(
     if len(graver) > 1 or any(f.rule == CONSTANT_OUT_OF_RANGE for f in graver):
         from .whole_file import whole_file_cause
 
-        single = partial(_single, everything, as_read, work)
+        single = partial(_single, stage, as_read, work)
         whole = whole_file_cause(context, graver, single, work)
         if whole is not None:
             diagnoses.append(whole)
@@ -147,7 +148,7 @@ def _causes(
     graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
     if len(graver) > MAX_FINDINGS:
         return diagnoses, graver
-    diagnoses += Search(context, everything, graver, work, huge, as_read=as_read).run()
+    diagnoses += Search(context, graver, work, huge, stage=stage, as_read=as_read).run()
     rest = without(graver, diagnoses)
     if 1 < len(rest) < len(graver):  # the others hid what they have in common
         from .whole_file import another_batch
@@ -158,7 +159,7 @@ def _causes(
 
 
 def _single(
-    everything: Sequence[Finding],
+    stage: Stage,
     as_read: bool,
     work: Work,
     context: Context,
@@ -166,7 +167,7 @@ def _single(
     count: int,
 ) -> Diagnosis | None:
     """The one constant that explains so many findings, if there is one."""
-    search = Search(context, everything, findings, work, as_read=as_read)
+    search = Search(context, findings, work, stage=stage, as_read=as_read)
     for finding in search.waiting[:2]:
         for scene, position in search.places(finding):
             if position is None:

@@ -51,6 +51,7 @@ from .trials.parts import (
 )
 from .trials.reading import is_as_written
 from .trials.scene import Scene
+from .trials.stage import Stage
 from .trials.trial import Key, Trial, Wanted, take
 from .trials.work import OF_A_BIN, OF_A_LOOK, OF_A_PORT_MAP, OF_A_SCENE, OF_A_SOURCE, Work
 
@@ -98,17 +99,16 @@ class Search:
     def __init__(
         self,
         context: Context,
-        everything: Sequence[Finding],
         findings: Sequence[Finding],
         work: Work,
         consequences: Sequence[Finding] = (),
         *,
+        stage: Stage,
         as_read: bool = False,
     ) -> None:
         self.context = context
         self.as_read = as_read
-        self.everything = everything
-        """All that the rules that look at layers found, reported or not."""
+        self.stage = stage
         self.consequences = consequences
         """Findings that are no cause by themselves."""
         around = {f.layer.path[:at] for f in findings if f.layer for at in range(len(f.layer.path))}
@@ -122,11 +122,11 @@ class Search:
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
         self.work = work
         self.scenes: dict[Body, Scene] = {}
+        """Those that this search has looked at."""
         self.bodies: dict[Layer, Body] = {
             layer: body for body in context.results for layer in body.layers
         }
         self.by_path = {body.path: body for body in context.results}
-        self.trials: dict[tuple[Body, frozenset[int]], Trial] = {}
         self.causes: dict[int, Diagnosis | None] = {}
         self.looser = 0
         """How many ports came to declare less than is inferred with the last change."""
@@ -199,10 +199,10 @@ class Search:
         """A body as it is looked at; None if it was not inferred."""
         scene = self.scenes.get(body)
         if scene is None:
-            result = self.context.results.get(body)
-            if result is None:
+            scene = self.stage.scene(body)
+            if scene is None:
                 return None
-            scene = self.scenes[body] = Scene(self.context, result, self.everything)
+            self.scenes[body] = scene
             self.work.count(OF_A_SCENE * len(scene.layers))
         return scene
 
@@ -514,11 +514,7 @@ class Search:
 
     def known_trial(self, scene: Scene, core: Iterable[int]) -> Trial:
         """The trial of a part, which is made once."""
-        key = (scene.body, frozenset(core))
-        trial = self.trials.get(key)
-        if trial is None:
-            trial = self.trials[key] = Trial(scene, key[1])
-        return trial
+        return self.stage.trial(scene, frozenset(core))
 
     def enclosed_trial(self, scene: Scene, candidate: Candidate, finding: Finding) -> Trial | None:
         """The part of a body that a change may concern, if nothing around the body matters."""

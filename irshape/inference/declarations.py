@@ -92,8 +92,9 @@ class Declarations:
             return known_body[1]
         if known_body is not None or not self._by_layer.keys().isdisjoint(layers):
             by_layer = self._sorted()
-            found = [by_layer.get(layer) or self.of(layer) for layer in layers]
-            return declared_one_by_one(layers, found)
+            return declared_one_by_one(
+                layers, [by_layer.get(layer) or self.of(layer) for layer in layers]
+            )
         shared: dict[_Key, _Known] = {}
         constants: dict[_Key, AlikeConstants] = {}
         each: list[Declaration] = []

@@ -52,10 +52,14 @@ def concerned(
 
 def _flagged_behind(scene: Scene, touched: set[int], findings: Sequence[Finding]) -> set[int]:
     """The layers on the way from some to others that have findings of their own."""
-    flagged = flagged_layers(scene, findings)
+    flagged = flagged_layers(scene, findings) - touched
+    if not flagged:
+        return set()
     came: dict[int, int] = dict.fromkeys(touched, -1)
     waiting = sorted(touched)
     for at in waiting:
+        if flagged <= came.keys():
+            break
         for _, consumer, _ in scene.consumers[at]:
             if consumer not in came and len(came) < MAX_BEHIND:
                 came[consumer] = at

@@ -179,11 +179,12 @@ class Scene:
     @cached_property
     def narrowed(self) -> list[int]:
         """The Parameters whose shape fixes a size that their port leaves open."""
+        parameters = self.context.by_type.get("parameter", ())
         return [
             at
-            for at, layer in enumerate(self.layers)
-            if layer.is_parameter
-            and len(layer.outputs) == 1
+            for body, at in parameters
+            if body is self.body
+            and len((layer := self.layers[at]).outputs) == 1
             and (dims := layer.outputs[0].dims)
             and (tensor := next(iter(self.outputs(at)), None)) is not None
             and tensor.shape.dims is not None

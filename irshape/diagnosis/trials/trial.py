@@ -410,7 +410,7 @@ def _changed(layer: Layer, original: Layer, *, inside: bool) -> Iterator[str]:
         yield from ("bodies", "constants")
     if layer.id != original.id:
         yield "ids"
-    if layer.items != original.items:
+    if layer.items != original.items and original.is_constant:
         yield "constants"
     heads, before = layer.port_heads, original.port_heads
     if heads.output_ids != before.output_ids or (inside and heads.input_ids != before.input_ids):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from ..model.graph import Model
@@ -38,7 +39,8 @@ def infer(
 
         return Inference(model, infer_fragments(engine, compare=compare))
     overrides = _input_shapes(model, shapes) if shapes else {}
-    result = engine.infer_body(model.net, overrides, compare=compare)
+    with nullcontext() if model.weights is None else model.weights.read_sparsely():
+        result = engine.infer_body(model.net, overrides, compare=compare)
     return Inference(model, result, engine=engine if compare else None)
 
 

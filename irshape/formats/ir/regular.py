@@ -59,9 +59,9 @@ def read_layers(window: Window, at: int, body: Body) -> int:
         at = _read_layers(window, at, body, 1 if trust > 0 else _SOME, unlike)
         if trust > 0:
             if unlike and len(layers) > count:
-                stencils.learn(*unlike[0], len(layers))
+                stencils.learn(*unlike[0], layers[-1])
         else:
-            trust = _TRUST if len(unlike) > _SOME // 2 else 0
+            trust = _TRUST if len(unlike) > _SOME // 4 else 0
         read = len(layers) - count
         if (at == begun or read < (1 if trust > 0 else _SOME)) and not window.cover(at):
             return at
@@ -79,8 +79,10 @@ def _read_layers(
 ) -> int:
     """The same for at most so many layers, which end in the text of the window.
 
-    unlike: takes head and content of those whose content has hardly come before.
+    unlike: takes head and content of those whose content has hardly come before; of a single layer
+    in any case.
     """
+    alone = most == 1
     text, origin, layers, path = window.text, window.start, body.layers, body.path
     match, find, known = LAYER.match, text.find, FORMS.get
     most += len(layers)
@@ -107,9 +109,9 @@ def _read_layers(
             names.append(tensor)
         left += text[rest:end]
         form: Form | Outline | None = known(left)
-        if form is None:
+        if form is None or alone:
             unlike.append((head, left))
-            form = form_of(left)
+            form = form or form_of(left)
         if (
             form is None
             or not (offset.isdecimal() if form.offset_at >= 0 else not offset)

@@ -20,8 +20,8 @@ LAYER = re.compile(
 
 
 class Stencil:
-    """What layers have in common that differ in id, name, tensor names, dimensions, and values of
-    attributes that contain digits."""
+    """What layers have in common that differ in id, name, tensor names, dimensions, `<rt_info>`,
+    and values of attributes that contain digits."""
 
     def __init__(self, head: re.Match[str], content: str) -> None:
         """head: the match of `LAYER` for one of these layers. content: what it contains, regular,
@@ -36,10 +36,13 @@ class Stencil:
         self.items = _differing(form.items, form.offset_at, match, pattern)
         """The indices of the items that differ. Their values are the groups behind the name."""
         self.behind_items = pattern.groups
+        self.rt_info = 0 if form.rt_info is None else pattern.add_values(*form.rt_info) + 1
+        """The number of the group of `<rt_info>`; 0 where there is none."""
+        self.before_ports = pattern.groups
         """The number of the group before all ports."""
-        self.begin = -pattern.at if self.items else len(behind_name)
+        self.begin = -pattern.at if pattern.at else len(behind_name)
         """From the end of that group to where the content would begin with the values that the
-        items have in the content given."""
+        groups have in the content given."""
         self.data = form.data + len(behind_name) if form.data >= 0 else 0
         """From the end of the name to the beginning of `<data>`; 0 where there is none."""
         self.names: list[int] = []
@@ -126,6 +129,14 @@ class _Pattern:
         self.groups += 1
         return self.groups - 1
 
+    def add_values(self, start: int, end: int) -> int:
+        """The same for elements whose attributes may have any values."""
+        group, at = "", start
+        for attribute in ATTRIBUTE.finditer(self.content, start, end):
+            group += re.escape(self.content[at : attribute.start(2)]) + VALUE
+            at = attribute.end(2)
+        return self.add(start, end, group + re.escape(self.content[at:end]))
+
     def add_sizes(self, sizes: list[re.Match[str]]) -> int:
         """The same for the dimensions of a port."""
         start, end = sizes[0].start(), sizes[-1].end()
@@ -159,17 +170,24 @@ class Stencils:
 
     def __init__(self) -> None:
         self._of_type: dict[str, list[Stencil]] = {}
-        self._count = 0
+        self._left = _MOST_AT_FIRST
+        """How many more are made, unless those that there are read many layers."""
+        self._met: set[tuple[object, ...]] = set()
+        """The kinds of layers that no stencil fitted."""
         self._first: list[Stencil] = []
         self._followers = self._first
         """Those that have followed the last one that fitted."""
 
-    def learn(self, head: re.Match[str], content: str, layers: int) -> None:
-        """Makes a stencil of a layer that none fits, unless there are many for so many layers."""
-        if head[5] is not None or self._count >= _MOST_AT_FIRST + layers // _LAYERS_FOR_ONE:
+    def learn(self, head: re.Match[str], content: str, layer: Layer) -> None:
+        """Makes a stencil of a layer that none fits, if layers of its kind seem to come again."""
+        if head[5] is not None or self._left < 1:
+            return
+        kind = layer.type, layer.items[::2], *map(len, filter(None, layer.port_dims))
+        if kind not in self._met:
+            self._met.add(kind)
             return
         stencil = Stencil(head, content)
-        self._count += 1
+        self._left -= 1
         self._of_type.setdefault(head[3], []).append(stencil)
         self._follow(stencil)
 
@@ -182,6 +200,7 @@ class Stencils:
         """Adds the layers that begin at `at` to a body as long as a stencil fits; returns where
         they end. origin: where the text begins in the file."""
         layers, path, sizes, followers = body.layers, body.path, _sizes, self._followers
+        before = len(layers)
         while True:
             for stencil in followers:
                 match = stencil.match(text, at)
@@ -191,6 +210,7 @@ class Stencils:
                 other = self._other(text, at)
                 if other is None:
                     self._followers = followers
+                    self._left += (len(layers) - before) / _LAYERS_FOR_ONE
                     return at
                 stencil, match = other
             groups = match.groups()
@@ -209,14 +229,13 @@ class Stencils:
                 layer.items = stencil.form.items
             if stencil.data:
                 layer.data_offset = origin + match.end(2) + stencil.data
-            begin = origin + match.end(stencil.behind_items) + stencil.begin
-            rt_info = stencil.form.rt_info
-            if rt_info is not None:
-                layer.rt_info_span = (begin + rt_info[0], begin + rt_info[1])
+            if stencil.rt_info:
+                start, end = match.span(stencil.rt_info)
+                layer.rt_info_span = (origin + start, origin + end)
             layer.leave_ports(
                 stencil.heads,
                 tuple([sizes[groups[index]] if index else () for index in stencil.dims]),
-                begin,
+                origin + match.end(stencil.before_ports) + stencil.begin,
                 [groups[index] for index in stencil.names],
             )
             layers.append(layer)
@@ -235,6 +254,6 @@ class Stencils:
 
 _BEFORE_ID = len('<layer id="')
 _MOST_FOLLOWERS = 8
-_MOST_AT_FIRST = 8
-_LAYERS_FOR_ONE = 512
-"""To make a stencil takes as long as it saves for some two hundred layers."""
+_MOST_AT_FIRST = 24.0
+_LAYERS_FOR_ONE = 128
+"""To make a stencil takes as long as it saves for some hundred layers."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..faults import Fault, fault, require
+from ..faults import Fault, Violation, fault
 from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
 from .axes import normalized_axis
 from .blockwise import each, in_blocks
@@ -58,13 +58,13 @@ class Clamp(UnaryWithValue):
     max: float = attribute(FLOAT, default=0.0, required=True)
 
     def infer(self, data: Tensor) -> Tensor:
-        require(
-            self.min <= self.max,
-            f"`min` is {self.min:g} and `max` {self.max:g}; min must not be above max",
-            at="min",
-            expected=f"at most {self.max:g}",
-            actual=f"{self.min:g}",
-        )
+        if not self.min <= self.max:
+            raise Violation(
+                f"`min` is {self.min:g} and `max` {self.max:g}; min must not be above max",
+                at="min",
+                expected=f"at most {self.max:g}",
+                actual=f"{self.min:g}",
+            )
         return super().infer(data)
 
     def exact(self, data: Number) -> Number:
@@ -205,14 +205,14 @@ class HardSigmoid(Operation):
 
     def infer(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
         for name, tensor in (("alpha", alpha), ("beta", beta)):
-            require(
-                tensor.rank in (None, 0) or not tensor.shape.is_static,
-                f"`{name}` has shape {tensor.shape}; expected a scalar",
-                at=name,
-                expected="[]",
-                actual=tensor.shape,
-                rule=INPUT_RANK,
-            )
+            if not (tensor.rank in (None, 0) or not tensor.shape.is_static):
+                raise Violation(
+                    f"`{name}` has shape {tensor.shape}; expected a scalar",
+                    at=name,
+                    expected="[]",
+                    actual=tensor.shape,
+                    rule=INPUT_RANK,
+                )
         return Tensor(data.element_type, data.shape)
 
     def check(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Iterator[Fault]:
@@ -462,14 +462,14 @@ class SoftMax_1(NormalizedExponential):
     also_read = ("Softmax",)
 
     def infer(self, data: Tensor) -> Tensor:
-        require(
-            self.axis >= 0,
-            f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not "
-            "know",
-            at="axis",
-            expected="0 or more",
-            actual=self.axis,
-        )
+        if self.axis < 0:
+            raise Violation(
+                f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not "
+                "know",
+                at="axis",
+                expected="0 or more",
+                actual=self.axis,
+            )
         return super().infer(data)
 
     def of(self, data: Array, axis: int) -> Array:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from ..faults import Fault, Violation, fault, require
+from ..faults import Fault, Violation, fault
 from ..rule_ids import DUPLICATE_VALUES, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
 from ..types import DYNAMIC, DYNAMIC_SHAPE, PartialShape
 from .tensors import Tensor
@@ -57,14 +57,14 @@ def single(tensor: Tensor) -> int | None:
 def require_single(tensor: Tensor, at: str = "axis") -> None:
     """Raises `Violation` unless the tensor may be a scalar, or a list of one element."""
     rank = tensor.rank
-    require(
-        rank in (None, 0) or (rank == 1 and tensor.shape[0].contains(1)),
-        f"`{at}` has shape {tensor.shape}; expected a scalar or one element",
-        at=at,
-        expected="[] or [1]",
-        actual=tensor.shape,
-        rule=INPUT_SHAPES,
-    )
+    if not (rank in (None, 0) or (rank == 1 and tensor.shape[0].contains(1))):
+        raise Violation(
+            f"`{at}` has shape {tensor.shape}; expected a scalar or one element",
+            at=at,
+            expected="[] or [1]",
+            actual=tensor.shape,
+            rule=INPUT_SHAPES,
+        )
 
 
 def duplicate_axes(

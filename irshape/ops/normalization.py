@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from ..faults import Fault, Violation, require
+from ..faults import Fault, Violation
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES
 from ..types import PartialShape
 from .axes import duplicate_axes, normalized_axis
@@ -88,22 +88,22 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
     given = axes.shape.static
     if given is None:
         return
-    require(
-        len(given) == 1,
-        f"`axes` has shape {axes.shape}; expected a list of axes",
-        at="axes",
-        expected="rank 1",
-        actual=f"rank {axes.rank}",
-        rule=INPUT_RANK,
-    )
-    require(
-        data.rank is None or given[0] <= data.rank,
-        f"`axes` has {given[0]} elements, but `data` {data} has only rank {data.rank}",
-        at="axes",
-        expected=f"at most {data.rank} elements",
-        actual=given[0],
-        rule=INPUT_SHAPES,
-    )
+    if len(given) != 1:
+        raise Violation(
+            f"`axes` has shape {axes.shape}; expected a list of axes",
+            at="axes",
+            expected="rank 1",
+            actual=f"rank {axes.rank}",
+            rule=INPUT_RANK,
+        )
+    if not (data.rank is None or given[0] <= data.rank):
+        raise Violation(
+            f"`axes` has {given[0]} elements, but `data` {data} has only rank {data.rank}",
+            at="axes",
+            expected=f"at most {data.rank} elements",
+            actual=given[0],
+            rule=INPUT_SHAPES,
+        )
 
 
 def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
@@ -131,14 +131,14 @@ class BatchNormalization(Operation):
 
     def infer(self, *inputs: Tensor) -> Tensor:
         shape, channels = inputs[self.data_at].shape, self.dimensions(*inputs).get("channels")
-        require(
-            channels is None or channels != 0,
-            f"`data` {shape} has no channels (axis 1)",
-            at="data",
-            expected="1 or more",
-            actual=0,
-            rule=INPUT_SHAPES,
-        )
+        if not (channels is None or channels != 0):
+            raise Violation(
+                f"`data` {shape} has no channels (axis 1)",
+                at="data",
+                expected="1 or more",
+                actual=0,
+                rule=INPUT_SHAPES,
+            )
         if shape.rank is not None and channels is not None:
             shape = PartialShape((shape[0], channels, *shape[2:]))
         return Tensor(common_type(inputs[self.data_at], *inputs), shape)
@@ -354,14 +354,14 @@ class GroupNormalization(Operation):
         groups, shape = self.num_groups, data.shape
         if shape.rank is not None:
             channels = shape[1]
-            require(
-                channels.is_dynamic or (channels.low >= groups and channels.low % groups == 0),
-                f"`data` {shape} has {channels} channels (axis 1), "
-                f"which cannot be divided into {groups} equal groups",
-                at="num_groups",
-                expected=f"a divisor of {channels}",
-                actual=groups,
-            )
+            if not (channels.is_dynamic or (channels.low >= groups and channels.low % groups == 0)):
+                raise Violation(
+                    f"`data` {shape} has {channels} channels (axis 1), "
+                    f"which cannot be divided into {groups} equal groups",
+                    at="num_groups",
+                    expected=f"a divisor of {channels}",
+                    actual=groups,
+                )
         return Tensor(data.element_type, shape)
 
     def evaluate(self, data: Array, scale: Array, bias: Array) -> Array:

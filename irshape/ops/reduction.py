@@ -6,7 +6,7 @@ import itertools
 import operator
 from collections.abc import Iterator
 
-from ..faults import Fault, fault, require
+from ..faults import Fault, Violation, fault
 from ..rule_ids import DUPLICATE_VALUES, INPUT_ELEMENT_TYPE, INPUT_VALUE
 from ..types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
@@ -30,15 +30,15 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
     for axis in known:
         # OpenVINO passes over the axes 0 and -1 of a scalar, unless it has to keep them
         valid = -rank <= axis < rank or (not rank and not keep_dims and axis in (0, -1))
-        require(
-            valid,
-            f"axis {axis} is out of range for `data` of rank {rank}"
-            + (f": expected {-rank} to {rank - 1}" if rank else ", which has no axes"),
-            at="axes",
-            expected=f"[{-rank}, {rank - 1}]" if rank else "no axes",
-            actual=axis,
-            rule=INPUT_VALUE,
-        )
+        if not valid:
+            raise Violation(
+                f"axis {axis} is out of range for `data` of rank {rank}"
+                + (f": expected {-rank} to {rank - 1}" if rank else ", which has no axes"),
+                at="axes",
+                expected=f"[{-rank}, {rank - 1}]" if rank else "no axes",
+                actual=axis,
+                rule=INPUT_VALUE,
+            )
     gone = {axis % rank for axis in known} if rank else set()
     if keep_dims:
         return PartialShape(ONE if i in gone else dim for i, dim in enumerate(data.shape))

@@ -81,6 +81,9 @@ class Reshape(Reinterpretation):
     def infer(self, data: Tensor, pattern: Tensor) -> Tensor:
         if pattern.value is None:
             return Tensor(data.element_type, of_length(pattern))
+        sizes = self.agreeing(data, pattern)
+        if sizes is not None:
+            return Tensor(data.element_type, PartialShape.of_sizes(sizes))
         wanted, minus_one = _pattern_dimensions(pattern)
         dims: list[Dimension] = []
         ours, theirs = (
@@ -92,15 +95,16 @@ class Reshape(Reinterpretation):
                 dims.append(DYNAMIC)
             elif self.special_zero and dim == 0:
                 if data.rank is not None:
-                    require(
-                        index < data.rank,
-                        f"pattern {shown(pattern)} has 0 at index {index}, which copies that "
-                        f"dimension of `data`, but `data` {data.shape} has {data.rank} dimensions",
-                        at="pattern",
-                        expected=f"a size, or 0 at an index below {data.rank}",
-                        actual=0,
-                        rule=INPUT_VALUE,
-                    )
+                    if index >= data.rank:
+                        raise Violation(
+                            f"pattern {shown(pattern)} has 0 at index {index}, which copies that "
+                            f"dimension of `data`, but `data` {data.shape} has {data.rank} "
+                            "dimensions",
+                            at="pattern",
+                            expected=f"a size, or 0 at an index below {data.rank}",
+                            actual=0,
+                            rule=INPUT_VALUE,
+                        )
                     ours[index] = ONE
                 dims.append(data.shape[index] if data.rank is not None else DYNAMIC)
             else:
@@ -121,9 +125,8 @@ class Reshape(Reinterpretation):
             and result.is_static
             and minus_one is None
             and not (self.special_zero and 0 in wanted)
-        ):
-            require(
-                total.fixed == known.fixed,
+        ) and total.fixed != known.fixed:
+            raise Violation(
                 f"`data` {data.shape} has {data.shape.size} elements, the pattern "
                 f"{shown(pattern)} makes a shape {result} of {result.size}",
                 at="pattern",
@@ -134,19 +137,33 @@ class Reshape(Reinterpretation):
             total.whole.merge(known.whole)
         return Tensor(data.element_type, result)
 
+    def agreeing(self, data: Tensor, pattern: Tensor) -> tuple[int, ...] | None:
+        """The sizes of the result where all sizes are known and agree, as nearly always."""
+        there, sizes = data.shape.static, pattern.known
+        if there is None or not sizes or pattern.known_by_name:
+            return None
+        if self.special_zero and 0 in sizes:
+            copied = [size or its for size, its in zip(sizes, there, strict=False)]
+            sizes = (*copied, *sizes[len(there) :])
+        total, taken = product(there), product(sizes)
+        if taken < 0 and sizes.count(-1) == 1 and not total % taken:
+            sizes = tuple([total // -taken if size == -1 else size for size in sizes])
+            taken = total
+        return sizes if taken == total and min(sizes) > 0 else None
+
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
     ) -> Dimension:
         """The dimension that stands for -1: what there is, divided by what the other dimensions
         take.
         """
-        require(
-            known.fixed != 0 or total.fixed == 0,
-            f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} is "
-            "not empty, so no size fits -1",
-            at="pattern",
-            actual=shown(pattern),
-        )
+        if known.fixed == 0 and total.fixed != 0:
+            raise Violation(
+                f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} "
+                "is not empty, so no size fits -1",
+                at="pattern",
+                actual=shown(pattern),
+            )
         there, taken = total.all, known.all
         if there.is_static and taken.is_static:
             size = there.divided(taken.low)
@@ -172,6 +189,8 @@ class Reshape(Reinterpretation):
         return size
 
     def check(self, data: Tensor, pattern: Tensor) -> Iterator[Fault]:
+        if self.agreeing(data, pattern) is not None:
+            return
         sizes, result = data.shape.static, self.infer(data, pattern).shape.static
         if sizes is not None and result is not None and product(sizes) not in (0, product(result)):
             message = (
@@ -240,24 +259,24 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
     minus_one: int | None = None
     for index, (low, high) in enumerate(zip(pattern.value.lower, pattern.value.upper, strict=True)):
         if low == high == -1:
-            require(
-                minus_one is None,
-                f"pattern {shown(pattern)} has more than one -1; only one dimension can be "
-                "derived from the others",
+            if minus_one is not None:
+                raise Violation(
+                    f"pattern {shown(pattern)} has more than one -1; only one dimension can be "
+                    "derived from the others",
+                    at="pattern",
+                    actual=shown(pattern),
+                    rule=INPUT_VALUE,
+                )
+            minus_one = index
+        if low < -1 and high < 0:
+            raise Violation(
+                f"pattern {shown(pattern)} has {low if low == high else f'{low} to {high}'} at "
+                f"index {index}; expected -1 or a size",
                 at="pattern",
-                actual=shown(pattern),
+                expected="-1, 0 or a size",
+                actual=low if low == high else f"{low}..{high}",
                 rule=INPUT_VALUE,
             )
-            minus_one = index
-        require(
-            low >= -1 or high >= 0,
-            f"pattern {shown(pattern)} has {low if low == high else f'{low} to {high}'} at index "
-            f"{index}; expected -1 or a size",
-            at="pattern",
-            expected="-1, 0 or a size",
-            actual=low if low == high else f"{low}..{high}",
-            rule=INPUT_VALUE,
-        )
         dims.append(
             DYNAMIC
             if high < 0 or (low < -1 and pattern.value.expressions is None)

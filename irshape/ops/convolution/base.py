@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...faults import Violation, require
+from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
 from ...types import DYNAMIC, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand
@@ -48,14 +48,14 @@ class Sliding(Operation):
             return self._spatial_axes_of_data(data, data.rank, filters)
         if filters.rank is not None:
             least = self.filter_lead + 1
-            require(
-                filters.rank >= least,
-                f"`filters` {filters} have no spatial axes; expected rank {least} or more",
-                at="filters",
-                expected=f"rank of at least {least}",
-                actual=f"rank {filters.rank}",
-                rule=INPUT_RANK,
-            )
+            if filters.rank < least:
+                raise Violation(
+                    f"`filters` {filters} have no spatial axes; expected rank {least} or more",
+                    at="filters",
+                    expected=f"rank of at least {least}",
+                    actual=f"rank {filters.rank}",
+                    rule=INPUT_RANK,
+                )
             return filters.rank - self.filter_lead
         given = [
             len(sizes)
@@ -67,15 +67,15 @@ class Sliding(Operation):
     def _spatial_axes_of_data(self, data: PartialShape, rank: int, filters: PartialShape) -> int:
         count = rank - 2
         filter_rank = count + self.filter_lead
-        require(
-            filters.rank in (None, filter_rank),
-            f"`filters` {filters} have rank {filters.rank}; for `data` {data} "
-            f"with {axes_in_words(count)} expected rank {filter_rank}",
-            at="filters",
-            expected=f"rank {filter_rank}",
-            actual=f"rank {filters.rank}",
-            rule=INPUT_RANK,
-        )
+        if filters.rank not in (None, filter_rank):
+            raise Violation(
+                f"`filters` {filters} have rank {filters.rank}; for `data` {data} "
+                f"with {axes_in_words(count)} expected rank {filter_rank}",
+                at="filters",
+                expected=f"rank {filter_rank}",
+                actual=f"rank {filters.rank}",
+                rule=INPUT_RANK,
+            )
         return count
 
     def check_sizes(self, axes: int) -> None:
@@ -87,18 +87,18 @@ class Sliding(Operation):
             sizes: Sizes = getattr(self, name, None)
             if not sizes:
                 continue
-            seen = ",".join(map(str, sizes))
-            require(
-                len(sizes) == axes,
-                f"`{name}` {seen} has {len(sizes)} value{'s' * (len(sizes) != 1)} "
-                f"for {axes_in_words(axes)}",
-                at=name,
-                expected=f"{axes} value{'s' * (axes != 1)}",
-                actual=seen,
-            )
-            if name in ("strides", "dilations"):
-                require(
-                    0 not in sizes,
+            if len(sizes) != axes:
+                seen = ",".join(map(str, sizes))
+                raise Violation(
+                    f"`{name}` {seen} has {len(sizes)} value{'s' * (len(sizes) != 1)} "
+                    f"for {axes_in_words(axes)}",
+                    at=name,
+                    expected=f"{axes} value{'s' * (axes != 1)}",
+                    actual=seen,
+                )
+            if 0 in sizes and name in ("strides", "dilations"):
+                seen = ",".join(map(str, sizes))
+                raise Violation(
                     f"`{name}` {seen} has a 0; expected 1 or more",
                     at=name,
                     expected="1 or more",
@@ -181,9 +181,8 @@ def axes_in_words(count: int) -> str:
 
 def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None:
     """Raises `Violation` unless `data` has as many channels as `filters` has along `axis`."""
-    if data.rank is not None and filters.rank is not None:
-        require(
-            data[1].agrees(filters[axis]),
+    if data.rank is not None and filters.rank is not None and not data[1].agrees(filters[axis]):
+        raise Violation(
             f"`data` {data} has {data[1]} channels (axis 1), "
             f"but `filters` {filters} take {filters[axis]} (their axis {axis})",
             at="filters",

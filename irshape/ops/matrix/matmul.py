@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...faults import Violation, require
+from ...faults import Violation
 from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
 from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
@@ -34,14 +34,14 @@ class MatMul(Operation):
         if a.rank is None or b.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
         for name, tensor in (("a", a), ("b", b)):
-            require(
-                tensor.rank,
-                f"`{name}` is a scalar; expected a vector or matrices",
-                at=name,
-                expected="rank 1 or more",
-                actual="rank 0",
-                rule=INPUT_RANK,
-            )
+            if not tensor.rank:
+                raise Violation(
+                    f"`{name}` is a scalar; expected a vector or matrices",
+                    at=name,
+                    expected="rank 1 or more",
+                    actual="rank 0",
+                    rule=INPUT_RANK,
+                )
         here, there = list(a.shape), list(b.shape)
         if self.transpose_a and len(here) > 1:
             here[-2:] = here[:-3:-1]
@@ -90,15 +90,15 @@ class MatMul(Operation):
             zip([ONE] * (rank - len(here)) + here, [ONE] * (rank - len(there)) + there, strict=True)
         ):
             dim = left.broadcast(right)
-            require(
-                dim is not None or left.is_dynamic or right.is_dynamic,
-                f"the batch of `a` is {left} and that of `b` {right} at axis {axis} of the "
-                "result; they must be equal, or one of them 1",
-                at="b",
-                expected=f"{left} or 1",
-                actual=right,
-                rule=INPUT_SHAPES,
-            )
+            if not (dim is not None or left.is_dynamic or right.is_dynamic):
+                raise Violation(
+                    f"the batch of `a` is {left} and that of `b` {right} at axis {axis} of the "
+                    "result; they must be equal, or one of them 1",
+                    at="b",
+                    expected=f"{left} or 1",
+                    actual=right,
+                    rule=INPUT_SHAPES,
+                )
             result.append(dim or DYNAMIC)
         return result
 
@@ -150,24 +150,24 @@ class GroupedMatMul(Operation):
         here, there = mat_a.shape, mat_b.shape
         if here.rank is None or there.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
-        require(
-            here.rank in (2, 3) and there.rank == 3,
-            f"`mat_a` {here} and `mat_b` {there} have ranks {here.rank} and {there.rank}; "
-            "expected 2 and 3, or 3 and 3",
-            at="mat_b" if here.rank in (2, 3) else "mat_a",
-            expected="ranks 2 and 3, or 3 and 3",
-            actual=f"ranks {here.rank} and {there.rank}",
-            rule=INPUT_RANK,
-        )
-        require(
-            here[-1].agrees(there[-1]),
-            f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, which "
-            f"are transposed, have {there[-1]}",
-            at="mat_b",
-            expected=here[-1],
-            actual=there[-1],
-            rule=INPUT_SHAPES,
-        )
+        if not (here.rank in (2, 3) and there.rank == 3):
+            raise Violation(
+                f"`mat_a` {here} and `mat_b` {there} have ranks {here.rank} and {there.rank}; "
+                "expected 2 and 3, or 3 and 3",
+                at="mat_b" if here.rank in (2, 3) else "mat_a",
+                expected="ranks 2 and 3, or 3 and 3",
+                actual=f"ranks {here.rank} and {there.rank}",
+                rule=INPUT_RANK,
+            )
+        if not here[-1].agrees(there[-1]):
+            raise Violation(
+                f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, "
+                f"which are transposed, have {there[-1]}",
+                at="mat_b",
+                expected=here[-1],
+                actual=there[-1],
+                rule=INPUT_SHAPES,
+            )
         if here.rank == 3:
             groups = here[0].merge(there[0])
             if groups is None:
@@ -186,14 +186,15 @@ class GroupedMatMul(Operation):
                 expected="a third input",
                 rule=INPUT_COUNT,
             )
-        require(
-            offsets.rank in (None, 1),
-            f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, a list",
-            at="offsets",
-            expected="rank 1",
-            actual=f"rank {offsets.rank}",
-            rule=INPUT_RANK,
-        )
+        if offsets.rank not in (None, 1):
+            raise Violation(
+                f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, "
+                "a list",
+                at="offsets",
+                expected="rank 1",
+                actual=f"rank {offsets.rank}",
+                rule=INPUT_RANK,
+            )
         return Tensor(element_type, (here[0], there[1]))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:

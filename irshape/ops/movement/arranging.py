@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...faults import Violation, require
+from ...faults import Violation
 from ...rule_ids import (
     INPUT_ELEMENT_TYPE,
     INPUT_SHAPES,
@@ -39,14 +39,14 @@ class Transpose(Operation):
     def infer(self, data: Tensor, order: Tensor) -> Tensor:
         rank, known = data.rank, order.known
         count = order.shape[0] if order.rank is not None else None
-        require(
-            rank is None or count is None or count == 0 or count.contains(rank),
-            f"`order` has {count} elements, but `data` {data.shape} has {rank} dimensions",
-            at="order",
-            expected=f"{rank} elements",
-            actual=count,
-            rule=INPUT_SHAPES,
-        )
+        if not (rank is None or count is None or count == 0 or count.contains(rank)):
+            raise Violation(
+                f"`order` has {count} elements, but `data` {data.shape} has {rank} dimensions",
+                at="order",
+                expected=f"{rank} elements",
+                actual=count,
+                rule=INPUT_SHAPES,
+            )
         if rank is None:
             return Tensor(data.element_type, of_length(order) if known else DYNAMIC_SHAPE)
         if known is None:
@@ -57,14 +57,14 @@ class Transpose(Operation):
     def axes(order: tuple[int, ...], rank: int) -> tuple[int, ...]:
         if not order:
             return tuple(range(rank))[::-1]
-        require(
-            sorted(order) == list(range(rank)),
-            f"`order` {listed(order)} is not a permutation of the axes 0 to {rank - 1}",
-            at="order",
-            expected=f"a permutation of 0 to {rank - 1}",
-            actual=listed(order),
-            rule=INPUT_VALUE,
-        )
+        if sorted(order) != list(range(rank)):
+            raise Violation(
+                f"`order` {listed(order)} is not a permutation of the axes 0 to {rank - 1}",
+                at="order",
+                expected=f"a permutation of 0 to {rank - 1}",
+                actual=listed(order),
+                rule=INPUT_VALUE,
+            )
         return order
 
     def infer_value(self, data: Tensor, order: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
@@ -94,20 +94,19 @@ class Reverse(Operation):
     def infer(self, data: Tensor, axis: Tensor) -> Tensor:
         masked = self.mode == "mask"
         wanted = BOOLEAN_TYPE if masked else INTEGER
-        require(
-            axis.element_type in wanted,
-            f"`axis` has element type {axis.element_type}; mode {self.mode} takes "
-            f"{'a boolean for each axis' if masked else 'axes, which are integers'}",
-            at="axis",
-            expected="boolean" if masked else "an integer",
-            actual=axis.element_type,
-            rule=INPUT_ELEMENT_TYPE,
-        )
+        if axis.element_type not in wanted:
+            raise Violation(
+                f"`axis` has element type {axis.element_type}; mode {self.mode} takes "
+                f"{'a boolean for each axis' if masked else 'axes, which are integers'}",
+                at="axis",
+                expected="boolean" if masked else "an integer",
+                actual=axis.element_type,
+                rule=INPUT_ELEMENT_TYPE,
+            )
         if data.rank is None:
             return Tensor(data.element_type, data.shape)
-        if masked:
-            require(
-                axis.rank is None or axis.shape[0].contains(data.rank),
+        if masked and not (axis.rank is None or axis.shape[0].contains(data.rank)):
+            raise Violation(
                 f"`axis` has {axis.shape} elements, but `data` {data.shape} has {data.rank} "
                 "dimensions; mode mask takes a boolean for each",
                 at="axis",
@@ -116,14 +115,14 @@ class Reverse(Operation):
                 rule=INPUT_SHAPES,
             )
         for index in () if masked else axis.known or ():
-            require(
-                max(index, 0) < data.rank,
-                f"axis {index} is out of range for `data` of rank {data.rank}",
-                at="axis",
-                expected=f"[0, {data.rank - 1}]",
-                actual=index,
-                rule=INPUT_VALUE,
-            )
+            if max(index, 0) >= data.rank:
+                raise Violation(
+                    f"axis {index} is out of range for `data` of rank {data.rank}",
+                    at="axis",
+                    expected=f"[0, {data.rank - 1}]",
+                    actual=index,
+                    rule=INPUT_VALUE,
+                )
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array, axis: Array) -> Array:
@@ -148,15 +147,15 @@ class Roll(Operation):
     axes = operand(I32_I64, rank=(0, 1), value=True)
 
     def infer(self, data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
-        require(
-            shift.rank != 1 or shift.shape.agrees(axes.shape),
-            f"`shift` has shape {shift.shape}, `axes` {axes.shape}; "
-            "expected one shift for each axis, or a scalar for all",
-            at="shift",
-            expected=axes.shape,
-            actual=shift.shape,
-            rule=INPUT_SHAPES,
-        )
+        if not (shift.rank != 1 or shift.shape.agrees(axes.shape)):
+            raise Violation(
+                f"`shift` has shape {shift.shape}, `axes` {axes.shape}; "
+                "expected one shift for each axis, or a scalar for all",
+                at="shift",
+                expected=axes.shape,
+                actual=shift.shape,
+                rule=INPUT_SHAPES,
+            )
         for axis in axes.known or ():
             if data.rank is not None:
                 normalized_axis(axis, data.rank, at="axes", of_scalar=True)
@@ -186,14 +185,14 @@ class ReverseSequence(Operation):
     def infer(self, data: Tensor, seq_lengths: Tensor) -> Tensor:
         rank = data.rank
         if rank is None:
-            require(
-                self.seq_axis >= 0,
-                f"seq_axis is {self.seq_axis}, which counts from the end, "
-                "but the rank of `data` is not known",
-                at="seq_axis",
-                expected="0 or more, or a known rank",
-                actual=self.seq_axis,
-            )
+            if self.seq_axis < 0:
+                raise Violation(
+                    f"seq_axis is {self.seq_axis}, which counts from the end, "
+                    "but the rank of `data` is not known",
+                    at="seq_axis",
+                    expected="0 or more, or a known rank",
+                    actual=self.seq_axis,
+                )
             return Tensor(data.element_type, data.shape)
         batch = normalized_axis(self.batch_axis, rank, at="batch_axis", rule=OPERATION_CONSTRAINT)
         normalized_axis(self.seq_axis, rank, at="seq_axis", rule=OPERATION_CONSTRAINT)
@@ -242,14 +241,14 @@ class ShuffleChannels(Operation):
     def infer(self, data: Tensor) -> Tensor:
         if data.rank is not None:
             channels = data.shape[normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)]
-            require(
-                channels.is_dynamic or channels.low % self.group == 0,
-                f"dimension {self.axis} of `data` {data.shape} is {channels}, "
-                f"which cannot be split into {self.group} equal groups",
-                at="group",
-                expected=f"a divisor of {channels}",
-                actual=self.group,
-            )
+            if not (channels.is_dynamic or channels.low % self.group == 0):
+                raise Violation(
+                    f"dimension {self.axis} of `data` {data.shape} is {channels}, "
+                    f"which cannot be split into {self.group} equal groups",
+                    at="group",
+                    expected=f"a divisor of {channels}",
+                    actual=self.group,
+                )
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array) -> Array:

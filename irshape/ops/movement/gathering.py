@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from ...faults import Fault, Violation, fault, require
+from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
@@ -47,14 +47,15 @@ class Gather(Operation):
         if data.rank is None or indices.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         # not declared: OpenVINO takes a scalar as long as the rank of `indices` is unknown
-        require(
-            data.rank,
-            f"`data` is a scalar; it has no axis {0 if index is None else index} to gather along",
-            at="data",
-            expected="rank 1 or more",
-            actual="rank 0",
-            rule=INPUT_RANK,
-        )
+        if not data.rank:
+            raise Violation(
+                f"`data` is a scalar; it has no axis {0 if index is None else index} "
+                "to gather along",
+                at="data",
+                expected="rank 1 or more",
+                actual="rank 0",
+                rule=INPUT_RANK,
+            )
         shared = self.shared(data, indices, batch)
         if index is None:
             others = data.rank - 1 + indices.rank - 2 * batch
@@ -66,34 +67,35 @@ class Gather(Operation):
         """`batch_dims`, counted from the front where the rank of `indices` is known."""
         batch = self.batch_dims
         if rank is not None:
-            require(
-                -rank <= batch <= rank,
-                f"batch_dims is {batch}, but `indices` has rank {rank}: expected {-rank} to {rank}",
+            if not -rank <= batch <= rank:
+                raise Violation(
+                    f"batch_dims is {batch}, but `indices` has rank {rank}: "
+                    f"expected {-rank} to {rank}",
+                    at="batch_dims",
+                    expected=f"[{-rank}, {rank}]",
+                    actual=batch,
+                )
+            batch = batch + rank if batch < 0 else batch
+        if not (axis is None or axis < 0 or batch <= axis):
+            raise Violation(
+                f"batch_dims is {self.batch_dims}, but `axis` is {axis}; "
+                "the batch dimensions must come before it",
                 at="batch_dims",
-                expected=f"[{-rank}, {rank}]",
+                expected=f"at most {axis}",
                 actual=batch,
             )
-            batch = batch + rank if batch < 0 else batch
-        require(
-            axis is None or axis < 0 or batch <= axis,
-            f"batch_dims is {self.batch_dims}, but `axis` is {axis}; "
-            "the batch dimensions must come before it",
-            at="batch_dims",
-            expected=f"at most {axis}",
-            actual=batch,
-        )
         return batch
 
     def shared(self, data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
         """The batch dimensions that `data` and `indices` share."""
         assert data.rank is not None
-        require(
-            batch <= data.rank,
-            f"batch_dims is {batch}, but `data` has rank {data.rank}",
-            at="batch_dims",
-            expected=f"at most {data.rank}",
-            actual=batch,
-        )
+        if batch > data.rank:
+            raise Violation(
+                f"batch_dims is {batch}, but `data` has rank {data.rank}",
+                at="batch_dims",
+                expected=f"at most {data.rank}",
+                actual=batch,
+            )
         return _merged(data, indices, batch)
 
     def infer_value(
@@ -241,27 +243,27 @@ class GatherND(Operation):
         batch = self.batch_dims
         for name, tensor in (("data", data), ("indices", indices)):
             rank = tensor.rank
-            require(
-                batch >= 0 and (rank is None or batch < rank),
-                f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: "
-                "expected 0 or more, and less than the rank",
-                at="batch_dims",
-                expected=f"0 to {rank - 1}" if rank else "0 or more",
-                actual=batch,
-            )
+            if batch < 0 or (rank is not None and batch >= rank):
+                raise Violation(
+                    f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: "
+                    "expected 0 or more, and less than the rank",
+                    at="batch_dims",
+                    expected=f"0 to {rank - 1}" if rank else "0 or more",
+                    actual=batch,
+                )
         if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         length = indices.shape[-1].low
-        require(
-            batch + length <= data.rank,
-            f"`indices` {indices.shape} contains tuples of {length} indices, but `data` "
-            f"{data.shape} "
-            f"has {data.rank - batch} dimensions after the {batch} of the batch",
-            at="indices",
-            expected=f"tuples of at most {data.rank - batch}",
-            actual=length,
-            rule=INPUT_SHAPES,
-        )
+        if batch + length > data.rank:
+            raise Violation(
+                f"`indices` {indices.shape} contains tuples of {length} indices, but `data` "
+                f"{data.shape} "
+                f"has {data.rank - batch} dimensions after the {batch} of the batch",
+                at="indices",
+                expected=f"tuples of at most {data.rank - batch}",
+                actual=length,
+                rule=INPUT_SHAPES,
+            )
         leading = self.joined(_merged(data, indices, batch))
         rest = data.shape[batch + length :]
         return Tensor(data.element_type, (*leading, *indices.shape[batch:-1], *rest))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from ...faults import Fault, Violation, fault, require
+from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed, normalized_axis, picked, require_single, single
@@ -176,14 +176,14 @@ class Split(Operation):
             return (_of_rank(data),) * count
         index = normalized_axis(index, rank)
         length = data.shape[index]
-        require(
-            length.low % count == 0 if length.is_static else length.high >= count,
-            f"dimension {index} of `data` {data.shape} is {length}, "
-            f"which cannot be split into {count} equal parts",
-            at="num_splits",
-            expected=f"a divisor of {length}",
-            actual=count,
-        )
+        if length.low % count if length.is_static else length.high < count:
+            raise Violation(
+                f"dimension {index} of `data` {data.shape} is {length}, "
+                f"which cannot be split into {count} equal parts",
+                at="num_splits",
+                expected=f"a divisor of {length}",
+                actual=count,
+            )
         part = length.multiple_of(count) // count
         return (Tensor(data.element_type, _with(data.shape, index, part)),) * count
 
@@ -229,34 +229,36 @@ class VariadicSplit(Operation):
             return _named_parts(length, split_lengths, count)
         seen = listed(known)
         for part in known:
-            require(
-                part >= -1,
-                f"`split_lengths` {seen} contains {part}; expected a length or -1",
+            if part < -1:
+                raise Violation(
+                    f"`split_lengths` {seen} contains {part}; expected a length or -1",
+                    at="split_lengths",
+                    expected="-1 or more",
+                    actual=part,
+                    rule=INPUT_VALUE,
+                )
+        if known.count(-1) > 1:
+            raise Violation(
+                f"`split_lengths` {seen} contains -1 more than once",
                 at="split_lengths",
-                expected="-1 or more",
-                actual=part,
+                expected="one -1 at most",
+                actual=seen,
                 rule=INPUT_VALUE,
             )
-        require(
-            known.count(-1) <= 1,
-            f"`split_lengths` {seen} contains -1 more than once",
-            at="split_lengths",
-            expected="one -1 at most",
-            actual=seen,
-            rule=INPUT_VALUE,
-        )
         total = sum(part for part in known if part != -1)
-        require(
+        if not (
             -1 in known
             or total == length.low
             or (length.is_dynamic and not length.contains(total))  # the check reports it
-            or (length.is_dynamic and length.agrees(Dimension.of(total))),
-            f"`split_lengths` {seen} add up to {total}, but the axis has length {length}",
-            at="split_lengths",
-            expected=f"a sum of {length}",
-            actual=total,
-            rule=INPUT_VALUE,
-        )
+            or (length.is_dynamic and length.agrees(Dimension.of(total)))
+        ):
+            raise Violation(
+                f"`split_lengths` {seen} add up to {total}, but the axis has length {length}",
+                at="split_lengths",
+                expected=f"a sum of {length}",
+                actual=total,
+                rule=INPUT_VALUE,
+            )
         rest = (
             Dimension(max(length.low - total, 0))
             if length.is_static

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...faults import Fault, fault, require
+from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import normalized_axis, picked
@@ -137,6 +137,8 @@ def _one_sided(bounds: Bounds, dim: Dimension, *, before_first: bool, past_last:
 
 def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
     """The size of a slice of an axis."""
+    if dim.low == dim.high < UNBOUNDED and start[0] == start[1] and stop[0] == stop[1]:
+        return Dimension.of(Run.of(dim.low, start[0], stop[0], step).taken)
     start_low, start_high = _one_sided(start, dim, before_first=False, past_last=step > 0)
     stop_low, stop_high = _one_sided(stop, dim, before_first=step < 0, past_last=True)
     if step < 0:
@@ -173,14 +175,14 @@ class SlicedAxes:
             if known is not None and data.rank is not None:
                 normalized = [normalized_axis(axis, data.rank, at="axes") for axis in known]
                 self.index = {axis: position for position, axis in enumerate(normalized)}
-                require(
-                    len(self.index) == len(known),
-                    f"`axes` {list(known)} names an axis twice; expected each axis only once",
-                    at="axes",
-                    expected="unique axes",
-                    actual=list(known),
-                    rule=DUPLICATE_VALUES,
-                )
+                if len(self.index) != len(known):
+                    raise Violation(
+                        f"`axes` {list(known)} names an axis twice; expected each axis only once",
+                        at="axes",
+                        expected="unique axes",
+                        actual=list(known),
+                        rule=DUPLICATE_VALUES,
+                    )
         elif start.rank == 1 and start.shape[0].is_static:
             self.index = {axis: axis for axis in range(start.shape[0].low)}
 
@@ -197,15 +199,15 @@ class SlicedAxes:
                 dims.append(up_to(dim))
             else:
                 at = self.index[axis]
-                require(
-                    steps[at],
-                    f"`step` {list(steps)} is 0 at index {at}; expected a positive or negative "
-                    "step",
-                    at="step",
-                    expected="not 0",
-                    actual=0,
-                    rule=INPUT_VALUE,
-                )
+                if not steps[at]:
+                    raise Violation(
+                        f"`step` {list(steps)} is 0 at index {at}; expected a positive or negative "
+                        "step",
+                        at="step",
+                        expected="not 0",
+                        actual=0,
+                        rule=INPUT_VALUE,
+                    )
                 dims.append(sliced(dim, begins[at], ends[at], steps[at]))
         return dims
 
@@ -216,9 +218,8 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
     for name, tensor in lists.items():
         if tensor is None:
             continue
-        if tensor.rank is not None and data_rank is not None:
-            require(
-                tensor.shape[0].low <= data_rank,
+        if tensor.rank and data_rank is not None and tensor.shape[0].low > data_rank:
+            raise Violation(
                 f"`{name}` has {tensor.shape[0]} elements, but `data` has {data_rank} dimensions",
                 at=name,
                 expected=f"at most {data_rank} elements",
@@ -226,15 +227,15 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
                 rule=INPUT_SHAPES,
             )
         first = first or (name, tensor)
-        require(
-            tensor.shape.agrees(first[1].shape),
-            f"`{name}` has shape {tensor.shape}, `{first[0]}` {first[1].shape}; "
-            "they must have the same number of elements",
-            at=name,
-            expected=first[1].shape,
-            actual=tensor.shape,
-            rule=INPUT_SHAPES,
-        )
+        if not tensor.shape.agrees(first[1].shape):
+            raise Violation(
+                f"`{name}` has shape {tensor.shape}, `{first[0]}` {first[1].shape}; "
+                "they must have the same number of elements",
+                at=name,
+                expected=first[1].shape,
+                actual=tensor.shape,
+                rule=INPUT_SHAPES,
+            )
 
 
 def runs_of(
@@ -308,6 +309,7 @@ class Slice(Operation):
         return data[tuple(run.slice for run in runs)]
 
 
+_BITS: Final = frozenset((0, 1))
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
 
@@ -341,8 +343,9 @@ class StridedSlice(Operation):
         begins, ends = bounds_of(begin), bounds_of(end)
         steps = (1,) * count if strides is None else strides.known
         dims: list[Dimension] = []
+        dropped = self.positions("shrink_axis_mask", count)
         for axis, at in self.plan(data.rank, count):
-            if at is not None and self.marked("shrink_axis_mask", at):
+            if at in dropped:
                 continue
             if axis is None:
                 dims.append(ONE)
@@ -366,14 +369,14 @@ class StridedSlice(Operation):
         """The size of the slice of an axis, with the bounds that are known of its ends."""
         if step is None:
             return up_to(dim)
-        require(
-            step,
-            f"`strides` is 0 at index {at}; expected a positive or negative step",
-            at="strides",
-            expected="not 0",
-            actual=0,
-            rule=INPUT_VALUE,
-        )
+        if not step:
+            raise Violation(
+                f"`strides` is 0 at index {at}; expected a positive or negative step",
+                at="strides",
+                expected="not 0",
+                actual=0,
+                rule=INPUT_VALUE,
+            )
         first, last = self.ends(dim.high, begin, end, step, at)
         if first is None or last is None:
             return Dimension(0, up_to(dim).ceil_div(abs(step)).high)
@@ -384,37 +387,42 @@ class StridedSlice(Operation):
         expected = len(self.begin_mask)
         for name in _MASKS:
             mask = getattr(self, name)
-            require(
-                all(bit in (0, 1) for bit in mask),
-                f"{name} {list(mask)} contains a number other than 0 and 1",
-                at=name,
-                expected="0 or 1",
-                actual=list(mask),
+            if not _BITS.issuperset(mask):
+                raise Violation(
+                    f"{name} {list(mask)} contains a number other than 0 and 1",
+                    at=name,
+                    expected="0 or 1",
+                    actual=list(mask),
+                    rule=ATTRIBUTE_VALUE,
+                )
+            if len(mask) not in (0, expected):
+                raise Violation(
+                    f"{name} {list(mask)} has {len(mask)} elements, "
+                    f"begin_mask {list(self.begin_mask)} {expected}; "
+                    "all masks must have the same length",
+                    at=name,
+                    expected=f"{expected} elements",
+                    actual=len(mask),
+                    rule=ATTRIBUTE_VALUE,
+                )
+        if sum(self.ellipsis_mask) > 1:
+            raise Violation(
+                f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one position",
+                at="ellipsis_mask",
+                expected="one 1 at most",
+                actual=list(self.ellipsis_mask),
                 rule=ATTRIBUTE_VALUE,
             )
-            require(
-                len(mask) in (0, expected),
-                f"{name} {list(mask)} has {len(mask)} elements, "
-                f"begin_mask {list(self.begin_mask)} {expected}; "
-                "all masks must have the same length",
-                at=name,
-                expected=f"{expected} elements",
-                actual=len(mask),
-                rule=ATTRIBUTE_VALUE,
-            )
-        require(
-            sum(self.ellipsis_mask) <= 1,
-            f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one position",
-            at="ellipsis_mask",
-            expected="one 1 at most",
-            actual=list(self.ellipsis_mask),
-            rule=ATTRIBUTE_VALUE,
-        )
 
     def marked(self, mask: str, at: int) -> bool:
         """Whether a mask is 1 at a position in the lists."""
         bits = getattr(self, mask)
         return at < len(bits) and bits[at] == 1
+
+    def positions(self, mask: str, count: int) -> set[int]:
+        """Where a mask is 1, among so many positions in the lists."""
+        bits = getattr(self, mask)[:count]
+        return {at for at, bit in enumerate(bits) if bit == 1} if 1 in bits else set()
 
     def length(self, begin: Tensor, end: Tensor, strides: Tensor | None) -> int | None:
         """The number of elements of the lists, where it is known."""
@@ -429,14 +437,14 @@ class StridedSlice(Operation):
                 continue
             size = tensor.shape[0].low
             length = size if length is None else length
-            require(
-                size == length,
-                f"`{name}` has {size} elements; expected {length}, as in the lists before it",
-                at=name,
-                expected=f"{length} elements",
-                actual=size,
-                rule=INPUT_SHAPES,
-            )
+            if size != length:
+                raise Violation(
+                    f"`{name}` has {size} elements; expected {length}, as in the lists before it",
+                    at=name,
+                    expected=f"{length} elements",
+                    actual=size,
+                    rule=INPUT_SHAPES,
+                )
         return length
 
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
@@ -444,28 +452,26 @@ class StridedSlice(Operation):
 
         The axis is None for a new one, the position None where the whole axis is taken.
         """
-        added = sum(
-            self.marked("new_axis_mask", at) and not self.marked("ellipsis_mask", at)
-            for at in range(count)
-        )
+        elided = self.positions("ellipsis_mask", count)
+        new = self.positions("new_axis_mask", count) - elided
+        added = len(new)
         hidden = rank + added - count
-        elided = any(self.marked("ellipsis_mask", at) for at in range(count))
-        require(
-            hidden >= (-1 if elided else 0),
-            f"the lists have {count} elements, but `data` has {rank} dimensions"
-            + (f", and {added} are added" if added else ""),
-            at="begin",
-            expected=f"at most {rank + added + elided} elements",
-            actual=count,
-            rule=INPUT_SHAPES,
-        )
+        if hidden < (-1 if elided else 0):
+            raise Violation(
+                f"the lists have {count} elements, but `data` has {rank} dimensions"
+                + (f", and {added} are added" if added else ""),
+                at="begin",
+                expected=f"at most {rank + added + bool(elided)} elements",
+                actual=count,
+                rule=INPUT_SHAPES,
+            )
         axis = 0
         for at in range(count):
-            if self.marked("ellipsis_mask", at):
+            if at in elided:
                 for _ in range(hidden + 1):
                     yield axis, None
                     axis += 1
-            elif self.marked("new_axis_mask", at):
+            elif at in new:
                 yield None, None
             else:
                 yield axis, at
@@ -513,7 +519,7 @@ class StridedSlice(Operation):
         self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None
     ) -> Iterator[Fault]:
         begins = begin.known
-        if data.rank is None or begins is None:
+        if data.rank is None or begins is None or 1 not in self.shrink_axis_mask:
             return
         for axis, at in self.plan(data.rank, len(begins)):
             if axis is None or at is None or not self.marked("shrink_axis_mask", at):

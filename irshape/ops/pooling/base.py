@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ...faults import require
+from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...types import DYNAMIC, UNBOUNDED, Dimension, ElementType, PartialShape
 from ..conversion import plain
@@ -107,14 +107,14 @@ class Pooling(Operation):
         if data.rank is None:
             return PartialShape.of_rank(2 + len(self.kernel))
         for axis, what in enumerate(("batch", "channel count")):
-            require(
-                data[axis] != 0,
-                f"`data` {data} has a {what} of 0 (axis {axis}); expected 1 or more",
-                at="data",
-                expected="1 or more",
-                actual=0,
-                rule=INPUT_SHAPES,
-            )
+            if data[axis] == 0:
+                raise Violation(
+                    f"`data` {data} has a {what} of 0 (axis {axis}); expected 1 or more",
+                    at="data",
+                    expected="1 or more",
+                    actual=0,
+                    rule=INPUT_SHAPES,
+                )
         return PartialShape(
             (
                 *data[:2],
@@ -124,37 +124,37 @@ class Pooling(Operation):
 
     def check_attributes(self, data: PartialShape) -> None:
         axes = len(self.kernel)
-        require(
-            data.rank in (None, axes + 2),
-            f"`kernel` {_shown(self.kernel)} has {axes} value{'s' * (axes != 1)}, but `data` "
-            f"{data} has {0 if data.rank is None else data.rank - 2} spatial axes",
-            at="kernel",
-            expected=None if data.rank is None else f"{data.rank - 2} values",
-            actual=_shown(self.kernel),
-        )
+        if data.rank not in (None, axes + 2):
+            raise Violation(
+                f"`kernel` {_shown(self.kernel)} has {axes} value{'s' * (axes != 1)}, but `data` "
+                f"{data} has {0 if data.rank is None else data.rank - 2} spatial axes",
+                at="kernel",
+                expected=None if data.rank is None else f"{data.rank - 2} values",
+                actual=_shown(self.kernel),
+            )
         for name in ("strides", "pads_begin", "pads_end", "dilations"):
             sizes: Sizes = getattr(self, name)
             if name != "strides" and not sizes:
                 continue
             sizes = sizes or ()
-            require(
-                len(sizes) == axes,
-                f"`{name}` {_shown(sizes)} has {len(sizes)} value{'s' * (len(sizes) != 1)}, but "
-                f"`kernel` {_shown(self.kernel)} has {axes}",
-                at=name,
-                expected=f"{axes} value{'s' * (axes != 1)}",
-                actual=_shown(sizes),
-            )
+            if len(sizes) != axes:
+                raise Violation(
+                    f"`{name}` {_shown(sizes)} has {len(sizes)} value{'s' * (len(sizes) != 1)}, "
+                    f"but `kernel` {_shown(self.kernel)} has {axes}",
+                    at=name,
+                    expected=f"{axes} value{'s' * (axes != 1)}",
+                    actual=_shown(sizes),
+                )
         for name in ("kernel", "strides", "dilations"):
             given = getattr(self, name) or ()
-            require(
-                0 not in given,
-                f"`{name}` {_shown(given)} has a 0; expected 1 or more",
-                at=name,
-                expected="1 or more",
-                actual=_shown(given),
-                rule=ATTRIBUTE_VALUE,
-            )
+            if 0 in given:
+                raise Violation(
+                    f"`{name}` {_shown(given)} has a 0; expected 1 or more",
+                    at=name,
+                    expected="1 or more",
+                    actual=_shown(given),
+                    rule=ATTRIBUTE_VALUE,
+                )
 
     def along(self, axis: int, size: int) -> Along:
         """How the window goes along a spatial axis of that size, padding worked out."""
@@ -189,17 +189,16 @@ class Pooling(Operation):
                 if along.begin or along.end
                 else ""
             )
-            require(
-                1 <= along.span <= room.low,
-                f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, "
-                f"dilation {along.dilation}), but `data` {data} has only {room} there{padding}",
-                at="kernel",
-                expected=f"at most {room}",
-                actual=along.span,
-            )
-            if self.avoids_padding:
-                require(
-                    along.span > max(along.begin, along.end),
+            if not 1 <= along.span <= room.low:
+                raise Violation(
+                    f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, "
+                    f"dilation {along.dilation}), but `data` {data} has only {room} there{padding}",
+                    at="kernel",
+                    expected=f"at most {room}",
+                    actual=along.span,
+                )
+            if self.avoids_padding and not along.span > max(along.begin, along.end):
+                raise Violation(
                     f"a window of {along.span} along axis {axis + 2} can lie in the padding of "
                     f"{along.begin} and {along.end} alone; with exclude-pad it would be the mean "
                     "of nothing",

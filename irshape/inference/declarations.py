@@ -186,7 +186,7 @@ class Declarations:
             if self._alone and not layer.version:
                 return newest_fitting(layer).read(items)
             operation = registry.find(layer.type, layer.version)
-            if sum(map(len, items)) < _SHORT:
+            if len(self._by_text) < _MOST and sum(map(len, items)) < _SHORT:
                 return _remembered(operation, items)  # type: ignore[arg-type]  # a class is hashable
             return operation.read(items)
         except registry.UnknownOperation as unknown:

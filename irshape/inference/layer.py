@@ -133,7 +133,11 @@ class LayerEngine:
         else:
             result = self._infer(operation, inputs, with_values)
         if with_values and operation.reads_weights and not isinstance(result.outputs, Fault):
-            tensor = self.constant(layer, result.outputs[0])
+            tensor = result.outputs[0]
+            if self.remembers:
+                tensor = self.constant(layer, tensor)
+            elif (read := self._read(layer, tensor)) is not None:
+                tensor = _valued(tensor, *read)
             # without its value, some shape is wider than it is meant to be
             return LayerResult((tensor,), result.faults, unsure=tensor.value is None)
         return result
@@ -219,22 +223,13 @@ class LayerEngine:
             valued = None if raw is None else self._of_bytes(tensor, raw)
             if valued is not None:
                 return valued
-        shape = tensor.shape.static
-        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or weights is None:
+        read = self._read(layer, tensor)
+        if read is None:
             return tensor
-        try:
-            constant = Constant.of(items, weights)
-        except ValueError:
-            return tensor
-        if constant.shape != shape or constant.element_type.kind == "string":
-            return tensor
-        raw = raw_bytes(constant)
-        if raw is None:
-            return tensor
+        raw = read[1]
         valued = self._of_bytes(tensor, raw)
         if valued is None:
-            numbers = numbers_of(constant, raw)
-            valued = tensor if numbers is None else tensor.with_value(Value(numbers))
+            valued = _valued(tensor, *read)
             if not self.lasting or not _CONSTANTS.keep((tensor, raw), valued, (valued,)):
                 self._by_bytes[tensor, raw] = valued
         if items[4:5] == ("offset",):
@@ -242,6 +237,27 @@ class LayerEngine:
                 _BYTE_SIZES.clear()
             _BYTE_SIZES[(*items[:5], *items[6:])] = len(raw)
         return valued
+
+    def _read(self, layer: Layer, tensor: Tensor) -> tuple[Constant, bytes] | None:
+        """The constant that a Const layer describes, and its bytes; None where it is large, or
+        there is none."""
+        shape, weights = tensor.shape.static, self.model.weights
+        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or weights is None:
+            return None
+        try:
+            constant = Constant.of(layer.items, weights)
+        except ValueError:
+            return None
+        if constant.shape != shape or constant.element_type.kind == "string":
+            return None
+        raw = raw_bytes(constant)
+        return None if raw is None else (constant, raw)
+
+
+def _valued(tensor: Tensor, constant: Constant, raw: bytes) -> Tensor:
+    """A tensor with the value that a constant of these bytes has."""
+    numbers = numbers_of(constant, raw)
+    return tensor if numbers is None else tensor.with_value(Value(numbers))
 
 
 def _byte_size(items: tuple[str, ...]) -> int | None:

@@ -111,6 +111,11 @@ class EdgeTexts(NamedTuple):
     end: int = 0
     """The bytes that they are in, and where these begin and end."""
 
+    @property
+    def regular(self) -> bool:
+        """Whether all ids are numbers, written as writers write them."""
+        return bool(self.data)
+
     def edges(self) -> list[Edge]:
         offsets = [match.start() for match in _EDGE.finditer(self.data, self.start, self.end)]
         return list(map(Edge, *self[:4], offsets))
@@ -308,13 +313,6 @@ class Layer:
             return self._dims
         return tuple([port.dims for ports in (self._inputs, self._outputs) for port in ports])
 
-    @property
-    def names_of_outputs(self) -> list[str]:
-        """What `names` says, for each output port that has it."""
-        if self._heads is not None:
-            return self._names
-        return [port.names for port in self._outputs if port.names is not None]
-
     def _make_ports(self, heads: PortHeads) -> None:
         begin, names, ports = self._begin, iter(self._names), []
         for id, precision, dims, place, has_names in zip(
@@ -410,6 +408,16 @@ def heads_of(layers: list[Layer]) -> list[PortHeads]:
 def dims_of(layers: list[Layer]) -> list[PortDims]:
     """`Layer.port_dims` of each of these layers, at less cost than that of a call for each."""
     return [layer._dims if layer._heads else layer.port_dims for layer in layers]
+
+
+def names_of(layers: list[Layer]) -> list[list[str]]:
+    """What `names` says, for each output port of these layers that has it."""
+    return [
+        layer._names
+        if layer._heads
+        else [port.names for port in layer._outputs if port.names is not None]
+        for layer in layers
+    ]
 
 
 def folded_type(type: str) -> str:

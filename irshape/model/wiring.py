@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import repeat
+from operator import lt
 from typing import NamedTuple
 
-from .graph import Body, Layer, Port, PortDims, PortHeads, dims_of, heads_of
+from .graph import Body, EdgeTexts, Layer, Port, PortDims, PortHeads, dims_of, heads_of
 from .ids import lenient_id
 
 OutputRef = tuple[int, int]
@@ -65,51 +66,66 @@ def _wire_complete(body: Body) -> Wiring | None:
     more than what is done with them.
     """
     layers, ends = body.layers, body.ends
-    positions = dict(zip([layer.id for layer in layers], range(len(layers)), strict=True))
     heads, dims = heads_of(layers), dims_of(layers)
     inputs = [each.inputs for each in heads]
-    if len(positions) < len(layers) or len(ends.to_layers) != sum(inputs):
+    if len(ends.to_layers) != sum(inputs):
         return None
     sources: Sources = [[None] * count if count else NO_SOURCES for count in inputs]
     unlike: list[tuple[int, int]] = []
     refs = _first_outputs(len(layers))
-    forward = True
     try:
-        producers = list(map(positions.__getitem__, ends.from_layers))
-        for producer, consumer, from_port, to_port in zip(
-            producers,
-            map(positions.__getitem__, ends.to_layers),
+        producers, consumers = _positions(layers, ends)
+        for ref, there, dims_there, consumer, own, dims_here, row, from_port, to_port in zip(
+            map(refs.__getitem__, producers),
+            map(heads.__getitem__, producers),
+            map(dims.__getitem__, producers),
+            consumers,
+            map(heads.__getitem__, consumers),
+            map(dims.__getitem__, consumers),
+            map(sources.__getitem__, consumers),
             ends.from_ports,
             ends.to_ports,
             strict=True,
         ):
-            own, there = heads[consumer], heads[producer]
             index = own.input_positions[to_port]
-            row = sources[consumer]
             if row[index] is not None:
                 return None
-            if producer >= consumer:
-                forward = False
             if there.only_output == from_port:
-                row[index] = refs[producer]
+                row[index] = ref
                 out = 0
-                its_dims = dims[producer][-1]
+                its_dims = dims_there[-1]
             else:
                 out = there.output_ids.index(from_port)
-                row[index] = producer, out
-                its_dims = dims[producer][there.inputs + out]
-            own_dims = dims[consumer][index]
+                row[index] = ref[0], out
+                its_dims = dims_there[there.inputs + out]
+            own_dims = dims_here[index]
             if own.input_precisions[index] != there.output_precisions[out] or (
                 own_dims is not its_dims and own_dims != its_dims
             ):
                 unlike.append((consumer, index))
-    except (KeyError, ValueError):  # a layer or a port that is not there
+    except (LookupError, ValueError):  # a layer or a port that is not there
         return None
+    forward = all(map(lt, producers, consumers))
     unlike.sort()
     complete = Complete(producers, heads, dims)
     if forward:
         return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
     return Wiring(sources, *_sorted(sources), unlike, complete)
+
+
+def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[int]]:
+    """The layers that each edge comes from and goes to. Raises `LookupError` for one that is not
+    there, and where two share an id."""
+    ids = [layer.id for layer in layers]
+    if ends.regular and ids == list(map(str, range(len(ids)))):  # as writers number them
+        return list(map(int, ends.from_layers)), list(map(int, ends.to_layers))
+    positions = dict(zip(ids, range(len(ids)), strict=True))
+    if len(positions) < len(ids):
+        raise LookupError
+    return (
+        list(map(positions.__getitem__, ends.from_layers)),
+        list(map(positions.__getitem__, ends.to_layers)),
+    )
 
 
 def rewired(layers: list[Layer], sources: Sources) -> Wiring:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..model.graph import Body, Finding, Layer, Port
+from ..model.graph import Body, Finding, Layer, Port, names_of
 from ..rule_ids import (
     DUPLICATE_TENSOR_NAME,
     MISSING_TENSOR_NAME,
@@ -207,7 +207,7 @@ def _names_given(
 
 def _all_differ(context: Context, body: Body) -> bool:
     """Whether no tensor name is used twice in a body, as a quick look at all of them tells."""
-    given = [name for layer in body.layers for name in layer.names_of_outputs if name]
+    given = [name for names in names_of(body.layers) for name in names if name]
     joined = ",".join(given)
     if joined.count(",") >= len(given) and "\\" not in joined:
         given = joined.split(",")

@@ -14,7 +14,7 @@ import re
 from sys import intern
 
 from ...model.graph import BackEdge, Body, EdgeTexts, Layer, PortMap
-from .forms import ATTRIBUTE, FORMS, NAMES, OFFSET, PAIR, SPACE, VALUE, Form, Outline, form_of
+from .forms import ATTRIBUTE, FORMS, ID, NAMES, OFFSET, PAIR, SPACE, VALUE, Form, Outline, form_of
 from .stencils import LAYER, Stencils
 
 
@@ -214,8 +214,7 @@ _BACK_EDGES = re.compile(
 )
 _NAMED = re.compile(rf'{NAMES}({VALUE})"')
 _BODY = re.compile("<(?:then_|else_)?body>")
-_N = "[0-9]++"
-_EDGE = rf'<edge from-layer="{_N}" from-port="{_N}" to-layer="{_N}" to-port="{_N}" ?+/>'
+_EDGE = rf'<edge from-layer="{ID}" from-port="{ID}" to-layer="{ID}" to-port="{ID}" ?+/>'
 _EDGES = re.compile(rf"(?:{SPACE}{_EDGE})*+(?={SPACE}</edges>)".encode())
 _SPACE_FOR_QUOTE = bytes.maketrans(b'"', b" ")
 _NO_DIGITS = bytes(set(range(256)) - set(b'0123456789"'))

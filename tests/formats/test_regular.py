@@ -114,6 +114,7 @@ CHANGES = [
     Change("an empty <edges>", "<edges>", "<edges></edges><edges>"),
     Change("an edge without its end", "</edges>", '<edge from-layer="1"'),
     Change("an attribute of an edge twice", 'from-port="0"', 'from-port="0" from-port="0"'),
+    Change("an edge from an id with a leading zero", 'from-layer="0"', 'from-layer="00"'),
     Change("an edge in another order", "<edge ", '<edge to-port="9" '),
     Change("an attribute twice", 'keep_dims="true"', 'keep_dims="true" keep_dims="true"'),
     Change("an attribute `names`", 'keep_dims="true"', 'keep_dims="true" names="true"'),
@@ -209,7 +210,7 @@ def with_copies(text: str) -> str:
         def other(match: re.Match[str], copy: int = copy) -> str:
             return f"{match[1]}{int(match[2]) + 7 * copy**4}"
 
-        numbers = r'(layer id="|<dim>|shape="|offset="|size=")([0-9]+)'
+        numbers = r'(layer id="|<dim>|shape="|offset="|size="|value=")([0-9]+)'
         copies.append(re.sub(numbers, other, text[start:end]))
     return text[:start] + "".join(copies) + text[start:]
 
@@ -251,6 +252,20 @@ def test_layers_unlike_all_others_are_read_as_the_parser_reads_them(
     for changed in (change.new.join(text.rsplit(change.old, 1)), text.replace(*change[1:])):
         assert described(tmp_path, REGULAR + changed) == described(tmp_path, PARSED + changed)
     assert sum(read_by_stencils) >= 5
+
+
+def test_rt_info_that_differs_from_layer_to_layer_is_read_as_the_parser_reads_it(
+    tmp_path: Path, read_by_stencils: list[int]
+) -> None:
+    before = '<input><port id="0"'
+    rt_info = '<rt_info><attribute name="a" value="1, b" /><attribute name="c" /></rt_info>'
+    text = net().text().removeprefix(HEAD)
+    assert before in text
+    described(tmp_path, REGULAR + with_copies(text))
+    without = sum(read_by_stencils)
+    text = with_copies(text.replace(before, rt_info + before))
+    assert described(tmp_path, REGULAR + text) == described(tmp_path, PARSED + text)
+    assert sum(read_by_stencils) == 2 * without > 0
 
 
 ENTRY = '<input external_port_id="2" internal_layer_id="1" />'

@@ -68,7 +68,7 @@ def read_layers(window: Window, at: int, body: Body) -> int:
 
 
 _SOME = 1024
-"""Where more than half of so many layers are unlike those before, stencils read the rest."""
+"""Where more than a quarter of so many layers are unlike those before, stencils read the rest."""
 _TRUST = 1024
 _MISSED = 4
 """How many layers stencils have to read for one that they do not."""

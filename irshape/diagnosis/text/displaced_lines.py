@@ -102,11 +102,24 @@ class _Window:
     def goes_on(self, place: Place, tags: Sequence[Tag | None], at: int) -> bool:
         """Whether some tags may stand at a place, and behind them the lines from one on."""
         count, behind = walk(place, tags)
-        if count < len(tags):
-            return False
-        rest = self.tags[at:]
-        count, _ = walk(behind, rest)
-        return count == len(rest)
+        return count == len(tags) and self.behind(behind, at, len(self.tags)) is not None
+
+    def behind(self, place: Place | None, start: int, end: int) -> Place | None:
+        """What is known behind some lines that stand at a place; None where they may not."""
+        if place is None:
+            return None
+        known = self._behind.setdefault((place, start), [place])
+        while len(known) <= end - start:
+            last, tag = known[-1], self.tags[start + len(known) - 1]
+            if last is None:
+                return None
+            known.append(step(last, tag) if tag is not None else None)
+        return known[end - start]
+
+    @cached_property
+    def _behind(self) -> dict[tuple[Place, int], list[Place | None]]:
+        """What is known behind each of the lines that follow a place, as far as they were tried."""
+        return {}
 
 
 def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bool:
@@ -431,10 +444,10 @@ def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:
 
 def _moved(window: _Window) -> Iterator[Slip]:
     """Some lines stand before or behind some others."""
-    text, starts, tags, states = window.text, window.starts, window.tags, window.states
+    text, starts, states, count = window.text, window.starts, window.states, len(window.tags)
     for first, middle, end in _exchanges(window):
-        exchanged = [*tags[middle:end], *tags[first:middle]]
-        if not window.goes_on(states[first], exchanged, end):
+        exchanged = window.behind(window.behind(states[first], middle, end), first, middle)
+        if window.behind(exchanged, end, count) is None:
             continue
         start, between, stop = starts[first], starts[middle], starts[end]
         line = text.count(b"\n", 0, start) + 1
@@ -453,13 +466,12 @@ def _exchanges(window: _Window) -> list[tuple[int, int, int]]:
     The first line of the second may stand where the first begins. Those come first of which fewest
     lines are moved, and by the shortest way.
     """
-    broken, tags = window.broken, window.tags
-    count = len(tags)
+    broken, count = window.broken, len(window.tags)
     rows = [
         (first, middle, end)
         for first in range(max(0, broken - MAX_WAY), min(broken, count - 2) + 1)
         for middle in range(first + 1, min(first + MAX_WAY + MAX_MOVED, count))
-        if (tag := tags[middle]) is not None and step(window.states[first], tag) is not None
+        if window.behind(window.states[first], middle, middle + 1) is not None
         for end in range(max(middle, broken) + 1, min(middle + MAX_WAY, count) + 1)
         if min(middle - first, end - middle) <= MAX_MOVED
     ]

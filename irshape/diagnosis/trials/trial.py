@@ -442,6 +442,8 @@ class _PartWalk(Walk):
     ) -> None:
         super().__init__(engine, model.net, wiring, compare=True)
         self.presets = presets
+        if wiring.complete is not None:
+            self.result.heads = wiring.complete.heads
         self.remembers = self.passes = False  # those at the boundary have other outputs
 
     def infer(

@@ -154,7 +154,7 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, uns
         model = read_source(text, weights_path(path, weights))
     except NotReadable:
         return fixes
-    if _graver(examine(model, as_read=True).findings) > 1:
+    if _graver(examine(model, as_read=True)) > 1:
         return fixes
     rounds = _Rounds(source, model, unsafe)
     rounds.edited.apply(edits)
@@ -239,7 +239,7 @@ class _Rounds:
             except NotReadable:
                 return
             after = examine(model, as_read=True)
-            if _graver(after.findings) > _graver(before.findings):
+            if _told(after) > _told(before) or _graver(after) > _graver(before):
                 return
             places = [self.edited.origin(cure.finding.offset) for cure in cures]
             for cure, place in zip(cures, places, strict=True):
@@ -269,8 +269,14 @@ class _Rounds:
         return _next_cures(examination.context, examination.findings, open_questions)
 
 
-def _graver(findings: list[Finding]) -> int:
-    return sum(finding.severity != "info" for finding in findings)
+def _told(examination: Examination) -> int:
+    """How many errors and warnings are told."""
+    return sum(finding.severity != "info" for finding in examination.findings)
+
+
+def _graver(examination: Examination) -> int:
+    """How many there are, those that are told as one counted one by one."""
+    return _told(examination) + sum(each.parts - 1 for each in examination.diagnoses)
 
 
 def _read(source: Source, before: Model, weights: Weights | None) -> Model:

@@ -112,7 +112,7 @@ def of_unfed_layers(
             message=f"no edges lead to input ports {', '.join(numbers[:-1])} and {numbers[-1]}"
         )
         told = group[0]._replace(fault=fault, related=tuple(group[1:]))
-        yield Diagnosis(told, tuple(group), *_cure(group, alone))
+        yield Diagnosis(told, tuple(group), *cure_of(group, alone))
 
 
 def _of_one_producer(
@@ -132,7 +132,7 @@ def _of_one_producer(
                 message=f"{len(group)} inputs are fed by nothing; {change} fits all of them"
             )
             told = group[0]._replace(fault=fault, related=tuple(group[1:]))
-            yield Diagnosis(told, tuple(group), *_cure(group, alone))
+            yield Diagnosis(told, tuple(group), *cure_of(group, alone))
 
 
 def _of_doubled_edges(
@@ -142,7 +142,7 @@ def _of_doubled_edges(
     for group in grouped_by_layer(findings, DUPLICATE_EDGE).values():
         if len(group) > 1:
             told = group[0]._replace(related=tuple(group[1:]))
-            yield Diagnosis(told, tuple(group), *_cure(group, alone))
+            yield Diagnosis(told, tuple(group), *cure_of(group, alone))
 
 
 def _of_other_attributes(
@@ -170,10 +170,10 @@ def _of_other_attributes(
         )
         others = tuple(finding for finding in group if finding is not lead)
         told = lead._replace(fault=fault, related=(*lead.related, *others))
-        yield Diagnosis(told, tuple(group), *_cure(group, alone))
+        yield Diagnosis(told, tuple(group), *cure_of(group, alone))
 
 
-def _cure(
+def cure_of(
     group: Sequence[Finding], alone: Mapping[int, Diagnosis]
 ) -> tuple[tuple[Candidate, ...], bool]:
     """What takes back those findings of which that is certain, or else all of them; and which."""
@@ -218,7 +218,7 @@ def _of_shared_ids(
         ]
         if also:
             told = lead._replace(related=(*lead.related, *also))
-            yield Diagnosis(told, (lead, *also), *_cure((lead, *also), alone))
+            yield Diagnosis(told, (lead, *also), *cure_of((lead, *also), alone))
 
 
 def _of_pasted_layers(context: Context, findings: Sequence[Finding]) -> Iterator[Diagnosis]:

@@ -73,3 +73,5 @@ class Diagnosis(NamedTuple):
     """Those with edits; none where the cause lies in the .bin."""
     certain: bool
     """Whether the first candidate is the one right answer."""
+    parts: int = 1
+    """How many causes are told as this one, that have to do with one layer."""

@@ -40,6 +40,8 @@ from .trials.work import Work
 
 MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
+MAX_TOLD = 8
+"""With more causes than this, it is not asked whether one layer is behind several of them."""
 _OF_ELEMENTS = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
 _ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE, PORT_MAP)
 """Rules of which a finding may stand at what belongs in another body."""
@@ -78,7 +80,10 @@ def diagnose(
     model = context.model
     if not graver or model.kind != "net" or not model.format.fixable:
         return []
-    diagnoses, graver = _causes(context, of_layers(everything), graver, as_read)
+    everything = of_layers(everything)
+    work, stage = Work(context), Stage(context, everything)
+    huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
+    diagnoses, graver = _causes(context, everything, graver, as_read, work, stage)
     diagnoses += of_lost_inputs(graver, diagnoses)
     groups = _together(context, graver, diagnoses)
     grouped = {id(finding) for group in groups for finding in group.explained}
@@ -88,6 +93,11 @@ def diagnose(
     ]
     if len(told) > 1:
         told = of_redirected(model.source, of_lost_ids(model.source, told))
+    rest = without([*graver, *huge], told)
+    if 1 < len(told) + len(rest) <= MAX_TOLD:
+        from .suspects import of_suspects
+
+        told = of_suspects(stage, told, rest, work)
     return told
 
 
@@ -114,12 +124,16 @@ def _together(
 
 
 def _causes(
-    context: Context, everything: Sequence[Finding], graver: list[Finding], as_read: bool
+    context: Context,
+    everything: Sequence[Finding],
+    graver: list[Finding],
+    as_read: bool,
+    work: Work,
+    stage: Stage,
 ) -> tuple[list[Diagnosis], list[Finding]]:
     """The causes in the file as a whole and in single places; and the findings that neither a cause
     in the whole file explains nor are true by themselves."""
     diagnoses: list[Diagnosis] = []
-    work, stage = Work(context), Stage(context, everything)
     astray = len(context.results) > 1 and any(f.rule in _ASTRAY for f in graver)
     data = context.model.source.data
     comments = b"!" in data and b"<!--" in data  # a single byte is found far faster

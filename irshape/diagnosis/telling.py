@@ -8,6 +8,7 @@ from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..model.source import Source
 from ..rule_ids import (
+    CONSTANT_TYPE,
     CONTRADICTED_ATTRIBUTE,
     CONTRADICTED_OPERATION,
     DANGLING_EDGE,
@@ -90,8 +91,8 @@ def element_start(source: Source, offset: int) -> int:
 
 def _same_element(source: Source, finding: Finding, candidate: Candidate) -> bool:
     """Whether a finding stands in the element, or in the port, that a change concerns."""
-    unique = finding.rule != DUPLICATE_PORT
-    if candidate.port is not None and finding.port == candidate.port and unique:
+    there = finding.rule not in (DUPLICATE_PORT, CONSTANT_TYPE)  # which may stand elsewhere
+    if candidate.port is not None and finding.port == candidate.port and there:
         return finding.layer is candidate.layer
     return element_start(source, finding.offset) == element_start(source, candidate.offset)
 

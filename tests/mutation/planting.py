@@ -23,6 +23,7 @@ from everyday_faults import EVERYDAY_FAULTS, EVERYDAY_SLIPS
 from faults import FAULTS, Tree, Where, where
 from hand_faults import HAND_FAULTS, HAND_SLIPS
 from late_edit_faults import LAST_EDITS, LATE_EDITS
+from layer_faults import LAYER_FAULTS
 from lxml import etree
 from misplacement_faults import MISPLACEMENTS
 from rewiring_faults import REWIRINGS
@@ -33,7 +34,8 @@ from text_faults import TEXT_FAULTS, VALUE_FAULTS
 from text_lines import TextLines, common_ends
 
 TABLE = FAULTS | SINGLE_FAULTS | STRUCTURE_FAULTS | HAND_FAULTS | ABSENCES
-EDITS = EDIT_FAULTS | REWIRINGS | LATE_EDITS | LAST_EDITS | DRAWN_FAULTS | DRAWN_AGAIN | DRAWN_LAST
+EDITS = EDIT_FAULTS | REWIRINGS | LATE_EDITS | LAST_EDITS | LAYER_FAULTS
+EDITS |= DRAWN_FAULTS | DRAWN_AGAIN | DRAWN_LAST
 """Kinds of scripts and tools."""
 KINDS = TABLE | TREE_SLIPS | EDITS | EVERYDAY_FAULTS
 """Kinds that change the tree of an IR."""

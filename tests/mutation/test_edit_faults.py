@@ -51,9 +51,21 @@ PLACES = {
     "layers-exchanged-in-all-but-ids": 2,
     "target-of-any-edge-drawn": 24,
     "two-edges-removed": 7,
+    "data-of-another-operation": 19,
+    "output-port-among-the-inputs": 6,
+    "precision-at-both-ends": 2,
+    "type-and-version-of-any-layer": 30,
+    "type-named-and-declared": 2,
+    "id-with-its-outgoing-edges": 17,
+    "edges-from-its-first-input-on": 18,
 }
 """Kinds, each with a place in the model."""
-COPIED = {"contents-of-the-next-layer": 1}
+COPIED = {
+    "contents-of-the-next-layer": 1,
+    "contents-of-the-layer-before": 21,
+    "outputs-in-another-order": 0,
+    "input-gone-with-its-edge": 6,
+}
 """Kinds after which nothing says what was there."""
 
 

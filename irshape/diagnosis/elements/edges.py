@@ -114,6 +114,7 @@ def _sources(
     ranked = []
     table = scene.outputs_by_shape
     bare = not port.dims and port.precision is None  # then it says nothing of its producer
+    left = 0.0 if edge is None else 0.4 * _feeds_nothing_else(scene, edge)
     places = [place for group in table.values() for place in group] if bare else ()
     for at, index in places or table.get(port.dims, ()):
         if at == position or (at > position and scene.in_order):
@@ -124,7 +125,7 @@ def _sources(
         unused = (at, index) not in scene.taken
         number = scene.layers[at].id
         between = is_number(number) and low <= int(number) <= high
-        cost = 0.9 + (0.0 if unused else 0.3) + (0.0 if edge is None or between else 0.4)
+        cost = 0.9 + left + (0.0 if unused else 0.3) + (0.0 if edge is None or between else 0.4)
         alone = heads.only_output is not None and not bare
         if unused and alone and edge is not None and number != edge.from_layer:
             cost -= 0.4  # the layer would be there for nothing
@@ -134,6 +135,12 @@ def _sources(
     ranked.sort(key=lambda entry: entry[:3])
     for rank, (cost, _, at, index) in enumerate(ranked[:MAX_SOURCES]):
         yield cost + 0.01 * rank, at, scene.layers[at].outputs[index]
+
+
+def _feeds_nothing_else(scene: Scene, edge: Edge) -> bool:
+    """Whether the layer from which an edge comes would be there for nothing without it."""
+    others = scene.edges_from.get(edge.from_layer, ())
+    return len(others) == 1 and edge.from_layer in scene.by_id
 
 
 def is_as_chosen(scene: Scene, source: tuple[int, int]) -> bool:

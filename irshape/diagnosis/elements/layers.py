@@ -34,7 +34,7 @@ from ..trials.ordering import Later
 from ..trials.scene import Scene
 from .attributes import BETWEEN_PORTS
 from .shared_ids import edges_renamed
-from .writing import renamed_element, with_attribute
+from .writing import renamed_element, with_attribute, with_edge
 
 MAX_TYPES = 6
 """How many other operations a layer is tried as."""
@@ -410,6 +410,7 @@ def id_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[
         for number in missing[:4]:
             for at in suspects[:8]:
                 yield from _meant_by(scene, at, number)
+            yield from _half_renumbered(scene, number)
     elif doubled and position is not None:
         free = _free_number(scene, position)
         candidate = _renumbered(scene, position, free)
@@ -429,6 +430,38 @@ def _meant_by(scene: Scene, at: int, number: str) -> Iterator[Candidate]:
         if renamed is not None and not _in_order(scene, at, number):
             yield renamed
     yield candidate
+
+
+def _half_renumbered(scene: Scene, number: str) -> Iterator[Candidate]:
+    """The layer that stands where an id belongs has another one, which some of its edges name."""
+    before = scene.by_id.get(str(int(number) - 1), ()) if is_number(number) else ()
+    at = before[0] + 1 if len(before) == 1 else 0 if number == "0" else len(scene.layers)
+    if at == len(scene.layers):
+        return
+    layer = scene.layers[at]
+    named = [*scene.edges_from.get(layer.id, ()), *scene.edges_to.get(layer.id, ())]
+    candidate = _renumbered(scene, at, number)
+    alone = len(scene.by_id[layer.id]) == 1 and not _in_order(scene, at, layer.id)
+    if not named or candidate is None or not alone or not _in_order(scene, at, number):
+        return
+    edits = list(candidate.edits)
+    for edge in named:
+        ends = {"from-layer": edge.from_layer, "to-layer": edge.to_layer}
+        edits += with_edge(scene, edge, {n: number for n, text in ends.items() if text == layer.id})
+    yield candidate._replace(
+        edits=tuple(edits),
+        change=f'id="{number}", in its edges, too',
+        cause=f"the layer stands where the id {number} belongs, which other edges name; it and "
+        f"{len(named)} of its edges have {layer.id}",
+        touched=tuple(sorted({*candidate.touched, *(a for e in named for a in _ends(scene, e))})),
+        cost=0.1,
+        rule=DANGLING_EDGE,
+    )
+
+
+def _ends(scene: Scene, edge: Edge) -> Iterator[int]:
+    for number in (edge.from_layer, edge.to_layer):
+        yield from scene.by_id.get(number, ())
 
 
 def _free_number(scene: Scene, position: int) -> str:

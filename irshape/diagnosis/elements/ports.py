@@ -11,6 +11,7 @@ from ...model.graph import Finding, Layer, Port
 from ...model.ids import is_number
 from ...ops.tensors import Tensor
 from ...rule_ids import (
+    CONSTANT_TYPE,
     DANGLING_EDGE,
     DUPLICATE_PORT,
     INPUT_COUNT,
@@ -21,7 +22,7 @@ from ...rule_ids import (
     OUTPUT_TYPE_MISMATCH,
     PORT_MAP,
 )
-from ...types import PartialShape
+from ...types import ElementType, PartialShape
 from ..candidate import Candidate
 from ..trials.scene import Scene
 from .writing import new_edge, with_attribute
@@ -64,11 +65,15 @@ def port_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candi
 
 def edge_declaration_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """An output and what it feeds declare what is not so, and what is fed is inferred from that."""
-    if finding.rule not in (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH) or finding.port is None:
+    rules = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, CONSTANT_TYPE)
+    if finding.rule not in rules or finding.port is None:
         return
     for port, tensor in zip(scene.layers[position].outputs, scene.outputs(position), strict=False):
+        own = tensor
+        if finding.rule == CONSTANT_TYPE and finding.actual:  # inference went on with the declared
+            own = Tensor(ElementType.of(finding.actual), tensor.shape)
         if port.id == finding.port[1] and _followed(scene, position, port):
-            for candidate in _edge_declaration(scene, position, port, tensor, 0.5):
+            for candidate in _edge_declaration(scene, position, port, own, 0.5):
                 yield candidate._replace(bold=False, rule=finding.rule)
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 
 from ...model.graph import Finding
 from ...rule_ids import (
+    CONSTANT_TYPE,
     CUSTOM_OPERATION,
     CYCLE,
     DANGLING_EDGE,
@@ -57,6 +58,7 @@ from .ports import (
     port_causes,
     port_id_causes,
 )
+from .producers import producer_causes
 from .rewirings import reordered_input_causes, rewiring_causes
 from .sections import section_causes
 from .shared_ids import shared_id_causes
@@ -101,6 +103,7 @@ _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.7, other_type_causes),
     (0.1, attribute_causes),
     (-0.1, parameter_causes),
+    (1.2, producer_causes),
     (0.5, renamed_attribute_causes),
     (0.6, port_map_causes),
     (0.1, misspelt_edge_causes),
@@ -131,7 +134,10 @@ _OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
     unused_layer_causes: UNREACHABLE_LAYER.code,
     variable_causes: UNKNOWN_VARIABLE.code,
     element_causes: (MISSPELT_ELEMENT.code, UNKNOWN_ELEMENT.code),
-    edge_declaration_causes: (OUTPUT_SHAPE_MISMATCH.code, OUTPUT_TYPE_MISMATCH.code),
+    edge_declaration_causes: (
+        *(OUTPUT_SHAPE_MISMATCH.code, OUTPUT_TYPE_MISMATCH.code),
+        CONSTANT_TYPE.code,
+    ),
     swapped_value_causes: (
         *(CUSTOM_OPERATION.code, MALFORMED_ID.code, UNKNOWN_PRECISION.code),
         *(UNKNOWN_TYPE.code, UNKNOWN_VERSION.code),
@@ -158,6 +164,7 @@ _OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
     crossed_edge_causes: ("IR20", "IR4", "IR118", CYCLE.code),
     other_source_causes: ("IR20", "IR4", CYCLE.code),
     parameter_causes: ("IR20", "IR4"),
+    producer_causes: ("IR20", "IR4"),
     exchanged_value_causes: ("IR3", "IR4", "IR20", "IR50"),
     renamed_attribute_causes: ("IR3", "IR4", "IR20"),
 }

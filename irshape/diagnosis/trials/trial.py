@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from ...formats.ir.edits import Edit
 from ...inference.body_engine import BodyEngine
 from ...inference.result import Inference, Mismatch, OutputCount
 from ...inference.walk import Walk
-from ...model.graph import Edge, Finding, Layer, Model
+from ...model.graph import Edge, Finding, Layer, Model, Port
 from ...model.weights import Weights
 from ...model.wiring import Wiring, rewired, wire
 from ...ops.registry import UnknownOperation
@@ -59,7 +60,7 @@ from ...rule_ids import (
     VALUE_MISMATCH,
 )
 from ...rules import Context, Rule, all_rules, makes_findings, rule_of
-from ...types import PartialShape
+from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, PartialShape
 from .reading import read_part
 from .scene import Scene
 
@@ -79,7 +80,7 @@ class Wanted(NamedTuple):
         return left[self.finding.rule.code, self.finding.layer] < self.among
 
 
-_GLOBAL = {UNREACHABLE_LAYER, MISSING_RESULT, MISSING_WEIGHTS, RUNTIME_INFO, UNKNOWN_VARIABLE}
+GLOBAL = {UNREACHABLE_LAYER, MISSING_RESULT, MISSING_WEIGHTS, RUNTIME_INFO, UNKNOWN_VARIABLE}
 """Rules whose findings depend on the whole model, or on a text that a part does not have."""
 _AT_EDGES = {CYCLE, DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE}
 """Rules whose findings count where they stand at a layer that feeds the part, too."""
@@ -165,7 +166,7 @@ def _findings(
     The rule of the finding that is to go is asked first.
     """
     graver: Counter[Key] = Counter()
-    here = wanted is not None and wanted.finding.rule not in _GLOBAL
+    here = wanted is not None and wanted.finding.rule not in GLOBAL
     first = rule_of(wanted.finding.rule) if wanted is not None and here else None
     for rule in _asked(part, first):
         for key in part.keys(rule):
@@ -291,6 +292,23 @@ class Trial:
         part = self._part(edits, needs, weights)
         return None if part is None else _findings(part, wanted, allowed)
 
+    def check_without(self, position: int, *, declared: bool) -> Counter[Key] | None:
+        """The errors and warnings if a layer outside gave what those that it feeds declare.
+
+        declared: otherwise, nothing is known of what it gives.
+        """
+        scene = self.scene
+        positions = sorted({*self.positions, position})
+        part = read_part(scene, positions, self._inside, self._edges, ())
+        if part is None:
+            return None
+        part.model.weights = scene.context.model.weights
+        net, index = part.model.net, positions.index(position)
+        stand_in, given = _stand_in(scene, position, declared)
+        net.layers = [*net.layers[:index], stand_in, *net.layers[index + 1 :]]
+        net.reindex()
+        return _findings(self._inferred(part.model, positions, {index: given}), None, None)
+
     def takes_back(
         self,
         edits: tuple[Edit, ...],
@@ -336,8 +354,16 @@ class Trial:
         edges += [edge for edge in scene.stray_edges if edge.from_layer in ids]
         return sorted(edges, key=_offset_of)
 
-    def _inferred(self, model: Model, positions: Sequence[int]) -> _Part:
-        """The part as rules look at it. positions: those that its layers have in the whole."""
+    def _inferred(
+        self,
+        model: Model,
+        positions: Sequence[int],
+        given: Mapping[int, tuple[Tensor, ...]] = MappingProxyType({}),
+    ) -> _Part:
+        """The part as rules look at it. positions: those that its layers have in the whole.
+
+        given: what layers outside give, by their index in the part, if not what was inferred.
+        """
         scene = self.scene
         presets: dict[int, tuple[Tensor, ...]] = {}
         same = len(model.net.layers) == len(positions)
@@ -360,7 +386,9 @@ class Trial:
                 continue
             outside.add(layer)
             outside.update(inner for body in (layer.bodies or {}).values() for inner in body.walk())
-            if not original.is_constant:
+            if index in given:
+                presets[index] = given[index]
+            elif not original.is_constant:
                 presets[index] = scene.outputs(at)
         if model.weights is scene.context.model.weights:
             engine = scene.engine
@@ -399,6 +427,29 @@ class Trial:
     def _told(self) -> set[str]:
         """The subjects of rules that have found something anywhere."""
         return {_SUBJECTS.get(finding.rule, "") for finding in self.scene.findings}
+
+
+def _stand_in(scene: Scene, position: int, declared: bool) -> tuple[Layer, tuple[Tensor, ...]]:
+    """A layer with the outputs that edges name, and what the inputs that they feed declare."""
+    layer = scene.layers[position]
+    wanted: dict[str, Port] = {}
+    for edge in scene.edges_from.get(layer.id, ()):
+        for at in scene.by_id.get(edge.to_layer, ()):
+            for port in scene.layers[at].inputs:
+                if port.id == edge.to_port:
+                    wanted.setdefault(edge.from_port, port)
+    stand_in = Layer(layer.id, layer.name, "Parameter", "opset1", layer.offset, layer.path)
+    stand_in.outputs = [
+        Port(number, port.precision if declared else None, None, layer.offset, port.dims)
+        for number, port in wanted.items()
+    ]
+    return stand_in, tuple(
+        Tensor(
+            port.element_type or DYNAMIC_TYPE,
+            DYNAMIC_SHAPE if port.dims is None or not declared else PartialShape(port.dims),
+        )
+        for port in stand_in.outputs
+    )
 
 
 def _changed(layer: Layer, original: Layer, *, inside: bool) -> Iterator[str]:
@@ -480,6 +531,6 @@ def local_rules() -> tuple[type[Rule], ...]:
         for rule in all_rules()
         if rule.default
         and rule.code.startswith(_FAMILIES)
-        and rule.id not in _GLOBAL
+        and rule.id not in GLOBAL
         and (rule.severity != "info" or rule.id == LOOSER_DECLARATION)
     )

@@ -95,10 +95,10 @@ class BodyEngine:
             within = self._repeated(given.calls, [bodies[call.tag] for call in given.calls])
             if within is not None:
                 inner = {tag: within[number] for tag, number in given.inner.items()}
-                return LayerResult(given.outputs, (), inner, given.unsure, given.demands)
+                return LayerResult(given.outputs, given.faults, inner, given.unsure, given.demands)
             del self._calls[first:]
         result = infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
-        if key is not None:
+        if key is not None and self._work <= MAX_WORK:
             memory.keep_around(key, layer, result, self._calls[first:])
         return result
 
@@ -208,7 +208,8 @@ class BodyEngine:
             self._calls = []
         walk = Walk(self, body, known.content.wiring, compare=compare, known=known)
         walk.run(parameters, True)
-        memory.keep(known, compare, fed, walk.result, self._calls)
+        if self._work <= MAX_WORK:
+            memory.keep(known, compare, fed, walk.result, self._calls)
         return walk.result
 
     def _declares(self, result: BodyResult, parameters: Mapping[str, Tensor]) -> bool:

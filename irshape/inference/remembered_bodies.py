@@ -20,6 +20,7 @@ from ..ops.declaration import AttributeFault, Operation
 from ..ops.infrastructure import Const
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor
+from ..rule_ids import INTERNAL_ERROR
 from .declarations import BodyDeclarations, Declaration, Declarations
 from .layer import Lasting, LayerEngine
 from .needed_values import needed_values
@@ -92,7 +93,7 @@ class Given(NamedTuple):
     inputs: dict[int, tuple[Tensor | None, ...]]
     demands: dict[int, frozenset[Demand]]
     demanding: list[int]
-    observations: list[tuple[int, AttributeFault | Mismatch | OutputCount]]
+    observations: list[tuple[int, Fault | AttributeFault | Mismatch | OutputCount]]
     """Each with the position of its layer."""
     faulty: set[int]
     believed: set[int]
@@ -106,7 +107,8 @@ class Given(NamedTuple):
 class GivenAround(NamedTuple):
     """What was inferred of a layer with bodies; see `LayerResult`."""
 
-    outputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...] | Fault
+    faults: tuple[Fault, ...]
     unsure: bool
     demands: frozenset[Demand]
     calls: list[InnerCall]
@@ -156,6 +158,7 @@ class RememberedBodies:
             tuple(map(id, heads)),
             tuple(dims),
             tuple([layer.id for layer in layers]),
+            tuple([layer.type for layer in layers]),  # as faults name them
             tuple(ends.from_layers),
             tuple(ends.from_ports),
             tuple(ends.to_layers),
@@ -199,14 +202,11 @@ class RememberedBodies:
     def keep(
         self, known: Known, compare: bool, fed: Fed, result: BodyResult, calls: list[Call]
     ) -> None:
-        """Remembers what a body gives, if no layer in it is at fault.
-
-        A fault is told in words of this model, and it may be for lack of memory.
-        """
-        observations: list[tuple[int, AttributeFault | Mismatch | OutputCount]] = []
+        """Remembers what a body gives, if all of it was inferred."""
+        observations: list[tuple[int, Fault | AttributeFault | Mismatch | OutputCount]] = []
         body = result.body
         for layer, subject in result.observations:
-            if isinstance(subject, (Fault, UnknownOperation)):
+            if isinstance(subject, UnknownOperation) or _may_pass(subject):
                 return
             observations.append((body.layers.index(layer), subject))
         places = {
@@ -258,15 +258,21 @@ class RememberedBodies:
     def keep_around(
         self, key: tuple[object, ...], layer: Layer, result: LayerResult, calls: list[Call]
     ) -> None:
-        """Remembers what a layer with bodies gives, if it is not at fault itself."""
-        if isinstance(result.outputs, Fault) or result.faults:
+        """Remembers what a layer with bodies gives, if all of it was inferred."""
+        if any(map(_may_pass, (result.outputs, *result.faults))):
             return
         places = {within: (0, tag) for tag, within in (layer.bodies or {}).items()}
         numbers = _numbers(calls)
         inner = {tag: numbers[id(within)] for tag, within in result.inner.items()}
         asked = _without_model(calls, places)
-        given = GivenAround(result.outputs, result.unsure, result.demands, asked, inner)
-        _GIVEN_AROUND.keep(key, given, result.outputs, size=_ENTRY * (1 + len(calls)))
+        given = GivenAround(*result[:2], result.unsure, result.demands, asked, inner)
+        tensors = () if isinstance(result.outputs, Fault) else result.outputs
+        _GIVEN_AROUND.keep(key, given, tensors, size=_ENTRY * (1 + len(calls)))
+
+
+def _may_pass(subject: object) -> bool:
+    """Whether this is a fault of irshape's own, such as a lack of memory."""
+    return isinstance(subject, Fault) and subject.rule == INTERNAL_ERROR
 
 
 def _numbers(calls: list[Call]) -> dict[int, int]:

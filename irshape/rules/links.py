@@ -358,13 +358,12 @@ class Links:
 
     def _contradicted(self) -> Iterator[Port]:
         """Inputs that are fed something other than they declare, perhaps by the wrong layer."""
-        for position, row in enumerate(self.wiring.sources):
-            layer = self.body.layers[position]
-            for port, source in zip(layer.inputs, row, strict=True):
-                if source is not None and differ(
-                    port, self.body.layers[source[0]].outputs[source[1]]
-                ):
-                    yield port
+        layers, sources = self.body.layers, self.wiring.sources
+        for position, index in self.wiring.unlike:
+            source = sources[position][index]
+            port = layers[position].inputs[index]
+            if source is not None and differ(port, layers[source[0]].outputs[source[1]]):
+                yield port
 
 
 def _may_be(odd: str, number: str) -> bool:

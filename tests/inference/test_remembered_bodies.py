@@ -32,6 +32,8 @@ class Change(NamedTuple):
     replacement: str = ""
     weights: tuple[int, bytes] = (0, b"")
     without_weights: bool = False
+    before: tuple[str, str] = ("", "")
+    """What is replaced in the first file as well."""
 
 
 CHANGES = {
@@ -74,15 +76,21 @@ CHANGES = {
     ),
     "port map": Change(r'(internal_layer_id="\d+") purpose="execution_condition"', r"\1"),
     "slices of a port map": Change(r'<output axis="0"', '<output axis="1"'),
+    "name of what a fault tells of": Change(
+        r'name="Abs_3" type="Abs"',
+        'name="Abs_3" type="abs"',
+        before=(r'(?s)(name="halve_until_small".*?<edge from-layer=)"\d+"', r'\1"3"'),
+    ),
     "back edge": Change(r"(?s)<back_edges>.*?</back_edges>", ""),
 }
 
 
 def write(folder: Path, change: Change) -> Path:
     text, weights = EXAMPLE.read_text(), bytearray(EXAMPLE.with_suffix(".bin").read_bytes())
-    if change.pattern:
-        text, count = re.subn(change.pattern, change.replacement, text, count=1)
-        assert count == 1
+    for pattern, replacement in (change.before, change[:2]):
+        if pattern:
+            text, count = re.subn(pattern, replacement, text, count=1)
+            assert count == 1
     at, data = change.weights
     weights[at : at + len(data)] = data
     folder.mkdir(exist_ok=True)
@@ -112,10 +120,12 @@ def told_alone(path: Path) -> object:
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_was_inferred_of_a_body_outlives_no_change(tmp_path: Path, name: str) -> None:
-    first, other = write(tmp_path / "m", Change()), write(tmp_path / "n", CHANGES[name])
+    change = CHANGES[name]
+    first = write(tmp_path / "m", Change(before=change.before))
+    other = write(tmp_path / "n", change)
     alone = told_alone(other)
     before = told(first)
-    assert irshape.validate(first).ok
+    assert irshape.validate(first).ok or change.before[0]
     for _ in range(3):
         assert told(other) == alone
         assert told(first) == before

@@ -173,6 +173,8 @@ REFUSED: dict[str, Detail] = {
     "pdpd intervals": Detail((2023, 1), 'auto_broadcast="pdpd" on intervals'),
     "pdpd from the end": Detail((2023, 1), 'a Broadcast of mode "pdpd" that aligns at the end'),
     "no mapping": Detail((2025, 1), "a CharsMapNormalization without a table of characters"),
+    "bf16 scales": Detail((2023, 1), "an Interpolate with scales of bf16"),
+    "open segments": Detail((2025, 2), "a SegmentMax of segments without an element type"),
     "short file": Detail((2024, 5), "an .xml of at most 513 bytes"),
     "late version": Detail((2024, 5), "a `version` of <net> behind the first 511 bytes"),
 }
@@ -237,11 +239,12 @@ NOT_RUN: dict[str, Detail] = {
     "reduced scatter": Detail(
         (2024, 1), "a ScatterElementsUpdate that reduces i8, u8 or booleans", (2023, 1)
     ),
-    "scalar update": Detail((2024, 3), "a ScatterNDUpdate of one element"),
+    "scalar update": Detail((2024, 3), "a ScatterNDUpdate of one element, before opset15"),
     "pdpd squares": Detail(
         (2024, 0), 'a SquaredDifference with auto_broadcast="pdpd" of inputs of several ranks'
     ),
     "gathered strings": Detail((2024, 1), "a Gather of strings", (2024, 0)),
+    "open strings": Detail((2024, 0), "a Gather of strings of dynamic shape", (2023, 3), _CRASHES),
     "narrow update": Detail(
         (2024, 3), "ScatterNDUpdate of opset15 of i8, u8, bf16, booleans or strings", (2024, 2)
     ),
@@ -250,7 +253,9 @@ NOT_RUN: dict[str, Detail] = {
     "no index": Detail((2024, 3), "a sum of embeddings with a default index of -1"),
     "wide limits": Detail((2023, 1), "a FakeQuantize whose limits have more axes than the data"),
     "open height": Detail((2023, 1), "a ReorgYolo of an interval of heights"),
-    "number tests": Detail((2023, 1), "an IsNaN, IsInf or IsFinite whose result a layer takes"),
+    "number tests": Detail(
+        (2023, 1), "an IsNaN, IsInf or IsFinite whose result is not used element by element"
+    ),
     "to a scalar": Detail((2023, 2), "a Squeeze of all axes, some of dynamic size"),
     "unknown axes": Detail((2023, 1), "a Squeeze of axes that only execution knows"),
     "reduced axes": Detail((2024, 1), "a reduction over an axis that only execution knows"),
@@ -261,6 +266,17 @@ NOT_RUN: dict[str, Detail] = {
     "open sizes": Detail((2025, 2), "a Fourier transform of sizes that only execution knows"),
     "unused places": Detail(
         (2025, 0), "an unsorted Unique whose output 2 nothing takes", (2024, 3), _CRASHES
+    ),
+    "open statistics": Detail(
+        (2024, 1), "a BatchNormInference with a scale, shift or statistics of dynamic shape"
+    ),
+    "open roll": Detail(
+        (2025, 0), "a Roll of a dynamic shape along axes that only execution knows"
+    ),
+    "bounded result": Detail(
+        (2024, 1),
+        "an input of the model that is a result, of a dynamic size of at least 1",
+        (2023, 3),
     ),
     "skipped tokens": Detail((2025, 0), "a VocabDecoder whose tokens to skip are an input"),
 }
@@ -281,6 +297,12 @@ INFERRED_OTHERWISE: dict[str, Detail] = {
     ),
     "open product": Detail(
         (2023, 2), "a Reshape to a product of sizes without upper bounds", FIRST, _WIDER
+    ),
+    "absolute sizes": Detail(
+        (2024, 2), "a shape that is computed from absolute values", FIRST, _WIDER
+    ),
+    "largest size": Detail(
+        (2023, 1), "a shape that is computed from the largest of sizes", FIRST, _WIDER
     ),
     "DFT": Detail(
         (2023, 2), "a Fourier transform over axes that only execution knows", FIRST, _WIDER
@@ -308,6 +330,18 @@ INFERRED_OTHERWISE: dict[str, Detail] = {
         (2023, 1), 'auto_broadcast="pdpd" on dynamic dimensions', FIRST, "gives the first shape"
     ),
     "YUV": Detail((2023, 1), "a picture in one plane of unknown height", FIRST, _OTHER),
+    "separate planes": Detail(
+        (2023, 1), "a picture in two planes, the first of an interval of sizes", FIRST, _WIDER
+    ),
+    "other sizes": Detail(
+        (2023, 3), "a ROIPooling with `output_size` beside `output_roi`", FIRST, _OTHER
+    ),
+    "any scores": Detail(
+        (2023, 2),
+        "a NonMaxSuppression of scores of any rank",
+        (2023, 1),
+        "gives it the bound of the boxes",
+    ),
     "softmax axes": Detail(
         (2023, 1), "a RegionYolo whose `end_axis` is not behind `axis`", FIRST, "adds an axis"
     ),

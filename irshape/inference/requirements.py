@@ -89,7 +89,7 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
 
 
 _UNSEEN = {
-    "empty": ("empty patches", "open suppression", "overflow"),
+    "empty": ("patches", "empty patches", "open suppression", "overflow"),
     "squeezed axis": ("unknown axes",),
 }
 """What releases refuse, and for what other reason some of them do not see it."""

@@ -40,6 +40,8 @@ class Site(NamedTuple):
     """Of each input, whether it has elements of a variable as they are."""
     open_product: tuple[bool, ...]
     """Of each input, whether it has products of ReduceProd without upper bounds as they are."""
+    computed_by: tuple[frozenset[str], ...] = ()
+    """Of each input, which of `BOUNDED_LATER` compute its elements, which only execution knows."""
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of its bodies, by tag."""
 
@@ -118,6 +120,7 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
     constant = _constant(result)
     measured, stored = _passed_on(result, "ShapeOf"), _passed_on(result, "ReadValue")
     products = _passed_on(result, "ReduceProd", without_bounds=True)
+    computed = _computed_by(result, constant)
     for position, layer in enumerate(layers):
         ports = range(len(layer.outputs))
         feeding, inner = sources[position], result.inner.get(position, {})
@@ -134,6 +137,10 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
             measured=tuple(source is not None and source[0] in measured for source in feeding),
             stored=tuple(source is not None and source[0] in stored for source in feeding),
             open_product=tuple(source is not None and source[0] in products for source in feeding),
+            computed_by=tuple(
+                frozenset() if source is None else computed.get(source[0], frozenset())
+                for source in feeding
+            ),
             inner=inner,
         )
         for body in inner.values():
@@ -176,6 +183,30 @@ def _passed_on(result: BodyResult, type_name: str, *, without_bounds: bool = Fal
         ):
             passing.add(position)
     return passing
+
+
+BOUNDED_LATER = frozenset(("Abs", "ReduceMax"))
+"""Operations of whose results the oldest releases knew nothing before they ran."""
+
+
+def _computed_by(result: BodyResult, constant: set[int]) -> dict[int, frozenset[str]]:
+    """By the positions of layers, which of `BOUNDED_LATER` compute their elements, of which
+    something is known. The sizes of a tensor do not depend on its elements.
+    """
+    layers, sources = result.body.layers, result.wiring.sources
+    computed: dict[int, frozenset[str]] = {}
+    for position in result.wiring.order:
+        type_name, outputs = layers[position].type, result.outputs[position]
+        value = outputs[0].value if outputs else None
+        if value is None or position in constant or type_name == "ShapeOf":
+            continue
+        feeding = [source[0] for source in sources[position] if source is not None]
+        through = frozenset[str]().union(*(computed.get(each, ()) for each in feeding))
+        if value.exact is None:  # what is known exactly is folded
+            through |= BOUNDED_LATER & {type_name}
+        if through:
+            computed[position] = through
+    return computed
 
 
 def _is_open(outputs: tuple[Tensor, ...]) -> bool:

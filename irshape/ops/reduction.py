@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ..faults import Fault, Violation, fault
 from ..rule_ids import DUPLICATE_VALUES, INPUT_ELEMENT_TYPE, INPUT_VALUE
@@ -243,11 +243,25 @@ def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: boo
     return np.asarray((np.max if largest else np.min)(values, axis=axes, keepdims=keep_dims))
 
 
+def extreme_value(
+    data: Tensor, axes: Tensor, choose: Callable[[Sequence[int | float]], int | float]
+) -> Value | None:
+    """The bounds of the largest or the smallest of a list of numbers."""
+    if data.value is None or data.rank != 1 or axes.known is None or not data.value.lower:
+        return None
+    if not axes.known:
+        return data.value
+    return Value([choose(data.value.lower)], [choose(data.value.upper)])
+
+
 class ReduceMax(Reduction):
     """Maximum. Specification: ReduceMax-1."""
 
     since = 1
     leaves_nan_open = True
+
+    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        return extreme_value(data, axes, max)
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
         return extreme(data, axes, self.keep_dims, largest=True)
@@ -258,6 +272,9 @@ class ReduceMin(Reduction):
 
     since = 1
     leaves_nan_open = True
+
+    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        return extreme_value(data, axes, min)
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
         return extreme(data, axes, self.keep_dims, largest=False)

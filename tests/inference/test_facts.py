@@ -97,6 +97,59 @@ def updated(opset: int, element_type: str) -> Case:
     return case("ScatterNDUpdate", opset, {}, *inputs)
 
 
+def updated_element(opset: int) -> Case:
+    inputs = [data("f32", "4,3"), const("i64", [2, 1]), data("f32", "")]
+    return case("ScatterNDUpdate", opset, {}, *inputs)
+
+
+def gathered_strings(shape: str) -> Case:
+    return case("Gather", 8, {}, data("string", shape), const("i64", [1]), const("i64", 0))
+
+
+def resized(scales: Source) -> Case:
+    attributes = {
+        "mode": "nearest",
+        "shape_calculation_mode": "scales",
+        "coordinate_transformation_mode": "asymmetric",
+    }
+    inputs = [data("f32", "1,2,6,4"), const("i64", [1, 1]), scales, const("i64", [2, 3])]
+    return case("Interpolate", 4, attributes, *inputs)
+
+
+def normalised(shape: str, variance: str) -> Case:
+    vectors = [data("f32", size) for size in ("3", "3", "3", variance)]
+    return case("BatchNormInference", 5, {"epsilon": "0.1"}, data("f32", shape), *vectors)
+
+
+def rolled(shape: str, axes: Source) -> Case:
+    return case("Roll", 7, {}, data("f32", shape), const("i64", [1]), axes)
+
+
+def passed_on(shape: str) -> Case:
+    return Case("Result", "opset1", {}, [data("f32", shape)], 0, run=False)
+
+
+def absolute(sizes: Source) -> Source:
+    return node("Abs", "opset1", {}, [sizes])  # type: ignore[return-value]
+
+
+def largest(sizes: Source) -> Source:
+    return node("ReduceMax", "opset1", {"keep_dims": "true"}, [sizes, const("i64", [0])])  # type: ignore[return-value]
+
+
+def widened(target: Source, shape: str = "1", mode: str = "numpy") -> Case:
+    return case("Broadcast", 3, {"mode": mode}, data("f32", shape), target)
+
+
+def planes(first: str, second: str) -> Case:
+    return case("NV12toBGR", 8, {}, data("u8", first), data("u8", second))
+
+
+def pooled_regions(**sizes: str) -> Case:
+    attributes = {"spatial_scale": "0.5", "method": "bilinear", **sizes}
+    return case("ROIPooling", 2, attributes, data("f32", "2,3,9,8"), data("f32", "6,5"))
+
+
 class Concerned(NamedTuple):
     key: str
     table: dict[str, Detail]
@@ -205,12 +258,6 @@ ROWS = [
             {"reduction": "max"},
             *(data("i16", "4"), const("i64", [1]), data("i16", "1"), const("i64", 0)),
         ),
-    ),
-    Concerned(
-        "number tests",
-        NOT_RUN,
-        case("LogicalNot", 1, {}, is_nan()),
-        case("IsNaN", 10, {}, data("f32", "2")),
     ),
     Concerned(
         "reduced axes",
@@ -447,6 +494,89 @@ ROWS = [
         INFERRED_OTHERWISE,
         case("ReLU", 1, {}, data("f32", "99999999999999999999,3")),
         case("ReLU", 1, {}, data("f32", "9,3")),
+    ),
+    Concerned(
+        "number tests",
+        NOT_RUN,
+        case("Transpose", 1, {}, is_nan(), const("i64", [0])),
+        case("LogicalNot", 1, {}, is_nan()),
+    ),
+    Concerned("scalar update", NOT_RUN, updated_element(4), updated_element(15)),
+    Concerned("open strings", NOT_RUN, gathered_strings("3,?"), gathered_strings("3,2")),
+    Concerned(
+        "bf16 scales",
+        REFUSED,
+        resized(const("bf16", [0.5, 2.0])),
+        resized(const("f16", [0.5, 2.0])),
+    ),
+    Concerned(
+        "bf16 scales", REFUSED, resized(const("bf16", [2.0, 2.0])), resized(data("bf16", "2"))
+    ),
+    Concerned(
+        "open segments",
+        REFUSED,
+        case("SegmentMax", 16, {"fill_mode": "ZERO"}, data("f32", "3,2"), data("dynamic", "3")),
+        case("SegmentMax", 16, {"fill_mode": "ZERO"}, data("f32", "3,2"), data("i32", "3")),
+    ),
+    Concerned("open statistics", NOT_RUN, normalised("2,3,4", "?"), normalised("2,?,4", "3")),
+    Concerned(
+        "open roll", NOT_RUN, rolled("?,3", data("i64", "1")), rolled("2,3", data("i64", "1"))
+    ),
+    Concerned(
+        "open roll", NOT_RUN, rolled("?,3", data("i64", "1")), rolled("?,3", const("i64", [1]))
+    ),
+    Concerned("bounded result", NOT_RUN, passed_on("1..4,3"), passed_on("..4,3")),
+    Concerned("bounded result", NOT_RUN, passed_on("2,1.."), passed_on("1..4,1..")),
+    Concerned(
+        "absolute sizes",
+        INFERRED_OTHERWISE,
+        widened(absolute(shape_of("?,3"))),
+        widened(absolute(const("i64", [2, 3]))),
+    ),
+    Concerned(
+        "absolute sizes",
+        INFERRED_OTHERWISE,
+        widened(absolute(shape_of("?,3"))),
+        widened(absolute(shape_of("2,3"))),
+    ),
+    Concerned(
+        "absolute sizes",
+        INFERRED_OTHERWISE,
+        widened(absolute(joined(shape_of("?")))),
+        widened(absolute(shape_of("?,?"))),
+    ),
+    Concerned(
+        "absolute sizes",
+        INFERRED_OTHERWISE,
+        widened(absolute(shape_of("2..4,3")), "?,1", mode="bidirectional"),
+        widened(absolute(shape_of("?,3")), "?,3", mode="bidirectional"),
+    ),
+    Concerned(
+        "largest size",
+        INFERRED_OTHERWISE,
+        widened(joined(largest(shape_of("2..4,3")))),
+        widened(joined(shape_of("2..4"))),
+    ),
+    Concerned(
+        "separate planes",
+        INFERRED_OTHERWISE,
+        planes("1..3,4..9,4..6,1", "?,?,?,2"),
+        planes("2,4,4,1", "?,?,?,2"),
+    ),
+    Concerned(
+        "separate planes",
+        INFERRED_OTHERWISE,
+        planes("1..3,4..9,?,1", "2..5,1..3,3..7,2"),
+        planes("?,?,?,1", "1..3,2..4,3,2"),
+    ),
+    Concerned(
+        "other sizes",
+        INFERRED_OTHERWISE,
+        pooled_regions(output_size="7,8", output_roi="4,5"),
+        pooled_regions(output_size="7,8", pooled_h="3", pooled_w="2"),
+    ),
+    Concerned(
+        "any scores", INFERRED_OTHERWISE, suppression("2,7,4", "..."), suppression("...", "2,3,7")
     ),
     Concerned(
         "no strings",

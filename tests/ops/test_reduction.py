@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data
+from differential.cases import Case, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -303,4 +303,33 @@ SPECIAL = [
 
 @pytest.mark.parametrize("case", SPECIAL, ids=case_id)
 def test_special_values(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def of_sizes(operation: str, shape: str, axes: list[int]) -> Case:
+    """A shape that is reduced from the sizes of another."""
+    sizes = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", shape)])
+    reduced = node(operation, "opset1", KEEP, [sizes, const("i64", axes, (len(axes),))])
+    inputs = [data("f32", "1"), reduced]
+    dynamic = any(sign in shape for sign in "?.")
+    known = "value-bounds-tighter" if operation == "ReduceSum" and dynamic else ()
+    return Case("Broadcast", "opset3", {"mode": "numpy"}, inputs, run=False, known=known)
+
+
+SIZES = [
+    of_sizes(operation, shape, axes)
+    for operation in ("ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd", "ReduceMean")
+    for shape, axes in (
+        ("2..4,3", [0]),
+        ("2..4,1..7", [0]),
+        ("?,3", [0]),
+        ("..4,2..,5", [-1]),
+        ("2..4", []),
+        ("2,3", [0]),
+    )
+]
+
+
+@pytest.mark.parametrize("case", SIZES, ids=case_id)
+def test_the_bounds_of_sizes(case: Case, oracle: Oracle) -> None:
     check(case, oracle)

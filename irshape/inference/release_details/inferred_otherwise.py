@@ -11,7 +11,7 @@ from functools import reduce
 from ...ops.tensors import Tensor
 from ...types import UNBOUNDED, Dimension, PartialShape
 from ..sites import Site, dimensions
-from .recogniser import BROADCASTING, RECURRENT, Recognisers, is_pdpd
+from .recogniser import BROADCASTING, RECURRENT, Recogniser, Recognisers, is_pdpd
 
 _ANY = Dimension(0, UNBOUNDED)
 
@@ -70,6 +70,69 @@ def _open_product(site: Site) -> bool:
         and output is not None
         and output.rank is not None
         and any(_is_known(size) for size in output)
+    )
+
+
+def _shape_from(type_name: str) -> Recogniser:
+    """Whether a shape is computed by an operation, and more is known of it than the data tells."""
+
+    def recognise(site: Site) -> bool:
+        output, data = dimensions(_output(site)), dimensions(site.shape(0))
+        if len(site.computed_by) < 2 or type_name not in site.computed_by[1]:
+            return False
+        if site.attribute("mode") != "bidirectional":
+            return any(map(_is_known, output))
+        beside = (_ANY,) * (len(output) - len(data)) + data
+        return any(
+            _is_known(size) and size != own for size, own in zip(output, beside, strict=True)
+        )
+
+    return recognise
+
+
+def _separate_planes(site: Site) -> bool:
+    """Whether a dynamic size of the first plane tells more than that of the second."""
+    first, second, output = (
+        dimensions(shape) for shape in (site.shape(0), site.shape(1), _output(site))
+    )
+    if min(map(len, (first, second, output))) < 4:
+        return False
+    halved = [second[0], *(Dimension(2 * size.low, _doubled(size.high)) for size in second[1:3])]
+    return any(
+        size != (own if own.is_static else other)
+        for size, own, other in zip(output[:3], first[:3], halved, strict=True)
+    )
+
+
+def _doubled(bound: int) -> int:
+    return min(2 * bound, UNBOUNDED)
+
+
+def _any_scores(site: Site) -> bool:
+    """Whether boxes alone bound the number of results, and scores are of any rank."""
+    boxes = dimensions(site.shape(0))
+    assert site.operation is not None
+    return (
+        site.operation.since >= 4
+        and len(boxes) == 3
+        and boxes[1].is_static
+        and site.shape(1) is not None
+        and site.rank(1) is None
+        and site.value(2) is not None
+    )
+
+
+def _other_sizes(site: Site) -> bool:
+    """Whether readers that know `output_size` in the place of `output_roi` read other sizes."""
+    sizes, wanted = (
+        (site.layer.attribute(name) or "").split(",") for name in ("output_size", "output_roi")
+    )
+    if len(sizes) != 2 or len(wanted) != 2:
+        return False
+    given = (site.layer.attribute(name) for name in ("pooled_h", "pooled_w"))
+    return any(
+        own is None and one.strip() != other.strip()
+        for own, one, other in zip(given, sizes, wanted, strict=True)
     )
 
 
@@ -347,15 +410,23 @@ _REDUCTIONS = [
     "ReduceLogicalOr",
 ]
 _PICTURES = ["I420toRGB", "I420toBGR", "NV12toRGB", "NV12toBGR"]
+_COMPUTED_SHAPES = (
+    ("absolute sizes", _shape_from("Abs")),
+    ("largest size", _shape_from("ReduceMax")),
+)
 
 RECOGNISERS: Recognisers = {
     **dict.fromkeys(BROADCASTING, (("pdpd", _pdpd),)),
     **dict.fromkeys(_REDUCTIONS, (("reduced axes", _reduced_axes),)),
     **dict.fromkeys(RECURRENT, (("cells", _hidden_size),)),
-    **dict.fromkeys(_PICTURES, (("YUV", _plane),)),
+    **dict.fromkeys(_PICTURES[:2], (("YUV", _plane),)),
+    **dict.fromkeys(_PICTURES[2:], (("YUV", _plane), ("separate planes", _separate_planes))),
     "Parameter": (("overflow", _overflow),),
     "RandomUniform": (("computed shape", _computed_shape),),
-    "NonMaxSuppression": (("open suppression", _open_suppression),),
+    "NonMaxSuppression": (
+        ("open suppression", _open_suppression),
+        ("any scores", _any_scores),
+    ),
     "MatrixNms": (("bounded boxes", _bounded_suppression),),
     "MulticlassNms": (("bounded boxes", _bounded_suppression),),
     "Einsum": (("label sizes", _label_sizes),),
@@ -365,8 +436,10 @@ RECOGNISERS: Recognisers = {
         ("open product", _open_product),
         ("lower bounds", _lower_bounds),
         ("any rank", _any_rank_reshaped),
+        *_COMPUTED_SHAPES,
     ),
-    "Broadcast": (("lower bounds", _lower_bounds),),
+    "Broadcast": (("lower bounds", _lower_bounds), *_COMPUTED_SHAPES),
+    "ROIPooling": (("other sizes", _other_sizes),),
     "Interpolate": (("lower bounds", _lower_bounds),),
     "TopK": (("lower bounds", _lower_bounds),),
     "DFT": (

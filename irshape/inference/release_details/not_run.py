@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..sites import Site, dimensions
-from .recogniser import RECURRENT, Recogniser, Recognisers, is_pdpd
+from .recogniser import BROADCASTING, RECURRENT, Recogniser, Recognisers, is_pdpd
 
 
 def _sink(site: Site) -> bool:
@@ -104,8 +104,9 @@ def _is_result(site: Site) -> bool:
 
 
 def _taken_on(site: Site) -> bool:
-    """Whether a layer other than a Result takes the result."""
-    return any(layer.type != "Result" for layer in site.feeds)
+    """Whether a layer takes the result that does not compute element by element."""
+    elementwise = {"Result", "LogicalNot", *BROADCASTING}
+    return any(layer.type not in elementwise for layer in site.feeds)
 
 
 def _suppression(site: Site) -> bool:
@@ -134,7 +135,8 @@ def _reduced_scatter(site: Site) -> bool:
 
 
 def _scalar_update(site: Site) -> bool:
-    return site.rank(2) == 0
+    assert site.operation is not None
+    return site.rank(2) == 0 and site.operation.since < 15
 
 
 def _open_sizes(site: Site) -> bool:
@@ -172,6 +174,11 @@ def _gathered_strings(site: Site) -> bool:
     return _strings(site) and site.operation.since < 8
 
 
+def _open_strings(site: Site) -> bool:
+    shape = site.shape(0)
+    return _strings(site) and shape is not None and shape.static is None
+
+
 def _open_filters(site: Site) -> bool:
     """Whether filters of integers are known at run time only."""
     return site.type_name(1) in ("i8", "u8") and not site.constant[1]
@@ -187,7 +194,33 @@ def _skipped_tokens(site: Site) -> bool:
     return len(site.layer.inputs) == 5
 
 
+def _open_statistics(site: Site) -> bool:
+    """Whether the plugin cannot take a normalization apart, for a vector of dynamic shape."""
+    assert site.operation is not None
+    data = 2 if site.operation.since == 1 else 0
+    vectors = [index for index in range(len(site.inputs)) if index != data]
+    shapes = [site.shape(index) for index in vectors]
+    return any(shape is not None and shape.static is None for shape in shapes)
+
+
+def _open_roll(site: Site) -> bool:
+    shape = site.shape(0)
+    return shape is not None and shape.static is None and site.value(2) is None
+
+
+def _bounded_result(site: Site) -> bool:
+    """Whether it is a result as it is, with static dimensions and dynamic ones of at least 1."""
+    sizes = [size for output in site.outputs for size in dimensions(output.shape)]
+    return (
+        _is_result(site)
+        and any(size.is_dynamic and size.low > 0 for size in sizes)
+        and any(size.is_static and size.low > 0 for size in sizes)
+    )
+
+
 RECOGNISERS: Recognisers = {
+    "BatchNormInference": (("open statistics", _open_statistics),),
+    "Roll": (("open roll", _open_roll),),
     "Unique": (("unused places", _places_unused),),
     "VocabDecoder": (("skipped tokens", _skipped_tokens),),
     **dict.fromkeys(RECURRENT, (("open weights", _open_weights),)),
@@ -198,6 +231,7 @@ RECOGNISERS: Recognisers = {
         ("f4 in", _input_of("f4e2m1", "f8e8m0")),
         ("u2 in", _input_of("u2")),
         ("f8 in", _input_of("f8e4m3", "f8e5m2")),
+        ("bounded result", _bounded_result),
     ),
     "ScaledDotProductAttention": (
         ("sink", _sink),
@@ -232,7 +266,7 @@ RECOGNISERS: Recognisers = {
         ("narrow update", _narrow_update),
     ),
     "SquaredDifference": (("pdpd squares", _ranks_differ),),
-    "Gather": (("gathered strings", _gathered_strings),),
+    "Gather": (("gathered strings", _gathered_strings), ("open strings", _open_strings)),
     "EmbeddingBagOffsets": (("no index", _no_index),),
     "EmbeddingBagOffsetsSum": (("no index", _no_index),),
     "FakeQuantize": (("wide limits", _wide_limits),),

@@ -263,6 +263,22 @@ def _no_mapping(site: Site) -> bool:
     return site.type_name(len(site.layer.inputs) - 1) == "boolean"
 
 
+def _bf16_scales(site: Site) -> bool:
+    """Whether a constant of bf16 says how much an Interpolate enlarges."""
+    assert site.operation is not None
+    index = 2 if site.operation.since == 4 else 1
+    return (
+        site.operation.since >= 4
+        and site.attribute("shape_calculation_mode") == "scales"
+        and site.type_name(index) == "bf16"
+        and site.constant[index]
+    )
+
+
+def _open_segments(site: Site) -> bool:
+    return site.type_name(1) == "dynamic"
+
+
 RECOGNISERS: Recognisers = {
     "Parameter": (
         ("empty", _empty),
@@ -292,7 +308,8 @@ RECOGNISERS: Recognisers = {
     "ScaledDotProductAttention": (("wide mask", _wide_mask), ("narrow mask", _narrow_mask)),
     "SoftMax": (("scalar softmax", _scalar_softmax),),
     "LogSoftmax": (("scalar softmax", _scalar_softmax),),
-    "Interpolate": (("f64 resize", _typed("f64")),),
+    "Interpolate": (("f64 resize", _typed("f64")), ("bf16 scales", _bf16_scales)),
+    "SegmentMax": (("open segments", _open_segments),),
     "PriorBox": (("negative size", _negative(0)),),
     "PriorBoxClustered": (("negative size", _negative(0)),),
     "Mish": (("open mish", _no_type_of_input),),

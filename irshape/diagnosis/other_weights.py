@@ -58,8 +58,10 @@ def short_weights(context: Context, findings: Sequence[Finding]) -> Diagnosis | 
         moved = _shift(context, findings, needed)
         if moved is not None:
             return _of_another(context, [*of_values, *behind], moved)
-    reason = reason or _fitting_sibling(context, needed)
-    if reason is None and of_values:
+    sibling = None if reason else _fitting_sibling(context, needed)
+    if sibling is not None:
+        reason = f"{sibling} beside it fits"
+    elif reason is None and of_values:
         reason = "it is another model's: the values before do not fit either"
     elif reason is None:
         reason = "it was cut off" + ", or is another model's" * (not _has_values(spans, weights))
@@ -70,7 +72,7 @@ def short_weights(context: Context, findings: Sequence[Finding]) -> Diagnosis | 
         lead,
         f"{_name(weights)} has {weights.size} bytes, but the constants take {needed}: the {last} "
         f"missing, which {concerned}; {reason}",
-        "get the .bin that was written with this .xml",
+        _cure(sibling),
         lead.offset,
         lead.layer,
         [*behind, *of_values],
@@ -204,16 +206,23 @@ def other_weights(
         return None  # offsets are wrong, whatever the .bin holds
     spans = context.shared(constant_spans)
     needed = max((end for _, end, _ in spans), default=0)
-    reason = (
-        _other_precision(context, needed)
-        or _shift(context, findings, needed)
-        or _fitting_sibling(context, needed)
-        or "it is another model's, or was written anew"
-    )
-    return _of_another(context, explained, reason)
+    reason = _other_precision(context, needed) or _shift(context, findings, needed)
+    sibling = None if reason else _fitting_sibling(context, needed)
+    if sibling is not None:
+        reason = f"{sibling} beside it fits"
+    reason = reason or "it is another model's, or was written anew"
+    return _of_another(context, explained, reason, sibling)
 
 
-def _of_another(context: Context, explained: Sequence[Finding], reason: str) -> Diagnosis:
+def _cure(sibling: str | None) -> str:
+    if sibling is None:
+        return "get the .bin that was written with this .xml"
+    return f"rename {sibling}, or read it with --weights {sibling}"
+
+
+def _of_another(
+    context: Context, explained: Sequence[Finding], reason: str, sibling: str | None = None
+) -> Diagnosis:
     """Told at the first constant."""
     spans, weights = context.shared(constant_spans), context.model.weights
     layer = spans[0][2] if spans else None
@@ -222,7 +231,7 @@ def _of_another(context: Context, explained: Sequence[Finding], reason: str) -> 
         next((f for f in explained if f.severity == "error"), explained[0]),
         f"{name} does not belong to this .xml: {len(explained)} findings rest on the values of its "
         f"constants; {reason}",
-        "get the .bin that was written with this .xml",
+        _cure(sibling),
         layer.offset if layer is not None else 0,
         layer,
         explained,
@@ -268,7 +277,7 @@ def _fitting_sibling(context: Context, needed: int) -> str | None:
     for name in sized[:2]:
         other = Weights.open(os.path.join(folder, name))
         if other.state == "ready" and not _without_weights(context, other):
-            return f"{name} beside it fits"
+            return name
     return None
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ..formats.ir.edits import Edit, set_dims
 from ..inference.engine import infer
 from ..inference.ports import declared
 from ..inference.result import BodyResult
 from ..model.graph import Finding, Layer, Port
 from ..ops.tensors import Tensor
 from ..rules import Context
-from .candidate import Diagnosis
+from .candidate import Candidate, Diagnosis
 from .other_weights import Single, other_weights, short_weights
 from .renumbering import renumbered
 from .telling import of_whole_file
@@ -73,29 +74,53 @@ def another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | 
     if either < 0.9 * places.total() or either < SEVERAL or not pair & {str(here), str(there)}:
         return None
     reverse = f", and {there} in {either - count} where it is {here}" * (either > count)
-    lead, explained = concerned[0], concerned if alike else findings
-    help = "declare what is inferred in all of them (irshape fix --in-place){}"
-    if parameter is None:
-        return of_whole_file(
-            lead,
-            f"{here} is declared in {count} places where {there} is inferred{reverse}: only a part "
-            "of the file was changed to another size, or constants were changed with it",
-            help.format(""),
-            lead.offset,
-            lead.layer,
-            explained,
-        )
-    written = parameter.attribute("shape")
+    help = "declare what is inferred in all of them (irshape fix --in-place)"
+    cause = f"{here} is declared in {count} places where {there} is inferred"
+    rest = "only a part of the file was changed to another size"
+    offset, layer = concerned[0].offset, concerned[0].layer
+    if parameter is not None:
+        cause += f" from shape=\"{parameter.attribute('shape')}\" of Parameter '{parameter.name}'"
+        help += ", or change the shape of the input"
+        offset, layer = context.model.source.attribute(parameter.data_offset, "shape"), parameter
+    else:
+        rest += ", or constants were changed with it"
+    edits = tuple(sorted(_corrections(context, inferred)))
+    change = f"what is inferred is declared in {either} places"
     return of_whole_file(
-        lead,
-        f"{here} is declared in {count} places where {there} is inferred from "
-        f"shape=\"{written}\" of Parameter '{parameter.name}'{reverse}: only a part of the file "
-        "was changed to another size",
-        help.format(", or change the shape of the input"),
-        context.model.source.attribute(parameter.data_offset, "shape"),
-        parameter,
-        explained,
+        concerned[0],
+        f"{cause}{reverse}: {rest}",
+        help,
+        offset,
+        layer,
+        concerned if alike else findings,
+        (Candidate(edits, change, change, offset, layer, ()),),
+        certain=True,
     )
+
+
+def _corrections(context: Context, inferred: BodyResult) -> Iterator[Edit]:
+    """Every port that declares another size than is inferred gets that size."""
+    for body in inferred.walk():
+        rows = zip(body.body.layers, body.wiring.sources, body.outputs, strict=True)
+        for layer, sources, tensors in rows:
+            for port, tensor in zip(layer.outputs, tensors, strict=False):
+                yield from _sized(context, port, tensor)
+            for port, source in zip(layer.inputs, sources, strict=False):
+                if source is not None and source[1] < len(body.outputs[source[0]]):
+                    yield from _sized(context, port, body.outputs[source[0]][source[1]])
+
+
+def _sized(context: Context, port: Port, tensor: Tensor) -> list[Edit]:
+    dims = tensor.shape.dims
+    if port.dims is None or dims is None or len(port.dims) != len(dims):
+        return []
+    sizes = [
+        dim.low if dim.is_static and size >= 0 else size
+        for size, dim in zip(port.dims, dims, strict=True)
+    ]
+    if sizes == list(port.dims):
+        return []
+    return set_dims(context.model.source, port.offset, sizes)
 
 
 def _near(result: BodyResult, layer: Layer) -> set[Layer]:

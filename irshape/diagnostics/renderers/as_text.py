@@ -86,13 +86,14 @@ def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[s
                 yield f"    {paint(f'{mark} {plain(text)}', _TONES[mark])}"
 
 
-_TONES = {"-": "error", "+": "green"}
+_TONES = {"-": "error", "+": "green", " ": "dim"}
 MAX_LINES = 6
 """How many lines of a change are shown."""
 
 
 def changed_lines(source: Source, edits: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """The lines that edits change, marked - as they are and + as they become."""
+    """The lines that edits change, marked - as they are and + as they become; how many there are
+    more is not marked."""
     lines: list[tuple[str, str]] = []
     groups: dict[int, list[Mapping[str, Any]]] = {}
     for edit in edits:
@@ -116,7 +117,8 @@ def changed_lines(source: Source, edits: Sequence[Mapping[str, Any]]) -> list[tu
         lines += [("-", line.strip()) for line in before]
         lines += [("+", line.strip()) for line in new if line.strip()]
     if len(lines) > MAX_LINES:
-        lines = [*lines[:MAX_LINES], ("+", "…")]
+        more = len(lines) - MAX_LINES
+        lines = [*lines[:MAX_LINES], (" ", f"… and {counted(more, 'more line')}")]
     return lines
 
 

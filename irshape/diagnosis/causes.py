@@ -33,7 +33,7 @@ from .groups import (
     of_wrong_inputs,
 )
 from .search import Search, of_values, without
-from .telling import cause_as_finding
+from .telling import cause_as_finding, with_likely
 from .trials.stage import Stage
 from .trials.trial import of_layers
 from .trials.work import Work
@@ -98,7 +98,7 @@ def diagnose(
         from .suspects import of_suspects
 
         told = of_suspects(stage, told, rest, work)
-    return told
+    return [with_likely(each) for each in told]
 
 
 def _together(

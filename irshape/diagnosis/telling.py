@@ -14,14 +14,24 @@ from ..rule_ids import (
     DANGLING_EDGE,
     DUPLICATE_ID,
     DUPLICATE_PORT,
+    MISDIRECTED_EDGE,
     MISSING_EDGE,
     RuleId,
     Severity,
 )
 from .candidate import Candidate, Diagnosis
 
+_LIKELY = "likely meant: "
+_CONCRETE = ("IR201", "IR202", "IR203", "IR204", "IR302", "IR602")
+"""Findings whose help says what to write."""
 _CONSEQUENCES = ("IR2", "IR4")
 """Findings that say what does not go together; the cause has a code of its own nature."""
+_TO_BE_QUOTED = (CONTRADICTED_ATTRIBUTE, MISDIRECTED_EDGE)
+"""Causes that are shown by what they contradict."""
+MAX_QUOTED = 160
+"""The longest message that another one quotes."""
+MAX_LISTED = 3
+"""How many changes are listed where none is certain."""
 
 
 def cause_as_finding(source: Source, candidate: Candidate, explained: Iterable[Finding]) -> Finding:
@@ -39,7 +49,7 @@ def cause_as_finding(source: Source, candidate: Candidate, explained: Iterable[F
     if here:
         return here[0]._replace(related=tuple(other for other in explained if other is not here[0]))
     lead = next((other for other in leads if other.layer is candidate.layer), leads[0])
-    help = f"likely meant: {candidate.change}"
+    help = _LIKELY + candidate.change
     if candidate.patch is not None:
         help += f" in the .bin, at byte {candidate.patch.offset}"
     source_of_values = candidate.patch is not None or _of_input(candidate)
@@ -54,8 +64,27 @@ def cause_as_finding(source: Source, candidate: Candidate, explained: Iterable[F
     if consequence and candidate.rule not in (None, lead.rule):
         severity: Severity = "error" if errors else "warning"
         assert candidate.rule is not None
-        fault = Fault(candidate.rule, candidate.cause, help=help, severity=severity)
+        cause = candidate.cause
+        if candidate.rule in _TO_BE_QUOTED and len(lead.message) <= MAX_QUOTED:
+            cause += f" (line {source.place(lead.offset)[0]}: {lead.message})"
+        fault = Fault(candidate.rule, cause, help=help, severity=severity)
     return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)
+
+
+def with_likely(diagnosis: Diagnosis) -> Diagnosis:
+    """The help of a finding ends with what is likely meant: several changes if none is certain."""
+    fault = diagnosis.finding.fault
+    count = 1 if diagnosis.certain else MAX_LISTED
+    changes = list(dict.fromkeys(candidate.change for candidate in diagnosis.candidates))[:count]
+    if not changes or (len(changes) == 1 and fault.rule.code.startswith(_CONCRETE)):
+        return diagnosis
+    help = fault.help or ""
+    before = help.removesuffix(_LIKELY + changes[0])
+    if changes[0] in before:
+        return diagnosis
+    likely = _LIKELY + ", or ".join(changes)
+    help = f"{before}; {likely}" if before == help and help else before + likely
+    return diagnosis._replace(finding=diagnosis.finding._replace(fault=fault._replace(help=help)))
 
 
 def of_whole_file(

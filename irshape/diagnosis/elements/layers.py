@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 
@@ -492,13 +492,13 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
     for edge in incoming:
         touched.update(scene.by_id.get(edge.from_layer, ()))
     edges = len(outgoing) + len(incoming)
+    name = "1 edge of it names" if edges == 1 else f"{edges} edges of it name"
     whole = {e.to_port for e in incoming} == inputs
     source = scene.source
     return Candidate(
         with_attribute(source, layer.offset, "id", number),
         f'id="{number}"',
-        f"the layer has id {layer.id}, but {edges} edge{'' if edges == 1 else 's'} of it name "
-        f"{number}, which no layer has",
+        f"the layer has id {layer.id}, but {name} {number}, which no layer has",
         layer.offset,
         layer,
         tuple(sorted(touched)),
@@ -536,7 +536,7 @@ def cured_causes(scene: Scene, finding: Finding, position: int | None) -> Iterat
     for edit in edits or _names_of_the_same_letters(scene, finding):
         yield Candidate(
             edit,
-            finding.help or "",
+            _renaming(scene, edit) if rule.phase == "names" else finding.help or "",
             finding.message,
             finding.offset,
             finding.layer,
@@ -544,6 +544,13 @@ def cured_causes(scene: Scene, finding: Finding, position: int | None) -> Iterat
             touched,
             cost=0.3,
         )
+
+
+def _renaming(scene: Scene, edits: Sequence[Edit]) -> str:
+    """What edits of names come to."""
+    first = edits[0]
+    written = scene.source.data[first.start : first.end].decode("utf-8", "replace")
+    return f"`{written}` becomes `{first.text.decode('utf-8', 'replace')}`"
 
 
 def _edge_ends(scene: Scene, edge: Edge) -> tuple[int, ...]:

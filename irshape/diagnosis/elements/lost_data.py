@@ -71,7 +71,8 @@ def constant_data_causes(scene: Scene, finding: Finding, position: int) -> Itera
             cause = "the constant has no <data>; its port says what it holds"
         else:
             edits, change = _rewritten(const, [*wrong, "offset"], row)
-            cause = f"{', '.join(wrong)} of the constant contradict its port"
+            verb = "contradicts" if len(wrong) == 1 else "contradict"
+            cause = f"{' and '.join(wrong)} of the constant {verb} its port"
         yield Candidate(
             edits,
             change,

@@ -306,10 +306,10 @@ def _renumbered(scene: Scene, position: int, port: Port, direction: str, number:
     fits = number == str([*layer.inputs, *layer.outputs].index(port))
     ports = layer.inputs if direction == "input" else layer.outputs
     doubled = [each.id for each in ports].count(port.id) > 1
-    wrong = "that of another port" if doubled else "an id that no edge names"
+    wrong = "the id of another port" if doubled else "an id that no edge names"
     return Candidate(
         with_attribute(scene.source, port.offset, "id", number),
-        f'{direction} port {port.id} gets id="{number}"',
+        f'{direction} port{port.id and " "}{port.id} gets id="{number}"',
         f"{direction} port {port.id} has {wrong}; the edges name {number}",
         port.offset,
         layer,

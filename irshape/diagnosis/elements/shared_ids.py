@@ -87,7 +87,7 @@ def _with_one_id(scene: Scene, position: int) -> Iterator[Candidate]:
                 split,
                 (at, other),
                 edits,
-                f'id="{free}", which {_count(split)} of it name then',
+                f'id="{free}", which {_naming(split)} then',
                 f"two layers have the id {number}; {free} is free at this place",
                 layer.offset,
                 1.0,
@@ -136,15 +136,15 @@ def _without_edges(scene: Scene) -> Iterator[Candidate]:
                 split,
                 (at, other),
                 (),
-                f"{_count(split)} name layer {layer.id}",
-                f"no edge names layer {layer.id}, and {_count(split)} of it name layer {number}",
+                f"{_naming(split, '')} layer {layer.id}",
+                f"no edge names layer {layer.id}, and {_naming(split)} layer {number}",
                 scene.source.attribute(first.offset, next(iter(ends))),
                 0.5,
             )
 
 
-def _count(split: _Split) -> str:
-    return f"{len(split.ends)} edge{'' if len(split.ends) == 1 else 's'}"
+def _naming(split: _Split, of: str = " of it") -> str:
+    return f"1 edge{of} names" if len(split.ends) == 1 else f"{len(split.ends)} edges{of} name"
 
 
 def _too_often_named(scene: Scene) -> list[str]:

@@ -284,7 +284,7 @@ def replaced_output_causes(scene: Scene, finding: Finding, position: int) -> Ite
         consumers = (at for edge in edges for at in scene.by_id.get(edge.to_layer, ()))
         yield Candidate(
             tuple(edits),
-            f"the output ports get the ids {', '.join(sorted(wanted, key=int))} that edges name, "
+            f"the output ports get the ids that edges name, {', '.join(sorted(wanted, key=int))}, "
             "and declare what is inferred",
             "the output ports have neither the ids that edges name nor the shapes and types that "
             "the layer produces",

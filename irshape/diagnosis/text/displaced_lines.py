@@ -430,11 +430,16 @@ def _removed(window: _Window) -> Iterator[Slip]:
             if not _stands_elsewhere(text, block, starts[at]):
                 continue
             line = text.count(b"\n", 0, starts[at]) + 1
-            end = f" to {line + length - 1}" if length > 1 else ""
-            cause = f"line{'s' if length > 1 else ''} {line}{end} stand there once too often"
+            lines = (
+                f"lines {line} to {line + length - 1} stand"
+                if length > 1
+                else f"line {line} stands"
+            )
+            cause = f"{lines} there once too often"
             edit = Edit(starts[at], starts[at + length], b"")
             offset = _offset(text, edit)
-            yield Slip((edit,), "they are removed", cause, offset, doubtful=True)
+            change = "they are removed" if length > 1 else "it is removed"
+            yield Slip((edit,), change, cause, offset, doubtful=True)
 
 
 def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:

@@ -118,9 +118,10 @@ def _in_another_notation(text: bytes, start: int, end: int, name: str) -> Iterat
             edits.append(Edit(match.start(), match.end(), plain))
         at = match.end()
     if edits and _REST.match(text, at, end) is not None:
-        cause = f"the attributes of <{name}> are not written as XML has them"
+        written = text[edits[0].start : edits[0].end].decode("utf-8", "replace").strip()
+        cause = f"an attribute of <{name}> is not written as XML has it: `{written}`"
         change = edits[0].text.decode("utf-8", "replace").strip()
-        yield Slip(tuple(edits), f"likely {change}", cause, start)
+        yield Slip(tuple(edits), change, cause, start)
 
 
 def _half(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:

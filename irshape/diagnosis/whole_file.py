@@ -14,6 +14,7 @@ from ..inference.ports import declared
 from ..inference.result import BodyResult
 from ..model.graph import Finding, Layer, Port
 from ..ops.tensors import Tensor
+from ..rule_ids import OUTPUT_SHAPE_MISMATCH
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .other_weights import Single, other_weights, short_weights
@@ -95,6 +96,7 @@ def another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | 
         concerned if alike else findings,
         (Candidate(edits, change, change, offset, layer, ()),),
         certain=True,
+        rule=OUTPUT_SHAPE_MISMATCH,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from itertools import combinations, islice
+from itertools import chain, combinations, islice, permutations
 
 from ...model.graph import Finding
 from ...model.weights import Weights
@@ -26,6 +26,10 @@ MAX_ELEMENTS = 16
 """How many elements a constant may have whose values are looked at."""
 MAX_CONSUMERS = 64
 """How many layers may take it."""
+MAX_MAPPED = 6
+"""Up to which rank orders and axes are derived from what is fed and what is declared."""
+MAX_ALIKE = 3
+"""How many orders are tried that exchange axes of the same size."""
 MAX_VALUES = 40
 """How many other values are tried for one constant."""
 _OF_OTHERS = (INPUT_ELEMENT_TYPE, INPUT_MISMATCH, INPUT_TYPE_MISMATCH, OUTPUT_TYPE_MISMATCH)
@@ -39,13 +43,14 @@ def value_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Cand
         return
     layer = scene.layers[position]
     declared = layer.outputs[0].dims if layer.outputs else None
+    fed = layer.inputs[0].dims if layer.inputs else None
     for source in dict.fromkeys(scene.sources[position]):
         if source is not None and scene.layers[source[0]].is_constant:
-            yield from _other_values(scene, Const(scene, source[0]), declared)
+            yield from _other_values(scene, Const(scene, source[0]), fed, declared)
 
 
 def _other_values(
-    scene: Scene, const: Const, declared: tuple[int, ...] | None
+    scene: Scene, const: Const, fed: tuple[int, ...] | None, declared: tuple[int, ...] | None
 ) -> Iterator[Candidate]:
     weights = scene.context.model.weights
     letter = _FORMATS.get(const.type.name if const.type is not None else "")
@@ -67,7 +72,8 @@ def _other_values(
     names = ", ".join(scene.layers[at].label for at in consumers[:3])
     names += f" and {len(consumers) - 3} more" if len(consumers) > 3 else ""
     tried = {values}
-    for index, other in enumerate(islice(_likely(values, declared), MAX_VALUES)):
+    likely = chain(_mapping(count, fed, declared), _likely(values, declared))
+    for index, other in enumerate(islice(likely, MAX_VALUES)):
         if other in tried:
             continue
         tried.add(other)
@@ -91,6 +97,26 @@ def _other_values(
 
 def _shown(values: tuple[int, ...]) -> str:
     return str(list(values)).replace(" ", "")
+
+
+def _mapping(
+    count: int, fed: tuple[int, ...] | None, declared: tuple[int, ...] | None
+) -> Iterator[tuple[int, ...]]:
+    """Orders of axes, and axes to reduce, with which what is fed becomes what is declared."""
+    if not fed or declared is None or len(fed) > MAX_MAPPED:
+        return
+    if len(fed) == len(declared) == count:
+        fitting = (
+            order
+            for order in permutations(range(count))
+            if all(fed[axis] == size for axis, size in zip(order, declared, strict=True))
+        )
+        yield from islice(fitting, MAX_ALIKE)
+    for axes in combinations(range(len(fed)), count):
+        kept = tuple(1 if axis in axes else size for axis, size in enumerate(fed))
+        gone = tuple(size for axis, size in enumerate(fed) if axis not in axes)
+        if declared in (kept, gone) and declared != fed:
+            yield axes
 
 
 def _likely(values: tuple[int, ...], declared: tuple[int, ...] | None) -> Iterator[tuple[int, ...]]:

@@ -33,7 +33,7 @@ ROWS = {
         'from-layer="0" from-port="7" to-layer="2"',
         "IR110",
         r"output port 7 of Parameter 'p0' \(id 0\), which does not exist",
-        'edges name layers and ports by their ids; likely meant: from-port="0"',
+        'ports by their ids; likely meant: from-port="0", or output port 0 gets id="7"',
     ),
     "a value is not one of those allowed": Row(
         'keep_dims="true"',

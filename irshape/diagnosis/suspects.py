@@ -273,7 +273,8 @@ def _of_edges(told: Sequence[_Told]) -> Diagnosis:
     layers = {finding.layer for finding in unfed}
     lead = told[0].lead
     fault = lead.fault._replace(
-        message=f"edges are missing: {len(unfed)} inputs of {len(layers)} layers are fed by nothing"
+        message=f"edges are missing: {len(unfed)} inputs of {len(layers)} "
+        f"layer{'s are' if len(layers) > 1 else ' are'} fed by nothing"
     )
     cures = list(_behind_each_other(told))[:LISTED]
     certain = len(cures) == 1 or all(each.is_certain for each in told)

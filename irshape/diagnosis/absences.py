@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..formats.ir.edits import Edit
+from ..formats.ir.edits import Edit, element_end
 from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..rule_ids import (
@@ -26,7 +26,6 @@ from .candidate import Candidate, Diagnosis
 from .groups import grouped_by_layer
 from .lost_blocks import of_lost_blocks
 from .telling import element_start
-from .text.out_of_place import element_end
 
 _NAMED = re.compile(rb"(from|to)-layer\s*=\s*[\"']([^\"']*)")
 _MAPPED = re.compile(r"refers to internal_layer_id (\S+) as")

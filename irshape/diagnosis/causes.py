@@ -22,6 +22,7 @@ from ..rule_ids import (
 from ..rules import Context
 from .absences import body_without_edges, of_absences, of_unfed_layers
 from .candidate import Diagnosis
+from .elsewhere import of_elements_elsewhere
 from .groups import (
     from_the_same,
     of_attributes,
@@ -93,6 +94,7 @@ def diagnose(
     ]
     if len(told) > 1:
         told = of_redirected(model.source, of_lost_ids(model.source, told))
+        told = of_elements_elsewhere(model.source, told)
     rest = without([*graver, *huge], told)
     if 1 < len(told) + len(rest) <= MAX_TOLD:
         from .suspects import of_suspects

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..formats.ir.edits import Edit
+from ..formats.ir.edits import Edit, element_end
 from ..model.graph import Finding
 from ..model.ids import is_number
 from ..model.source import Source
@@ -22,7 +22,6 @@ from ..rule_ids import (
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .telling import element_start
-from .text.out_of_place import element_end
 
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _MAPPED = re.compile(r"refers to internal_layer_id (\S+) as .*has no layer")

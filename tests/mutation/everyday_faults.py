@@ -439,3 +439,54 @@ def dimensions_of_the_port_before(tree: Tree) -> Iterator[Where]:
                 other[:] = [deepcopy(dim) for dim in one]
                 yield where(layer)
                 other[:] = kept
+
+
+@everyday_slip
+def lines_carried_into_another_layer(data: bytes) -> Iterator[Slip]:
+    """Some lines are cut, and pasted before a line that stands much further on, or far before."""
+    rows = list(lines(data))
+    drawn = random.Random(len(data))
+    for at in range(4, len(rows) - 70, 2):
+        start, end = rows[at][0], rows[at + drawn.choice((0, 0, 1, 3))][1]
+        place = rows[at + drawn.randint(30, 60)][0]
+        if at % 4:
+            yield start, place, data[end:place] + data[start:end]
+        else:
+            block = data[rows[at + 60][0] : rows[at + 60][1]]
+            yield start, rows[at + 60][1], block + data[start : rows[at + 60][0]]
+
+
+@everyday_slip
+def beginning_twice(data: bytes) -> Iterator[Slip]:
+    for start, _ in lines(data):
+        if start > _HEADER:
+            yield 0, 0, data[:start]
+
+
+@everyday_slip
+def declaration_in_another_notation(data: bytes) -> Iterator[Slip]:
+    root = data.index(b"<net")
+    for text in (
+        *('<?xml version="1,0"?>', "<?xml version=1.0?>", '<xml version="1.0"?>'),
+        *('<?xml version="1.0">', '?xml version="1.0"?>', '<?xml version="1.0"??>'),
+    ):
+        yield 0, root, text.encode() + b"\n"
+
+
+@everyday_slip
+def letter_of_an_id_lost(data: bytes) -> Iterator[Slip]:
+    for index, match in enumerate(matches("<port (id)=", data)):
+        yield match.start(1), match.end(1), b"id"[index % 2 :][:1]
+
+
+@everyday_slip
+def word_replaced_everywhere(data: bytes) -> Iterator[Slip]:
+    for word in (b"dim", b"output", b"input", b"port"):
+        for other in (word.upper(), word[:-1] + b"e", b"new_" + word):
+            yield 0, len(data), data.replace(word, other)
+
+
+@everyday_slip
+def end_tag_added_by_the_editor(data: bytes) -> Iterator[Slip]:
+    for match in matches(r"<(layer|port|input|output)\b[^<>]*[^<>/]>(?=\s*<[a-z])", data):
+        yield match.end(), match.end(), b"</" + match[1] + b">"

@@ -237,7 +237,7 @@ def _placed(diagnostics: list, where: Where | None, lines: set[int]) -> bool:
 def is_well_formed(data: bytes) -> bool:
     try:
         ParserCreate().Parse(data, True)
-    except ExpatError:
+    except (ExpatError, LookupError, ValueError):  # or an encoding that nobody knows
         return False
     return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...formats.ir.edits import element_end
 from ...model.graph import Finding
 from ...model.ids import is_number
 from ...rule_ids import (
@@ -18,7 +19,7 @@ from ...rules.links import alike
 from ..candidate import Candidate
 from ..trials.scene import Scene
 from .attributes import BETWEEN_PORTS
-from .writing import plain_element_end, without_element
+from .writing import without_element
 
 MAX_PORTS = 3
 """Among how many ports one is looked for that is too many."""
@@ -56,8 +57,8 @@ def _superfluous_input(scene: Scene, finding: Finding, position: int) -> Iterato
         start = port.offset
         yield Candidate(
             (
-                *without_element(source, start, plain_element_end(source, start)),
-                *without_element(source, *scene.edge_span(into[0])),
+                *without_element(source, start),
+                *without_element(source, into[0].offset),
             ),
             f"input port {port.id} and the edge into it are removed",
             f"the layer has an input too many: port {port.id}"
@@ -93,7 +94,7 @@ def _superfluous(scene: Scene, finding: Finding, position: int) -> Iterator[Cand
             same = any(alike(port, other) for other in ports[:index])
             start = port.offset
             yield Candidate(
-                without_element(scene.source, start, plain_element_end(scene.source, start)),
+                without_element(scene.source, start),
                 f"{direction} port {port.id} is removed",
                 f"no edge names {direction} port {port.id}, and {layer.type} has no such "
                 f"{direction}",
@@ -124,7 +125,7 @@ def _port(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
                 continue
             consumers = [at for _, at, _ in scene.consumers[position]]
             yield Candidate(
-                without_element(scene.source, port.offset, match.end()),
+                without_element(scene.source, port.offset),
                 f"the second {direction} port {port.id} is removed",
                 f"{direction} port {port.id} is declared twice"
                 + (", both times alike" if texts[port.id] == text else ""),
@@ -148,9 +149,8 @@ def _layer(scene: Scene, position: int) -> Iterator[Candidate]:
         same_id = other.id == layer.id
         if not same_id and (scene.edges_from.get(layer.id) or scene.edges_to.get(layer.id)):
             continue
-        start, _ = scene.span(position)
         yield Candidate(
-            without_element(scene.source, start, scene.element_end(position)),
+            without_element(scene.source, layer.offset),
             "the copy is removed",
             f"the layer is a copy of {other.label}"
             + ("" if same_id else ", and no edge leads to it or from it"),
@@ -164,5 +164,6 @@ def _layer(scene: Scene, position: int) -> Iterator[Candidate]:
 
 def _content(scene: Scene, position: int) -> bytes:
     """The text of a layer without its id and without white space between elements."""
-    data = scene.source.data[scene.layers[position].offset : scene.element_end(position)]
+    source, start = scene.source, scene.layers[position].offset
+    data = source.data[start : element_end(source.data, start)]
     return _BLANK.sub(b"><", _ID.sub(b"", data, count=1))

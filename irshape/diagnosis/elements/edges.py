@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import combinations, permutations
 
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, element_end
 from ...model.graph import Edge, Finding, Layer, Port
 from ...model.ids import is_number
 from ...rule_ids import CYCLE, DUPLICATE_EDGE, MISDIRECTED_EDGE, MISSING_EDGE
@@ -247,7 +247,7 @@ def _lost_result(
     others = [layer for layer in scene.layers if layer.is_result]
     data, output = scene.source.data, source[1]
     last = others[-1] if others else scene.layers[-1]
-    place = scene.element_end(scene.position[last])
+    place = element_end(data, last.offset)
     line = data.rfind(b"\n", 0, last.offset)
     indent = data[line : last.offset]
     indent = indent if line >= 0 and not indent.strip() else b""
@@ -453,7 +453,7 @@ def _doubled(scene: Scene, edge: Edge, layer: Layer, position: int) -> Iterator[
         cost = 0.9 + (0.3 if fits and not same else 0.0) + (0.0 if rest_fits else 0.4)
         cost += (0.0 if not ordered else 0.05) + (0.0 if others else 0.3)
         yield Candidate(
-            without_element(scene.source, *scene.edge_span(one)),
+            without_element(scene.source, one.offset),
             f"the edge from layer {one.from_layer} is removed",
             f"two edges lead to input port {edge.to_port}"
             + (" and come from the same output" if same else ""),

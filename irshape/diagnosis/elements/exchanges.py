@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, element_end
 from ...model.graph import Edge, Finding, Layer, Port
 from ...model.ids import is_number
 from ...rule_ids import (
@@ -26,7 +26,7 @@ from ..candidate import Candidate
 from ..trials.scene import Scene
 from .attributes import BETWEEN_PORTS
 from .constant_places import Const
-from .writing import encoded, plain_element_end, with_attribute, with_edge, with_exchanged
+from .writing import encoded, with_attribute, with_edge, with_exchanged
 
 _OF_OTHERS = (
     *(DANGLING_EDGE, DUPLICATE_EDGE, MALFORMED_EDGE, MISSING_EDGE),
@@ -114,7 +114,7 @@ def _disordered_ports(scene: Scene, position: int) -> Iterator[Candidate]:
     ordered = sorted(ports, key=lambda port: int(port.id))
     if ordered == ports:
         return
-    spans = {port.offset: (port.offset, plain_element_end(source, port.offset)) for port in ports}
+    spans = {port.offset: (port.offset, element_end(source.data, port.offset)) for port in ports}
     edits = tuple(
         Edit(*spans[port.offset], source.data[slice(*spans[other.offset])])
         for port, other in zip(ports, ordered, strict=True)

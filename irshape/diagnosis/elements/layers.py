@@ -533,7 +533,7 @@ def cured_causes(scene: Scene, finding: Finding, position: int | None) -> Iterat
     edits = [cure.edits for cure in rule.cures(scene.context, [finding])]
     edge = scene.edge_at(finding.offset)
     touched = _edge_ends(scene, edge) if edge is not None else ()
-    for edit in edits or _names_of_the_same_letters(scene, finding):
+    for edit in edits or _names_of_nearly_the_same_letters(scene, finding):
         yield Candidate(
             edit,
             _renaming(scene, edit) if rule.phase == "names" else finding.help or "",
@@ -567,18 +567,28 @@ def _edge_ends(scene: Scene, edge: Edge) -> tuple[int, ...]:
     )
 
 
-def _names_of_the_same_letters(scene: Scene, finding: Finding) -> Iterator[tuple[Edit, ...]]:
-    """An attribute whose letters are those of one that the element lacks, in another order."""
+def _names_of_nearly_the_same_letters(scene: Scene, finding: Finding) -> Iterator[tuple[Edit, ...]]:
+    """An attribute whose letters are those of one that the element lacks, in another order, or with
+    one more or less."""
     written, known = finding.actual, (finding.expected or "").split(", ")
     if written is None or finding.rule.code not in ("IR105", "IR106", "IR121", "IR301", "IR302"):
         return
     element = scene.source.data.rfind(b"<", 0, finding.offset)
     present = {name for name, *_ in scene.source.attributes(element)}
     for name in known:
-        if name not in present and sorted(name) == sorted(written):
+        if name not in present and _nearly_the_same_letters(name, written):
             edit = rename_attribute(scene.source, finding.offset, written, name)
             if edit is not None:
                 yield (edit,)
+
+
+def _nearly_the_same_letters(one: str, other: str) -> bool:
+    if sorted(one) == sorted(other):
+        return True
+    short, long = sorted((one, other), key=len)
+    return len(long) == len(short) + 1 and any(
+        long[:at] + long[at + 1 :] == short for at in range(len(long))
+    )
 
 
 def _named_by(scene: Scene, finding: Finding) -> Iterator[int]:

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, element_end
 from ...model.graph import Finding, Layer, Port
 from ...model.ids import is_number
 from ...rule_ids import (
@@ -192,9 +192,9 @@ def _copies(lost: _Lost) -> Iterator[Candidate]:
     if not before:
         return
     data = scene.source.data
-    place = scene.element_end(before[-1])
+    place = element_end(data, scene.layers[before[-1]].offset)
     start = scene.span(scene.position[model])[0]
-    text = data[start : scene.element_end(scene.position[model])]
+    text = data[start : element_end(data, start)]
     opening, close, rest = text.partition(b">")
     opening = _ID.sub(f'id="{number}"'.encode(), opening, count=1)
     opening = _NAME.sub(f'name="{model.type}_{number}"'.encode(), opening, count=1)

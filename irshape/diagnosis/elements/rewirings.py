@@ -162,7 +162,7 @@ def _too_many(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
     if any(port.id not in fed for port in layers[0].inputs):
         return
     yield Candidate(
-        without_element(scene.source, *scene.edge_span(edge)),
+        without_element(scene.source, edge.offset),
         f"the edge from layer {edge.from_layer} is removed",
         finding.message,
         edge.offset,

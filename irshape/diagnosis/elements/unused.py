@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, element_end
 from ...model.graph import Finding, Port
 from ...model.ids import is_number
 from ...rule_ids import MISDIRECTED_EDGE, MISSING_EDGE, MISSPELT_ELEMENT, UNREACHABLE_LAYER
@@ -13,7 +13,7 @@ from ...rules.links import alike
 from ..candidate import Candidate
 from ..trials.scene import Scene
 from .edges import ids_around
-from .writing import plain_element_end, with_edge
+from .writing import with_edge
 
 _NAME = re.compile(rb"<[^\s<>/]+")
 
@@ -77,7 +77,7 @@ def misspelt_edge_causes(scene: Scene, finding: Finding, position: int) -> Itera
         }
         if (ends.get("to-layer"), ends.get("to-port")) != (layer.id, finding.port[1]):
             continue
-        end = plain_element_end(source, other.offset)
+        end = element_end(source.data, other.offset)
         text = _NAME.sub(b"<edge", source.data[other.offset : end], count=1)
         yield Candidate(
             (Edit(other.offset, end, text),),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import combinations
 
-from ...formats.ir.edits import Edit, set_dims
+from ...formats.ir.edits import Edit, element_end, set_dims
 from ...model.graph import Edge, Finding, Port
 from ...model.ids import is_number
 from ...ops import registry
@@ -39,7 +39,6 @@ from .constant_places import Const, lies_in_place
 from .edges import is_as_chosen
 from .ports import declared_as_fed, shown
 from .writing import (
-    plain_element_end,
     with_attribute,
     with_edge,
     without_attribute,
@@ -404,11 +403,11 @@ def _port(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     for port in layer.outputs:
         if port.id not in named:
             continue
-        start, end = port.offset, plain_element_end(source, port.offset)
-        last = plain_element_end(source, layer.inputs[-1].offset)
+        start, end = port.offset, element_end(source.data, port.offset)
+        last = element_end(source.data, layer.inputs[-1].offset)
         line = source.data.rfind(b">", 0, start) + 1
         yield Candidate(
-            (*without_element(source, start, end), Edit(last, last, source.data[line:end])),
+            (*without_element(source, start), Edit(last, last, source.data[line:end])),
             f"port {port.id} is moved to <input>",
             f"port {port.id} stands in <output>, but an edge leads to it",
             port.offset,

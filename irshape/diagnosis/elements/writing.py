@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, element_end
 from ...model.graph import Edge
 from ...model.ids import is_number
 from ...model.source import Source
@@ -100,19 +100,10 @@ def without_attribute(source: Source, element: int, name: str) -> tuple[Edit, ..
     return ()
 
 
-def without_element(source: Source, start: int, end: int) -> tuple[Edit, ...]:
+def without_element(source: Source, start: int) -> tuple[Edit, ...]:
     """An element goes, with the white space before it."""
-    return (Edit(_space_before(source.data, start), end, b""),)
-
-
-def plain_element_end(source: Source, start: int) -> int:
-    """Where an element ends that has no other of its name inside."""
-    match = _TAG.match(source.data, start)
-    opened = source.data.find(b">", start) + 1
-    if match is None or source.data[opened - 2 : opened] == b"/>":
-        return opened
-    close = source.data.find(b"</" + match[0][1:], opened)
-    return source.data.find(b">", close) + 1 if close >= 0 else opened
+    data = source.data
+    return (Edit(_space_before(data, start), element_end(data, start), b""),)
 
 
 def _space_before(data: bytes, start: int) -> int:

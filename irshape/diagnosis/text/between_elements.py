@@ -16,6 +16,8 @@ _LOST_BRACKET = re.compile(
 """What was a tag and has no `<` any more."""
 _BEGIN = re.compile(rb"<\?xml\b|<net\b")
 _DECLARATION = re.compile(rb"<\?xml\b.*?\?>", re.DOTALL)
+_WHOLE_DECLARATION = re.compile(rb"""<\?xml version=(["'])1\.[01]\1[^<>?]*\?>""")
+_PLAIN_DECLARATION = b'<?xml version="1.0"?>\n'
 _END = re.compile(rb"</net\s*>")
 _MARK = b"\xef\xbb\xbf"
 """The mark of UTF-8 at the beginning of a file."""
@@ -70,16 +72,25 @@ def shown(text: bytes) -> str:
 
 
 def around_the_document(text: bytes) -> Iterator[Slip]:
-    """What stands before the document or behind it is removed."""
+    """What stands before the document or behind it is removed; its declaration is written anew."""
     edits = list(_around(text))
-    if not edits:
-        return
+    if edits:
+        yield _removed_around(text, edits)
+    root = text.find(b"<net")
+    before = text[: max(root, 0)]
+    if b"xml" in before and b"<!" not in before and not _WHOLE_DECLARATION.search(before):
+        cause = "the XML declaration is not written as XML has it"
+        change = f"it becomes {_PLAIN_DECLARATION.decode().strip()}"
+        yield Slip((Edit(0, root, _PLAIN_DECLARATION),), change, cause, 0)
+
+
+def _removed_around(text: bytes, edits: Sequence[Edit]) -> Slip:
     words = text[edits[0].start : edits[0].end]
     place = "behind" if edits[0].end == len(text) else "before"
     cause = f"the text {shown(words)} stands {place} the document"
     if not words.strip():
         cause = "white space stands before the XML declaration"
-    yield Slip(tuple(edits), "it is removed", cause, edits[0].start)
+    return Slip(tuple(edits), "it is removed", cause, edits[0].start)
 
 
 def _around(text: bytes) -> Iterator[Edit]:

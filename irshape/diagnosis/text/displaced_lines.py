@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import islice
+from itertools import groupby
+from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
 from .damaged_lines import Around, mended
@@ -40,7 +41,7 @@ WIDTH = 40
 """So long is a line on the average."""
 ALIKE = 0.6
 """How alike two names must be for one to be a misspelling of the other."""
-MOST_NAMES = 400
+MOST_NAMES = 40_000
 """In so many tags a name may be misspelt."""
 LONGEST = 4000
 """A window has no lines longer than this."""
@@ -122,6 +123,19 @@ class _Window:
         return {}
 
 
+class _Exchange(NamedTuple):
+    """Where two blocks of lines, of which one has to be moved, begin, meet and end."""
+
+    first: int
+    middle: int
+    end: int
+
+    @property
+    def moved(self) -> int:
+        """How many lines are moved."""
+        return min(self.middle - self.first, self.end - self.middle)
+
+
 def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bool:
     """Whether the lines around some edits stand where writers put them, in the edited text."""
     first = min(edits).start
@@ -154,18 +168,8 @@ def first_break(structure: Structure, stopped: int) -> int | None:
     return window.starts[window.broken] + len(_indent(window.lines[window.broken]))
 
 
-def in_displaced_lines(
-    structure: Structure, places: Sequence[int], each: int | None = None
-) -> Iterator[Slip]:
-    """What may be meant where the order of lines breaks, the smallest change first.
-
-    each: how many of one kind are wanted at most.
-    """
-    for slips in _kinds(structure, places):
-        yield from islice(slips, each)
-
-
-def _kinds(structure: Structure, places: Sequence[int]) -> Iterator[Iterable[Slip]]:
+def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[Iterable[Slip]]:
+    """What may be meant where the order of lines breaks, kind by kind, the least change first."""
     yield _in_names(structure, places)
     yield _in_comments(structure, places)
     window = _Window(structure, places)
@@ -179,7 +183,8 @@ def _kinds(structure: Structure, places: Sequence[int]) -> Iterator[Iterable[Sli
     yield _removed(window)
     yield _replaced(window)
     yield (slip for slip in completed if _opens(slip))
-    yield _moved(window)
+    for _, ways in groupby(_exchanges(window), key=lambda row: row.moved):
+        yield _moved(window, list(ways))
     yield _exchanged(window)
 
 
@@ -411,6 +416,11 @@ def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
             edits = tuple(Edit(tag.end(1), tag.end(), near[0].encode()) for tag in tags)
             cause = f"<{wrong}> is no element of an IR; it stands in {len(tags)} tags"
             yield Slip(edits, f"<{wrong}> becomes <{near[0]}>", cause, first, doubtful=True)
+            words = list(re.finditer(re.escape(name), text))
+            if len(tags) < len(words) <= MOST_NAMES:
+                edits = tuple(Edit(*word.span(), near[0].encode()) for word in words)
+                cause += ", and as a part of other words"
+                yield Slip(edits, f"{wrong} becomes {near[0]}", cause, first, doubtful=True)
 
 
 # lines that stand there twice, or elsewhere
@@ -430,12 +440,8 @@ def _removed(window: _Window) -> Iterator[Slip]:
             if not _stands_elsewhere(text, block, starts[at]):
                 continue
             line = text.count(b"\n", 0, starts[at]) + 1
-            lines = (
-                f"lines {line} to {line + length - 1} stand"
-                if length > 1
-                else f"line {line} stands"
-            )
-            cause = f"{lines} there once too often"
+            stands = "stands" if length == 1 else "stand"
+            cause = f"{_named(line, line + length - 1)} {stands} there once too often"
             edit = Edit(starts[at], starts[at + length], b"")
             offset = _offset(text, edit)
             change = "they are removed" if length > 1 else "it is removed"
@@ -447,45 +453,43 @@ def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:
     return text.find(words) < start or text.find(words, start + len(block)) >= 0
 
 
-def _moved(window: _Window) -> Iterator[Slip]:
+def _moved(window: _Window, ways: Iterable[_Exchange]) -> Iterator[Slip]:
     """Some lines stand before or behind some others."""
     text, starts, states, count = window.text, window.starts, window.states, len(window.tags)
-    for first, middle, end in _exchanges(window):
+    for first, middle, end in ways:
         exchanged = window.behind(window.behind(states[first], middle, end), first, middle)
         if window.behind(exchanged, end, count) is None:
             continue
         start, between, stop = starts[first], starts[middle], starts[end]
         line = text.count(b"\n", 0, start) + 1
-        cause = (
-            f"lines {line} to {line + middle - first - 1} and lines {line + middle - first} to "
-            f"{line + end - first - 1} stand in each other's place"
-        )
+        rest, last = line + middle - first, line + end - first - 1
+        shown = f"{_named(line, rest - 1)} and {_named(rest, last)}"
+        cause = f"{shown} stand in each other's place"
         edit = Edit(start, stop, text[between:stop] + text[start:between])
         offset = _offset(text, edit)
         yield Slip((edit,), "they are exchanged", cause, offset, doubtful=True)
 
 
-def _exchanges(window: _Window) -> list[tuple[int, int, int]]:
-    """Where two blocks of lines, of which one has to be moved, begin, meet and end.
+def _named(first: int, last: int) -> str:
+    return f"line {first}" if first == last else f"lines {first} to {last}"
 
-    The first line of the second may stand where the first begins. Those come first of which fewest
-    lines are moved, and by the shortest way.
-    """
+
+def _exchanges(window: _Window) -> list[_Exchange]:
+    """What may be exchanged, where the first line of the second block may stand where the first
+    begins: that first of which fewest lines are moved, and by the shortest way."""
     broken, count = window.broken, len(window.tags)
     rows = [
-        (first, middle, end)
+        _Exchange(first, middle, end)
         for first in range(max(0, broken - MAX_WAY), min(broken, count - 2) + 1)
         for middle in range(first + 1, min(first + MAX_WAY + MAX_MOVED, count))
         if window.behind(window.states[first], middle, middle + 1) is not None
         for end in range(max(middle, broken) + 1, min(middle + MAX_WAY, count) + 1)
         if min(middle - first, end - middle) <= MAX_MOVED
     ]
-    return sorted(rows, key=lambda row: _way(row, broken))
-
-
-def _way(row: tuple[int, int, int], broken: int) -> tuple[int, int, bool, int]:
-    first, middle, end = row
-    return min(middle - first, end - middle), end - first, middle != broken, -first
+    return sorted(
+        rows,
+        key=lambda row: (row.moved, row.end - row.first, row.middle != broken, -row.first),
+    )
 
 
 def _exchanged(window: _Window) -> Iterator[Slip]:

@@ -81,8 +81,6 @@ def in_tag(text: bytes, start: int) -> Iterator[Slip]:
     if not line[0].endswith(b">"):
         edit = Edit(line.end(), line.end(), b">")
         yield Slip((edit,), f"<{name} is closed", f"the tag <{name} is not closed", start)
-        if text[line.end() :].strip():  # otherwise the file ends here
-            yield from _half(text, start, line.end(), name)
 
 
 def _of_attributes(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
@@ -124,8 +122,14 @@ def _in_another_notation(text: bytes, start: int, end: int, name: str) -> Iterat
         yield Slip(tuple(edits), change, cause, start)
 
 
-def _half(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
+def half_a_tag(text: bytes, start: int) -> Iterator[Slip]:
     """Of a tag the rest is lost: what is left of an attribute goes, and the tag is closed."""
+    tag, line = NAME.match(text, start), _BROKEN.match(text, start)
+    if tag is None or tag[1] or line is None or line[0].endswith(b">"):
+        return
+    end, name = line.end(), tag[2].decode("ascii", "replace")
+    if not text[end:].strip():  # the file ends here
+        return
     kept = max((match.end() for match in _ATTRIBUTE.finditer(text, start, end)), default=end)
     inner = NAME.match(text, end + len(text[end:]) - len(text[end:].lstrip()))
     inside = inner is not None and (

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from ...faults import Fault
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, element_end
 from ...formats.ir.elements import OPAQUE
 from ...formats.ir.text_between import texts_between
 from ...model.graph import Body, Finding, Layer
@@ -34,9 +34,8 @@ from ..trials.work import Work
 from .between_elements import without_texts
 from .displaced_lines import in_displaced_lines, is_in_order
 from .merge_conflicts import half_a_conflict
-from .out_of_place import element_end
 from .rereading import Rereading, graver_findings
-from .stray_text import Slip, edited, in_lines
+from .stray_text import Slip, edited
 from .wrong_body import in_the_wrong_body
 
 _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
@@ -115,7 +114,7 @@ def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]
         if 1 < len(between) <= MOST_TEXTS:
             yield without_texts(text, between)
     structure = rereading.structure
-    slips = [*in_lines(text, places[:1]), *structure.slips()] if not structure.is_sound else []
+    slips = [] if structure.is_sound else structure.slips()
     others: list[Slip] = []
     for slip in slips:
         if not rereading.is_sound(slip.edits):
@@ -124,7 +123,8 @@ def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]
             yield slip
         else:
             others.append(slip)
-    yield from islice(in_displaced_lines(structure, places[:1], each=3), DISPLACED)
+    kinds = in_displaced_lines(structure, places[:1])
+    yield from islice(chain.from_iterable(islice(kind, 3) for kind in kinds), DISPLACED)
     yield from others
 
 

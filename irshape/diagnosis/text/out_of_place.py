@@ -8,15 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, element_end
 from .format_tables import CHILDREN, KNOWN, NAME
 from .stray_text import Slip
 
 Opened = tuple[str, int, int]
 """An element that is open: its name, and where its start tag begins and ends."""
-_LAST_END = re.compile(rb"</([A-Za-z_][\w.-]*)\s*>$")
-_LAST_TAG = 64
-"""An end tag is no longer than this."""
 
 
 def misplaced(name: str, parent: str) -> bool:
@@ -26,7 +23,6 @@ def misplaced(name: str, parent: str) -> bool:
 
 def out_of_place(text: bytes, tag: re.Match[bytes], opened: list[Opened]) -> Iterator[Slip]:
     """What may be meant where a start tag stands in an element that cannot hold it."""
-    yield from _ended_early(text, tag)
     yield from _ended_late(text, tag, opened)
     yield from _moved(text, tag, opened)
 
@@ -36,10 +32,18 @@ def closed_at_once(text: bytes, tag: re.Match[bytes]) -> Iterator[Slip]:
     name, end = tag[2].decode(), _rstripped(text, tag.start())
     start = text.rfind(b"<", 0, end)
     before = NAME.match(text, start) if start >= 0 else None
-    if before is None or before[1] or not text.endswith(b"/>", start, end):
+    holder = before[2].decode("ascii", "replace") if before is not None else ""
+    if before is None or name not in CHILDREN.get(holder, ()):
         return
-    holder = before[2].decode("ascii", "replace")
-    if name not in CHILDREN.get(holder, ()):
+    if before[1]:
+        lead = _rstripped(text, start)
+        opening = NAME.match(text, text.rfind(b"<", 0, lead)) if lead else None
+        if opening is not None and (opening[1], opening[2]) == (b"", before[2]):
+            cause = f"<{holder}> is closed at once, and yet <{name}> follows"
+            edit = Edit(start, end, b"")
+            yield Slip((edit,), f"</{holder}> is removed", cause, start, doubtful=True)
+        return
+    if not text.endswith(b"/>", start, end):
         return
     slash = Edit(end - 2, end - 1, b"")
     cause = f"<{holder} …/> is closed at once, and yet <{name}> follows"
@@ -48,21 +52,6 @@ def closed_at_once(text: bytes, tag: re.Match[bytes]) -> Iterator[Slip]:
     stop = _end_of_run(text, tag.start(), holder)
     close = Edit(stop, stop, f"</{holder}>".encode())
     yield Slip((slash, close), f"{change}, and </{holder}> is added", cause, start, doubtful=True)
-
-
-def _ended_early(text: bytes, tag: re.Match[bytes]) -> Iterator[Slip]:
-    """The end tag before stands too early: what follows belongs into that element."""
-    name, end = tag[2].decode(), _rstripped(text, tag.start())
-    last = _LAST_END.search(text, max(0, end - _LAST_TAG), end)
-    if last is None or name not in CHILDREN.get(last[1].decode("ascii", "replace"), ()):
-        return
-    holder = last[1].decode()
-    stop = _end_of_run(text, tag.start(), holder)
-    start = _rstripped(text, last.start())
-    cause = f"</{holder}> stands before <{name}>, which belongs into <{holder}>"
-    edits = Edit(start, last.end(), b""), Edit(stop, stop, text[start : last.end()])
-    change = f"</{holder}> stands behind it"
-    yield Slip(edits, change, cause, last.start(), doubtful=True)
 
 
 def _ended_late(text: bytes, tag: re.Match[bytes], opened: list[Opened]) -> Iterator[Slip]:
@@ -131,26 +120,6 @@ def _into_section(text: bytes, section: str, start: int) -> int:
     before = _rstripped(text, start)
     if text.endswith(close, 0, before):
         return _rstripped(text, before - len(close))
-    return -1
-
-
-def element_end(text: bytes, start: int) -> int:
-    """Where the element ends whose start tag begins at an offset; -1 if it does not."""
-    first = NAME.match(text, start)
-    if first is None:
-        return -1
-    tags = re.compile(rb"<!--|<(/?)%s\b[^<>]*+>" % re.escape(first[2]))
-    depth, at = 0, start
-    while (match := tags.search(text, at)) is not None:
-        at = match.end()
-        if match[0] == b"<!--":
-            at = text.find(b"-->", at)
-            if at < 0:
-                return -1
-            continue
-        depth += -1 if match[1] else not match[0].endswith(b"/>")
-        if depth <= 0:
-            return match.end()
     return -1
 
 

@@ -30,8 +30,6 @@ _TOO_MUCH = re.compile(rb"[<>=&/;,]|(?<=<)[0-9]")
 _FOR_BLANK = re.compile(rb'(?<=")([!-~])(?=[a-z_-]+=")')
 BESIDE = 6
 """So many bytes around the place where a parser stops one character is looked for."""
-NEAR = 2
-"""So many lines around the place where a parser stops are exchanged."""
 FEW = 8
 """With more characters than this that are wrong, the file is another one."""
 
@@ -127,7 +125,11 @@ def _in_declaration(text: bytes) -> Iterator[Slip]:
         yield Slip((edit,), "<![CDATA[ is removed", "a CDATA section is not closed", section)
     further = text.find(b"<?xml", FIRST + 1) >= 0
     again = [m for m in _DECLARATION.finditer(text) if m.start() > FIRST] if further else []
-    if again:
+    if again and text.startswith(text[: again[-1].start()].strip(), again[-1].start()):
+        edit = Edit(0, again[-1].start(), b"")
+        cause = "the beginning of the document stands there twice"
+        yield Slip((edit,), "the first is removed", cause, again[-1].start())
+    elif again:
         edits = tuple(Edit(*match.span(), b"") for match in again)
         cause = "an XML declaration stands inside the document"
         yield Slip(edits, "it is removed", cause, again[0].start())
@@ -233,28 +235,6 @@ def lines_around(text: bytes, place: int, around: int) -> Lines:
             break
         starts.append(at)
     return Lines(first, middle, starts)
-
-
-def in_lines(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
-    """Two lines near certain places stand in each other's place."""
-    tried: set[int] = set()
-    for place in places:
-        lines = lines_around(text, place, NEAR + 2)
-        for at in range(lines.middle - NEAR - 1, lines.middle + NEAR):
-            starts = lines.starts_of(at, at + 2)
-            if not starts or at in tried:
-                continue
-            tried.add(at)
-            start, between, end = starts
-            one, other = text[start:between], text[between:end]
-            if one.strip() and other.strip() and one.strip() != other.strip():
-                yield Slip(
-                    (Edit(start, end, other + one),),
-                    f"lines {at + 1} and {at + 2} are exchanged",
-                    f"lines {at + 1} and {at + 2} stand in each other's place",
-                    start + len(one) - len(one.lstrip()),
-                    doubtful=True,
-                )
 
 
 def in_one_character(text: bytes, places: Iterable[int]) -> Iterator[Slip]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from xml.parsers import expat
 
 from ...faults import Fault
@@ -11,12 +11,17 @@ from ...model.source import Source
 from ...rule_ids import MALFORMED_XML, NOT_AN_IR
 from ..candidate import Candidate, Diagnosis
 from .between_elements import around_the_document
+from .carried_lines import in_carried_lines
 from .displaced_lines import first_break, in_displaced_lines, is_in_order
-from .in_tags import doubled_attributes
+from .in_tags import doubled_attributes, half_a_tag
 from .merge_conflicts import rated, sides
-from .stray_text import Slip, edited, in_characters, in_lines, in_one_character
+from .stray_text import Slip, edited, in_characters, in_one_character
 from .structure import Structure, in_doubled_lines
 
+_Kind = tuple[Iterable[Slip], bool]
+"""Slips of one kind, and whether several of them may be as likely."""
+MOST_RIVALS = 4
+"""So many changes that are about as likely are told."""
 _ENDED = ("no element found", "unclosed token", "unclosed CDATA section")
 MAX_SIZE = 1 << 25
 """How many bytes a text may have in which the slip is looked for."""
@@ -33,16 +38,20 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
         finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
     if not structure and (rivals := _of_rivals(finding, source)) is not None:
         return rivals
-    cause = slip(source, finding.offset, structure=structure)
-    if cause is None:
+    causes = slips(source, finding.offset, structure=structure)
+    if not causes:
         return _cut_off(finding) if finding.message.endswith(_ENDED) else _torn(finding, source)
+    cause = causes[0]
     message, help = finding.message, f"likely meant: {cause.change}"
+    if len(causes) > 1:
+        help = f"{len(causes)} changes are as likely (irshape fix lists them): decide what is meant"
+        causes = [each._replace(change=f"{each.cause}: {each.change}") for each in causes]
     if finding.offset != cause.offset or "not closed" not in message:
         message = cause.cause
         if not structure:
             message = f"the file is not well-formed XML: {message}"
     told = Finding(finding.fault._replace(message=message, help=help), cause.offset)
-    return Diagnosis(told, (finding,), (_candidate(cause),), True)
+    return Diagnosis(told, (finding,), tuple(map(_candidate, causes)), len(causes) == 1)
 
 
 def _candidate(cause: Slip) -> Candidate:
@@ -91,50 +100,68 @@ def _torn(finding: Finding, source: Source) -> Diagnosis | None:
     return Diagnosis(told, (finding,), (), False)
 
 
-def slip(source: Source, stopped: int = 0, *, structure: bool = False) -> Slip | None:
-    """The slip after which the whole text is well-formed; None if no single one is it.
+def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[Slip]:
+    """The slip after which the whole text is well-formed; none if no single one is it.
 
-    Of several, that is chosen after which the lines stand in the order of writers.
+    Of several, that is chosen after which the lines stand in the order of writers; with it, those
+    of the same kind for which that is as true.
 
     stopped: where a parser stops. structure: each element has to be where it belongs, too.
     """
     elements = Structure(source.data)
-    stops = len(source.data) if structure else stopped
     tried = _of_structure(elements, stopped) if structure else _of_text(elements, stopped)
-    fallback: Slip | None = None
-    for candidate in tried:
-        after = edited(source.data, candidate.edits)
-        if fallback is not None and not is_in_order(elements, candidate.edits, after):
-            continue
-        outside = elements.outside(min(min(candidate.edits).start, stops))
-        if _end_of_parsing(after, *outside) is None and (
-            not (candidate.doubtful or structure) or elements.is_sound_after(candidate.edits, after)
-        ):
-            if fallback is not None or is_in_order(elements, candidate.edits, after):
-                return candidate
-            fallback = candidate
+    stops = len(source.data) if structure else stopped
+    fallback: list[Slip] = []
+    for kind, has_rivals in tried:
+        chosen: dict[tuple[bytes, ...], Slip] = {}
+        for candidate in kind:
+            if chosen and not _are_alike(candidate, next(iter(chosen.values()))):
+                break
+            after = edited(source.data, candidate.edits)
+            in_order = is_in_order(elements, candidate.edits, after)
+            if not in_order and (fallback or chosen):
+                continue
+            outside = elements.outside(min(min(candidate.edits).start, stops))
+            if _end_of_parsing(after, *outside) is None and (
+                not (candidate.doubtful or structure)
+                or elements.is_sound_after(candidate.edits, after)
+            ):
+                if in_order:
+                    chosen.setdefault(tuple(after.split()), candidate)
+                else:
+                    fallback = [candidate]
+            if chosen and (len(chosen) == MOST_RIVALS or not has_rivals):
+                break
+        if chosen:
+            return list(chosen.values())
     return fallback
 
 
-def _of_structure(elements: Structure, stopped: int) -> Iterator[Slip]:
+def _are_alike(one: Slip, other: Slip) -> bool:
+    """Whether two slips say the same, or take something away."""
+    return one.change == other.change or not any(edit.text for edit in (*one.edits, *other.edits))
+
+
+def _of_structure(elements: Structure, stopped: int) -> Iterator[_Kind]:
     """What may be meant in a text that is well-formed."""
-    yield from in_lines(elements.text, (stopped,))
-    yield from elements.slips()
+    yield from ((kind, True) for kind in in_displaced_lines(elements, (stopped,)))
+    yield elements.slips(), False
 
 
-def _of_text(elements: Structure, stopped: int) -> Iterator[Slip]:
+def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
     """What may be meant in a text that is not."""
     text = elements.text
-    yield from in_characters(text)
-    yield from around_the_document(text)
-    slips = list(elements.slips())
+    yield in_characters(text), False
+    yield around_the_document(text), False
+    of_structure = list(elements.slips())
     stops = _end_of_parsing(text, *elements.outside(stopped))
     places = tuple(dict.fromkeys((stops or 0, stopped)))
-    yield from in_doubled_lines(elements, places)
-    yield from slips
-    yield from in_lines(text, places)
-    yield from in_one_character(text, places)
-    yield from in_displaced_lines(elements, places)
+    yield in_doubled_lines(elements, places), False
+    yield of_structure, False
+    yield in_one_character(text, places), False
+    yield from ((kind, True) for kind in in_displaced_lines(elements, places))
+    yield in_carried_lines(elements), True
+    yield half_a_tag(text, text.rfind(b"<", 0, places[0])), False
 
 
 def is_well_formed(text: bytes) -> bool:

@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, element_end
 from ...model.graph import PORT_MAPS, Body, Edge, Finding, Layer, PortMap
 from ...model.ids import is_number
 from ...rule_ids import DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, PORT_MAP
 from ...rules import Context
-from .out_of_place import element_end
 from .stray_text import Slip
 
 ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE, PORT_MAP)

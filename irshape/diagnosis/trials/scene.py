@@ -368,10 +368,6 @@ class Scene:
         start, end = self.span(position)
         return max(self.source.data.rfind(b"</layer", start, end), start)
 
-    def element_end(self, position: int) -> int:
-        """Where the element of a layer ends."""
-        return self.source.data.find(b">", self.end_tag(position)) + 1
-
     def without_inputs(self, position: int) -> Layer:
         """A layer as it stands for what feeds a part: the same one each time."""
         feeding = self._without_inputs.get(position)

@@ -19,6 +19,9 @@ _TOKEN = re.compile(
 _END_OF_DIM = re.compile(rb"([^<]*)</dim\s*>")
 _ATTRIBUTE = re.compile(rb"""[^\s=<>/"']+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _SPACE = b" \t\r\n"
+_NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
+_TAGS = rb"""<!--|<(/?)%s(?![\w.-])(?:"[^"<]*+"|'[^'<]*+'|[^<>])*+>"""
+"""The tags of the elements of one name, and what begins a comment."""
 
 
 class Edit(NamedTuple):
@@ -114,6 +117,26 @@ def _trimmed(original: bytes, edit: Edit) -> Edit:
 
 
 # attributes
+
+
+def element_end(text: bytes, start: int) -> int:
+    """Where the element ends whose start tag begins at an offset; -1 if it does not."""
+    name = _NAME.match(text, start)
+    if name is None:
+        return -1
+    tags = re.compile(_TAGS % re.escape(name[1]))
+    depth, at = 0, start
+    while (match := tags.search(text, at)) is not None:
+        at = match.end()
+        if match[0] == b"<!--":
+            at = text.find(b"-->", at)
+            if at < 0:
+                return -1
+            continue
+        depth += -1 if match[1] else not match[0].endswith(b"/>")
+        if depth <= 0:
+            return match.end()
+    return -1
 
 
 def set_attribute(source: Source, offset: int, text: str) -> Edit | None:

@@ -109,7 +109,7 @@ def _of_one_layer(
         others = [each for each in told if each not in at_it]
         if others and tried < MAX_SUSPECTS and not work.is_overdone:
             tried += 1
-            at_it += _gone_without(stage, scene, at, others, work)
+            at_it += _gone_without(stage, scene, at, others, work, at_fault=bool(at_it))
         if len(at_it) > 1 and not _are_apart(at_it, layer):
             return layer, at_it
     return None
@@ -201,9 +201,14 @@ def _named(scene: Scene, position: int) -> Iterator[int]:
 
 
 def _gone_without(
-    stage: Stage, scene: Scene, at: int, told: Sequence[_Told], work: Work
+    stage: Stage, scene: Scene, at: int, told: Sequence[_Told], work: Work, *, at_fault: bool
 ) -> list[_Told]:
-    """Those of which nothing is left if a layer gave what those that it feeds declare."""
+    """Those of which nothing is left if a layer gave what those that it feeds declare.
+
+    at_fault: whether something is told at the layer itself. Then it is also asked what is left if
+    nothing were known of what it gives; of a sound one, any fault of those that it feeds would be
+    gone.
+    """
     here = [each for each in told if all(_is_local(scene, f) for f in each.findings)]
     if not here:
         return []
@@ -217,7 +222,7 @@ def _gone_without(
     work.count_trial(trial)
     before = trial.checked_base
     fed = {scene.layers[consumer] for _, consumer, _ in scene.consumers[at]}
-    for declared in (True, False):  # what they declare, or else nothing
+    for declared in (True, False)[: 1 + at_fault]:
         work.count_trial(trial)
         after = trial.check_without(at, declared=declared)
         if after is None or any(key[0] not in _UNPROVEN for key in after - before):

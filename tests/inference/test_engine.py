@@ -65,7 +65,9 @@ def test_a_failure_is_local_and_reported_once(tmp_path: Path) -> None:
     assert report.diagnostics[0].layer["id"] == mean
 
 
-def test_independent_faults_are_all_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize("repeated", [True, False])
+def test_independent_faults_are_all_reported(tmp_path: Path, repeated: bool) -> None:
+    """Whether or not the ports of the layers at fault repeat what the sound one gives."""
     net = Net()
     data = net.parameter("2,3,4")
     for axis in (7, 8):
@@ -77,6 +79,14 @@ def test_independent_faults_are_all_reported(tmp_path: Path) -> None:
                 outputs=["FP32:2,3,1"],
             )
         )
+    if repeated:
+        dims = "".join(f"<dim>{size}</dim>" for size in (2, 3, 4))
+        net.layers = [
+            text.replace('<input><port id="0"/>', f'<input><port id="0">{dims}</port>')
+            if "ReduceMean" in text
+            else text
+            for text in net.layers
+        ]
     assert codes(irshape.validate(net.save(tmp_path))) == ["IR405", "IR405"]
 
 

@@ -82,24 +82,23 @@ def _of_doubled_edges(
 ) -> Iterator[Diagnosis]:
     """Edges that follow each other stand there twice."""
     doubled = sorted(
-        (element_start(source, finding.offset), at)
-        for at, finding in enumerate(findings)
-        if finding.rule == DUPLICATE_EDGE
+        (finding for finding in findings if finding.rule == DUPLICATE_EDGE),
+        key=lambda finding: finding.offset,
     )
-    runs: list[list[int]] = []
+    runs: list[list[Finding]] = []
     end = -1
-    for start, at in doubled:
+    for finding in doubled:
+        start = element_start(source, finding.offset)
         stop = source.data.find(b">", start) + 1
         edge = source.data[start:stop]
         if source.data.count(edge) < 2:
             continue
         if runs and not source.data[end:start].strip():
-            runs[-1].append(at)
+            runs[-1].append(finding)
         else:
-            runs.append([at])
+            runs.append([finding])
         end = stop
-    for run in runs:
-        group = [findings[at] for at in run]
+    for group in runs:
         if len({finding.layer for finding in group}) > 1:
             fault = group[0].fault._replace(message=f"{len(group)} edges stand there twice")
             told = group[0]._replace(fault=fault, related=tuple(group[1:]))

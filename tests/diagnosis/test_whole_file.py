@@ -228,3 +228,16 @@ def test_renumbered_half_way(model: str, of: str, by: int, tmp_path: Path) -> No
     assert "only a part of the file was renumbered" in found.message
     assert irshape.fix(path).data == path.read_bytes()
     assert irshape.fix(path, unsafe=True).text == text
+
+
+def test_edges_that_stand_twice_at_two_places_are_told_once_each(tmp_path: Path) -> None:
+    path = tmp_path / "encoder.xml"
+    lines = (EXAMPLES / "encoder.xml").read_text().splitlines(keepends=True)
+    edges = [at for at, line in enumerate(lines) if "<edge " in line]
+    first, second = edges[4:8], edges[40:44]
+    for block in (second, first):
+        lines[block[-1] + 1 : block[-1] + 1] = [lines[at] for at in block]
+    path.write_text("".join(lines))
+    path.with_suffix(".bin").symlink_to(EXAMPLES / "encoder.bin")
+    found = [each for each in irshape.validate(path).diagnostics if each.severity != "info"]
+    assert [each.message for each in found] == ["4 edges stand there twice"] * 2

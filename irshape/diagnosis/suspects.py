@@ -252,11 +252,11 @@ def _as_one(layer: Layer, told: Sequence[_Told]) -> Diagnosis:
     findings = tuple(finding for each in told for finding in each.findings)
     here = [each for each in told if each.lead.layer is layer]
     if here or not (layer.is_constant or layer.is_parameter):
-        first = min(here or told, key=lambda each: (each.lead.offset == layer.offset, _rank(each)))
+        first = min(here or told, key=lambda each: _rank(each, layer))
         others = tuple(finding for finding in findings if finding not in first.findings)
         lead = first.lead._replace(related=(*first.lead.related, *others))
     else:
-        first = min(told, key=_rank)
+        first = min(told, key=lambda each: _rank(each, layer))
         label = "" if first.lead.layer is None else f" ({first.lead.layer.label})"
         fault = first.lead.fault._replace(message=first.lead.message + label)
         offset = layer.data_offset if layer.data_offset >= 0 else layer.offset
@@ -312,5 +312,9 @@ def _cure(told: Sequence[_Told]) -> tuple[tuple[Candidate, ...], bool]:
     return cure_of([each.lead for each in told], causes)
 
 
-def _rank(told: _Told) -> tuple[bool, int]:
-    return told.lead.severity != "error", told.lead.offset
+def _rank(told: _Told, layer: Layer) -> tuple[bool, bool, bool, int]:
+    """Errors first, of these what OpenVINO refuses too, which looks at no declared shape or type;
+    then the innermost."""
+    lead = told.lead
+    mismatch = lead.rule.code.startswith("IR2")
+    return lead.severity != "error", mismatch, lead.offset == layer.offset, lead.offset

@@ -32,8 +32,8 @@ from .candidate import Candidate, Diagnosis
 from .elements.alone import refuted
 from .elements.attributes import BETWEEN_PORTS
 from .elements.exchanges import exchange_causes
-from .elements.layers import cured_causes
 from .elements.lost_layers import of_lost_layers
+from .elements.misspelt_names import cured_causes
 from .elements.slips import slips
 from .elements.values import Patched, value_causes
 from .elements.writing import encoded

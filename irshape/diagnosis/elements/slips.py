@@ -49,8 +49,10 @@ from .edges import (
 )
 from .entries import entry_causes
 from .exchanges import exchanged_port_ids
-from .layers import element_causes, id_causes, operation_causes, other_type_causes
+from .layer_ids import id_causes
 from .lost_data import constant_data_causes
+from .misspelt_names import element_causes
+from .operations import operation_causes, other_type_causes
 from .parameters import parameter_causes
 from .ports import (
     edge_declaration_causes,

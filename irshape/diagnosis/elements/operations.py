@@ -1,40 +1,31 @@
-"""Causes in `<layer>`: its id, its type and its version; and elements that are misspelt."""
+"""Causes in the type and the version of a layer."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 
-from ...formats.ir.edits import Edit, rename_attribute
-from ...model.graph import Edge, Finding, Layer, heads_of
-from ...model.ids import is_number, lenient_id
+from ...model.graph import Finding, Layer, heads_of
+from ...model.ids import is_number
 from ...ops import registry
 from ...rule_ids import (
     ATTRIBUTE_VALUE,
     CONTRADICTED_OPERATION,
     CUSTOM_OPERATION,
-    DANGLING_EDGE,
-    DUPLICATE_ID,
-    MALFORMED_ID,
-    MISSING_EDGE,
     MISSING_LAYER_ATTRIBUTE,
-    MISSPELT_ELEMENT,
     UNKNOWN_ATTRIBUTE,
-    UNKNOWN_ELEMENT,
     UNKNOWN_TYPE,
     UNKNOWN_VERSION,
-    UNREACHABLE_LAYER,
 )
-from ...rules import Context, rule_of
+from ...rules import Context
 from ..candidate import Candidate, Change
 from ..trials.ordering import Later
 from ..trials.scene import Scene
 from .attributes import BETWEEN_PORTS
-from .shared_ids import edges_renamed
-from .writing import renamed_element, with_attribute, with_edge
+from .writing import with_attribute
 
 MAX_TYPES = 6
 """How many other operations a layer is tried as."""
@@ -384,242 +375,3 @@ def _newest_opset(context: Context) -> int:
 def _number(version: str) -> int:
     digits = version.removeprefix("opset")
     return int(digits) if is_number(digits) and len(digits) < 3 else 0
-
-
-# ids
-
-
-def id_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
-    """A layer has an id that is taken or that no edge names, and edges name one that is free."""
-    if finding.rule not in (
-        DUPLICATE_ID,
-        DANGLING_EDGE,
-        MALFORMED_ID,
-        MISSING_EDGE,
-        MISSING_LAYER_ATTRIBUTE,
-        UNREACHABLE_LAYER,
-    ):
-        return
-    missing = scene.missing_ids
-    doubled = finding.rule == DUPLICATE_ID and position is not None
-    if missing:
-        suspects = scene.suspect_ids
-        if doubled and position is not None:
-            near = scene.layers[position].id
-            suspects = [at for at in suspects if scene.layers[at].id == near]
-        for number in missing[:4]:
-            for at in suspects[:8]:
-                yield from _meant_by(scene, at, number)
-            yield from _half_renumbered(scene, number)
-    elif doubled and position is not None:
-        free = _free_number(scene, position)
-        candidate = _renumbered(scene, position, free)
-        if candidate is not None:
-            yield candidate._replace(cost=1.5)
-
-
-def _meant_by(scene: Scene, at: int, number: str) -> Iterator[Candidate]:
-    """The layer has the id that edges name, or these edges name the layer."""
-    candidate = _renumbered(scene, at, number)
-    if candidate is None:
-        return
-    own = scene.layers[at].id
-    named = scene.edges_from.keys() | scene.edges_to.keys()
-    if own not in named and _continues(scene, at, own):
-        renamed = edges_renamed(scene, at, number)
-        if renamed is not None and not _in_order(scene, at, number):
-            yield renamed
-    yield candidate
-
-
-def _half_renumbered(scene: Scene, number: str) -> Iterator[Candidate]:
-    """The layer that stands where an id belongs has another one, which some of its edges name."""
-    before = scene.by_id.get(str(int(number) - 1), ()) if is_number(number) else ()
-    at = before[0] + 1 if len(before) == 1 else 0 if number == "0" else len(scene.layers)
-    if at == len(scene.layers):
-        return
-    layer = scene.layers[at]
-    named = [*scene.edges_from.get(layer.id, ()), *scene.edges_to.get(layer.id, ())]
-    candidate = _renumbered(scene, at, number)
-    alone = len(scene.by_id[layer.id]) == 1 and not _in_order(scene, at, layer.id)
-    if not named or candidate is None or not alone or not _in_order(scene, at, number):
-        return
-    edits = list(candidate.edits)
-    for edge in named:
-        ends = {"from-layer": edge.from_layer, "to-layer": edge.to_layer}
-        edits += with_edge(scene, edge, {n: number for n, text in ends.items() if text == layer.id})
-    yield candidate._replace(
-        edits=tuple(edits),
-        change=f'id="{number}", in its edges, too',
-        cause=f"the layer stands where the id {number} belongs, which other edges name; it and "
-        f"{len(named)} of its edges have {layer.id}",
-        touched=tuple(sorted({*candidate.touched, *(a for e in named for a in _ends(scene, e))})),
-        cost=0.1,
-        rule=DANGLING_EDGE,
-    )
-
-
-def _ends(scene: Scene, edge: Edge) -> Iterator[int]:
-    for number in (edge.from_layer, edge.to_layer):
-        yield from scene.by_id.get(number, ())
-
-
-def _free_number(scene: Scene, position: int) -> str:
-    """An id that no layer has: the one after the layer before, if it is free."""
-    numbers = {int(number) for number in scene.by_id if is_number(number)}
-    before = scene.layers[position - 1].id if position else "-1"
-    after = int(before) + 1 if is_number(before.removeprefix("-")) else 0
-    return str(after if after not in numbers else max(numbers, default=-1) + 1)
-
-
-def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
-    """A layer with the id that some edges name, if it has the ports that they name."""
-    layer = scene.layers[position]
-    outgoing, incoming = scene.edges_from.get(number, []), scene.edges_to.get(number, [])
-    outputs = {port.id for port in layer.outputs}
-    inputs = {port.id for port in layer.inputs}
-    if (
-        not {e.from_port for e in outgoing} <= outputs
-        or not {e.to_port for e in incoming} <= inputs
-    ):
-        return None
-    continues, stays = (_continues(scene, position, text) for text in (number, layer.id))
-    likely = _in_order(scene, position, number) and (continues or not stays)
-    sure = 0.3 * (likely and continues and not stays)
-    touched = {position, *scene.by_id.get(layer.id, ())}
-    for edge in (*outgoing, *scene.edges_from.get(layer.id, ())):
-        touched.update(scene.by_id.get(edge.to_layer, ()))
-    for edge in incoming:
-        touched.update(scene.by_id.get(edge.from_layer, ()))
-    edges = len(outgoing) + len(incoming)
-    name = "1 edge of it names" if edges == 1 else f"{edges} edges of it name"
-    whole = {e.to_port for e in incoming} == inputs
-    source = scene.source
-    return Candidate(
-        with_attribute(source, layer.offset, "id", number),
-        f'id="{number}"',
-        f"the layer has id {layer.id}, but {name} {number}, which no layer has",
-        layer.offset,
-        layer,
-        tuple(sorted(touched)),
-        cost=0.7 - sure + (0.0 if likely else 0.5 + 0.3 * (edges == 1)) + (0.0 if whole else 0.3),
-        rule=DUPLICATE_ID if len(scene.by_id.get(layer.id, ())) > 1 else DANGLING_EDGE,
-    )
-
-
-def _in_order(scene: Scene, position: int, number: str) -> bool:
-    """Whether an id lies between those of the layers before and behind."""
-    ordered = [layer.id for layer in scene.layers[max(0, position - 1) : position + 2]]
-    ordered[min(1, position)] = number
-    return all(is_number(text) for text in ordered) and ordered == sorted(ordered, key=int)
-
-
-def _continues(scene: Scene, position: int, number: str) -> bool:
-    """Whether an id is the one after that of the layer before; the last layer has none behind."""
-    before = scene.layers[position - 1].id if position else "-1"
-    return (
-        is_number(number) and is_number(before.removeprefix("-")) and int(number) == int(before) + 1
-    )
-
-
-# names and elements
-
-
-def cured_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
-    """What the rule of a finding knows to be meant: names that are misspelt, ids with a sign."""
-    rule = rule_of(finding.rule)
-    if rule is None or rule.phase not in ("ids", "names"):
-        return
-    edits = [cure.edits for cure in rule.cures(scene.context, [finding])]
-    edge = scene.edge_at(finding.offset)
-    touched = _edge_ends(scene, edge) if edge is not None else ()
-    for edit in edits or _names_of_nearly_the_same_letters(scene, finding):
-        yield Candidate(
-            edit,
-            _renaming(scene, edit) if rule.phase == "names" else finding.help or "",
-            finding.message,
-            finding.offset,
-            finding.layer,
-            touched or (() if position is None else (position, *_named_by(scene, finding))),
-            touched,
-            cost=0.3,
-        )
-
-
-def _renaming(scene: Scene, edits: Sequence[Edit]) -> str:
-    """What edits of names come to."""
-    first = edits[0]
-    written = scene.source.data[first.start : first.end].decode("utf-8", "replace")
-    return f"`{written}` becomes `{first.text.decode('utf-8', 'replace')}`"
-
-
-def _edge_ends(scene: Scene, edge: Edge) -> tuple[int, ...]:
-    """The layers whose ids an edge has, under whatever names."""
-    texts = dict.fromkeys(
-        scene.source.data[start:end].decode("ascii", "replace")
-        for name, _, start, end in scene.source.attributes(edge.offset)
-        if "p" not in name  # a port
-    )
-    return tuple(
-        at
-        for text in (*texts, edge.from_layer, edge.to_layer)
-        for at in scene.by_id.get(lenient_id(text) or "", ())
-    )
-
-
-def _names_of_nearly_the_same_letters(scene: Scene, finding: Finding) -> Iterator[tuple[Edit, ...]]:
-    """An attribute whose letters are those of one that the element lacks, in another order, or with
-    one more or less."""
-    written, known = finding.actual, (finding.expected or "").split(", ")
-    if written is None or finding.rule.code not in ("IR105", "IR106", "IR121", "IR301", "IR302"):
-        return
-    element = scene.source.data.rfind(b"<", 0, finding.offset)
-    present = {name for name, *_ in scene.source.attributes(element)}
-    for name in known:
-        if name not in present and _nearly_the_same_letters(name, written):
-            edit = rename_attribute(scene.source, finding.offset, written, name)
-            if edit is not None:
-                yield (edit,)
-
-
-def _nearly_the_same_letters(one: str, other: str) -> bool:
-    if sorted(one) == sorted(other):
-        return True
-    short, long = sorted((one, other), key=len)
-    return len(long) == len(short) + 1 and any(
-        long[:at] + long[at + 1 :] == short for at in range(len(long))
-    )
-
-
-def _named_by(scene: Scene, finding: Finding) -> Iterator[int]:
-    """The layers at the edges that name what an attribute of a layer says."""
-    element = scene.source.data.rfind(b"<", 0, finding.offset)
-    for _, offset, start, end in scene.source.attributes(element):
-        if offset != finding.offset:
-            continue
-        text = scene.source.data[start:end].decode("ascii", "replace")
-        for edge in scene.edges_from.get(text, ()):
-            yield from scene.by_id.get(edge.to_layer, ())
-        for edge in scene.edges_to.get(text, ()):
-            yield from scene.by_id.get(edge.from_layer, ())
-
-
-def element_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """An element whose name is misspelt."""
-    if finding.rule not in (MISSPELT_ELEMENT, UNKNOWN_ELEMENT) or not finding.expected:
-        return
-    if finding.rule == MISSPELT_ELEMENT:
-        edits = renamed_element(scene.source, finding.offset, finding.expected)
-        if edits:
-            touched = {position, *(at for _, at, _ in scene.consumers[position])}
-            for edge in scene.edges_from.get(scene.layers[position].id, ()):
-                touched.update(scene.by_id.get(edge.to_layer, ()))
-            yield Candidate(
-                edits,
-                f"<{finding.actual}> becomes <{finding.expected}>",
-                finding.message,
-                finding.offset,
-                scene.layers[position],
-                tuple(touched),
-                cost=0.5,
-            )

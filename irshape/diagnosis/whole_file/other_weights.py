@@ -6,23 +6,23 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from ..inference.engine import infer
-from ..model.graph import Finding, Layer
-from ..model.weights import Weights
-from ..rule_ids import (
+from ...inference.engine import infer
+from ...model.graph import Finding, Layer
+from ...model.weights import Weights
+from ...rule_ids import (
     CONSTANT_OUT_OF_RANGE,
     CONTRADICTED_CONSTANT,
     INPUT_MISMATCH,
     INPUT_TYPE_MISMATCH,
     RuleId,
 )
-from ..rules import Context
-from .candidate import Diagnosis
-from .elements.constant_places import Const, constant_spans, reaching_into_others
-from .telling import of_whole_file
-from .trials.scene import Scene
-from .trials.trial import Trial, local_rules
-from .trials.work import Work
+from ...rules import Context
+from ..candidate import Diagnosis
+from ..elements.constant_places import Const, constant_spans, reaching_into_others
+from ..telling import of_whole_file
+from ..trials.scene import Scene
+from ..trials.trial import Trial, local_rules
+from ..trials.work import Work
 
 MAX_SHIFTED = 1 << 26
 """The largest .bin that is tried with its content moved."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..formats.ir.edits import Edit
-from ..model.graph import Body, Edge, Finding, Layer, Port
-from ..model.ids import is_number
-from ..rule_ids import (
+from ...formats.ir.edits import Edit
+from ...model.graph import Body, Edge, Finding, Layer, Port
+from ...model.ids import is_number
+from ...rule_ids import (
     DANGLING_EDGE,
     DUPLICATE_EDGE,
     DUPLICATE_ID,
@@ -15,11 +15,11 @@ from ..rule_ids import (
     PORT_MAP,
     UNREACHABLE_LAYER,
 )
-from ..rules import Context
-from .candidate import Candidate, Diagnosis
-from .elements.writing import with_attribute, with_edge
-from .telling import of_whole_file
-from .trials.scene import Scene
+from ...rules import Context
+from ..candidate import Candidate, Diagnosis
+from ..elements.writing import with_attribute, with_edge
+from ..telling import of_whole_file
+from ..trials.scene import Scene
 
 SEVERAL = 3
 """How many findings it takes to look for ids that were renumbered."""

@@ -1,41 +1,23 @@
-"""Causes that lie in no single element: another .bin, another batch, ids that were renumbered.
-
-They show in many findings at once, and are told as one.
-"""
+"""Another batch: one size is declared in many places where another follows from the inputs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..formats.ir.edits import Edit, set_dims
-from ..inference.engine import infer
-from ..inference.ports import declared
-from ..inference.result import BodyResult
-from ..model.graph import Finding, Layer, Port
-from ..ops.tensors import Tensor
-from ..rule_ids import OUTPUT_SHAPE_MISMATCH
-from ..rules import Context
-from .candidate import Candidate, Diagnosis
-from .other_weights import Single, other_weights, short_weights
-from .renumbering import renumbered
-from .telling import of_whole_file
-from .trials.work import Work
+from ...formats.ir.edits import Edit, set_dims
+from ...inference.engine import infer
+from ...inference.ports import declared
+from ...inference.result import BodyResult
+from ...model.graph import Finding, Layer, Port
+from ...ops.tensors import Tensor
+from ...rule_ids import OUTPUT_SHAPE_MISMATCH
+from ...rules import Context
+from ..candidate import Candidate, Diagnosis
+from ..telling import of_whole_file
 
 SEVERAL = 3
 """In how many places another size is declared where a batch was changed."""
-
-
-def whole_file_cause(
-    context: Context, findings: Sequence[Finding], single: Single, work: Work
-) -> Diagnosis | None:
-    """The cause that lies in the file as a whole, if there is one."""
-    return (
-        short_weights(context, findings)
-        or another_batch(context, findings)
-        or other_weights(context, findings, single, work)
-        or renumbered(context, findings)
-    )
 
 
 def another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..rule_ids import (
     INPUT_COUNT,
@@ -254,7 +255,8 @@ def _as_one(layer: Layer, told: Sequence[_Told]) -> Diagnosis:
     if here or not (layer.is_constant or layer.is_parameter):
         first = min(here or told, key=lambda each: _rank(each, layer))
         others = tuple(finding for finding in findings if finding not in first.findings)
-        lead = first.lead._replace(related=(*first.lead.related, *others))
+        fault = _as_refused(first.lead, told)
+        lead = first.lead._replace(fault=fault, related=(*first.lead.related, *others))
     else:
         first = min(told, key=lambda each: _rank(each, layer))
         label = "" if first.lead.layer is None else f" ({first.lead.layer.label})"
@@ -262,6 +264,24 @@ def _as_one(layer: Layer, told: Sequence[_Told]) -> Diagnosis:
         offset = layer.data_offset if layer.data_offset >= 0 else layer.offset
         lead = Finding(fault, offset, layer, None, findings)
     return Diagnosis(lead, findings, *_cure(here or told), parts=len(told))
+
+
+def _as_refused(lead: Finding, told: Sequence[_Told]) -> Fault:
+    """What is told, under the rule of what OpenVINO refuses, if that is told elsewhere alone."""
+    refused = next(
+        (each.lead for each in told if each.lead.severity == "error" and not _is_of_ports(each)),
+        None,
+    )
+    if refused is None or not lead.rule.code.startswith("IR2"):
+        return lead.fault
+    where = "" if refused.layer is None else f" in {refused.layer.label}"
+    message = f"{lead.message}; from this follows{where}: {refused.message}"
+    return lead.fault._replace(rule=refused.rule, message=message, severity=refused.severity)
+
+
+def _is_of_ports(told: _Told) -> bool:
+    """Whether it is about what ports declare, which OpenVINO does not look at."""
+    return told.lead.rule.code.startswith("IR2")
 
 
 def _added_at(told: _Told) -> set[int]:
@@ -313,8 +333,6 @@ def _cure(told: Sequence[_Told]) -> tuple[tuple[Candidate, ...], bool]:
 
 
 def _rank(told: _Told, layer: Layer) -> tuple[bool, bool, bool, int]:
-    """Errors first, of these what OpenVINO refuses too, which looks at no declared shape or type;
-    then the innermost."""
+    """Errors first, of these what OpenVINO refuses too; then the innermost."""
     lead = told.lead
-    mismatch = lead.rule.code.startswith("IR2")
-    return lead.severity != "error", mismatch, lead.offset == layer.offset, lead.offset
+    return lead.severity != "error", _is_of_ports(told), lead.offset == layer.offset, lead.offset

@@ -122,11 +122,19 @@ def served(page: Path) -> Iterator[Served]:
         server.shutdown()
 
 
-def wait(browser: Browser) -> None:
-    """Waits until the page has done what it was asked."""
+STATE = """return [document.getElementById('status').dataset.state,
+document.getElementById('summary').textContent]"""
+
+
+def wait(browser: Browser, about: str = "") -> None:
+    """Waits until the page has done what it was asked.
+
+    about: how what it shows begins then. A file is read before the page is busy.
+    """
     ends = time.monotonic() + 120
     while time.monotonic() < ends:
-        if browser.js("return document.getElementById('status').dataset.state") == "ready":
+        state, summary = browser.js(STATE)
+        if state == "ready" and summary.strip().startswith(about):
             return
         time.sleep(0.05)
     raise AssertionError(browser.one("#stage").text)
@@ -172,19 +180,19 @@ def test_what_a_person_does(browser: Browser, served: Served, tmp_path: Path) ->
 
     files = [EXAMPLES / "recurrent.xml", EXAMPLES / "recurrent.bin"]
     browser.one("#files").send_keys("\n".join(map(str, files)))
-    wait(browser)
+    wait(browser, "recurrent.xml: ")
     assert browser.one("#summary").text.startswith("recurrent.xml: 0 errors")
     assert json.loads(shown(browser, "json"))["files"][0]["path"] == "recurrent.xml"
 
     dropped = (EXAMPLES.parent / "tests/formats/onnx/networks/resnet50.onnx").read_bytes()
     browser.js(DROP, "resnet50.onnx", base64.b64encode(dropped).decode())
-    wait(browser)
+    wait(browser, "resnet50.onnx: ")
     assert browser.one("#summary").text.startswith("resnet50.onnx: 0 errors")
     assert "27 | <Reshape" in shown(browser, "findings")
     assert "Convolution" in shown(browser, "ports")
 
     browser.one("#files").send_keys(str(hostile))
-    wait(browser)
+    wait(browser, "m.xml, ")
     assert browser.one("#summary").text.startswith("m.xml, without a .bin: 0 errors")
     assert "<" in shown(browser, "ports")
     assert browser.all("#ports img, #ports script, #findings img, #findings script") == []

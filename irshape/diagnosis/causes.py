@@ -34,7 +34,7 @@ from .groups import (
     of_wrong_inputs,
 )
 from .search import Search, of_values, without
-from .telling import cause_as_finding, with_likely
+from .telling import as_grave, cause_as_finding, with_likely
 from .trials.stage import Stage
 from .trials.trial import of_layers
 from .trials.work import Work
@@ -100,7 +100,7 @@ def diagnose(
         from .suspects import of_suspects
 
         told = of_suspects(stage, told, rest, work)
-    return [with_likely(each) for each in told]
+    return [with_likely(as_grave(each)) for each in told]
 
 
 def _together(

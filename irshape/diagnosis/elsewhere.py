@@ -50,10 +50,7 @@ def _joined(source: Source, extra: Diagnosis, lacking: Diagnosis) -> Diagnosis |
     line = source.place(other.offset)[0]
     told = extra.finding
     follows = "it is missing in" if is_same else "it stands in the place of one that is missing for"
-    severe = "error" in (told.severity, lacking.finding.severity)
-    fault = told.fault._replace(
-        message=f"{told.message}; {follows} line {line}", severity="error" if severe else "warning"
-    )
+    fault = told.fault._replace(message=f"{told.message}; {follows} line {line}")
     explained = tuple(dict.fromkeys((*extra.explained, *lacking.explained)))
     related = tuple(finding for finding in explained if finding.offset != told.offset)
     candidates = tuple(

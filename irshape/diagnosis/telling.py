@@ -71,6 +71,15 @@ def cause_as_finding(source: Source, candidate: Candidate, explained: Iterable[F
     return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)
 
 
+def as_grave(diagnosis: Diagnosis) -> Diagnosis:
+    """A diagnosis that is an error where anything that it explains is one."""
+    finding = diagnosis.finding
+    if finding.severity == "error" or all(f.severity != "error" for f in diagnosis.explained):
+        return diagnosis
+    fault = finding.fault._replace(severity="error")
+    return diagnosis._replace(finding=finding._replace(fault=fault))
+
+
 def with_likely(diagnosis: Diagnosis) -> Diagnosis:
     """The help of a finding ends with what is likely meant: several changes if none is certain."""
     fault = diagnosis.finding.fault

@@ -47,7 +47,7 @@ def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyRe
         layer = _exported_layer(graph, node, place)
         result.outputs[position] = (
             (_declared(node._inputs[0].source),)
-            if node.raw.is_result and node._inputs
+            if node.raw.is_result
             else tuple(map(_declared, node._outputs))
         )
         if node.bodies:

@@ -11,6 +11,8 @@ from ir import Net
 
 import irshape
 
+FAILED = Path(__file__).resolve().parent.parent / "fuzz" / "failed"
+
 
 class Row(NamedTuple):
     old: str
@@ -103,3 +105,12 @@ def test_several_that_are_as_likely_are_listed(tmp_path: Path) -> None:
     alternatives = [each["change"] for each in found.fixes[:3]]
     assert len(alternatives) > 1
     assert (found.help or "").endswith("likely meant: " + ", or ".join(alternatives))
+
+
+def test_a_diagnosis_is_as_grave_as_what_it_explains(tmp_path: Path) -> None:
+    path = tmp_path / "case.xml"
+    path.write_text((FAILED / "half_a_port_of_an_output.case").read_text().split("\n", 1)[1])
+    (told,) = (each for each in irshape.validate(path).diagnostics if each.severity != "info")
+    assert (told.code, told.severity) == ("IR016", "error")
+    with pytest.raises(irshape.LoadError):
+        irshape.Graph.load(path)

@@ -66,13 +66,8 @@ def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[
         for index, version in enumerate(_versions(scene, layer)):
             if version != layer.version:
                 cost = 1.5 + 0.1 * index + (0.0 if version in having else 0.4)
-                for candidate in _changed(scene, finding, position, "version", version, cost):
-                    yield candidate._replace(
-                        cause=f"the attributes and ports are those of {layer.type} of {version}, "
-                        f"not of {layer.version}",
-                        offset=scene.source.attribute(layer.offset, "version"),
-                        rule=CONTRADICTED_OPERATION,
-                    )
+                parts = "attributes and ports"
+                yield from _of_version(scene, finding, position, version, cost, parts)
 
 
 def other_type_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate | Later]:
@@ -158,13 +153,20 @@ def _versions_with(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
     for index, version in enumerate(versions):
         later = 0.5 if _number(version) > newest else 0.0
         cost = 0.7 + 0.1 * index + later
-        for candidate in _changed(scene, finding, position, "version", version, cost):
-            yield candidate._replace(
-                cause=f"the attributes are those of {layer.type} of {version}, not of "
-                f"{layer.version}",
-                offset=scene.source.attribute(layer.offset, "version"),
-                rule=CONTRADICTED_OPERATION,
-            )
+        yield from _of_version(scene, finding, position, version, cost, "attributes")
+
+
+def _of_version(
+    scene: Scene, finding: Finding, position: int, version: str, cost: float, parts: str
+) -> Iterator[Candidate]:
+    """The layer with another version, to which some parts of it belong."""
+    layer = scene.layers[position]
+    for candidate in _changed(scene, finding, position, "version", version, cost):
+        yield candidate._replace(
+            cause=f"the {parts} are those of {layer.type} of {version}, not of {layer.version}",
+            offset=scene.source.attribute(layer.offset, "version"),
+            rule=CONTRADICTED_OPERATION,
+        )
 
 
 def _changed(

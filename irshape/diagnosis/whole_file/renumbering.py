@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...formats.ir.edits import Edit
 from ...model.graph import Body, Edge, Finding, Layer, Port
@@ -14,6 +14,7 @@ from ...rule_ids import (
     MISSING_EDGE,
     PORT_MAP,
     UNREACHABLE_LAYER,
+    RuleId,
 )
 from ...rules import Context
 from ..candidate import Candidate, Diagnosis
@@ -25,6 +26,9 @@ SEVERAL = 3
 """How many findings it takes to look for ids that were renumbered."""
 _EDGE = 80
 """An edge is no longer than this."""
+_OF_LAYERS = (DANGLING_EDGE, DUPLICATE_ID, MISSING_EDGE, PORT_MAP, UNREACHABLE_LAYER)
+_OF_PORTS = (DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, UNREACHABLE_LAYER)
+"""What is found where edges name other ids than those of the layers, and of the ports."""
 
 
 def renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
@@ -45,18 +49,22 @@ def _is_astray(finding: Finding) -> bool:
     return finding.rule in (DANGLING_EDGE, MISSING_EDGE)
 
 
+def _that_follow(
+    body: Body, findings: Sequence[Finding], rules: Collection[RuleId]
+) -> list[Finding]:
+    """The findings in a body that wrong ids may cause: of some rules, or of shapes and types."""
+    return [
+        finding
+        for finding in findings
+        if (not body.path or _concerns(finding, body))
+        and (finding.rule in rules or finding.rule.code.startswith(("IR2", "IR4")))
+    ]
+
+
 def _layers(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
     """Ids of layers were moved in one body."""
     path = scene.body.path
-    of_ids = [
-        finding
-        for finding in findings
-        if (not path or _concerns(finding, scene.body))
-        and (
-            finding.rule in (DANGLING_EDGE, DUPLICATE_ID, MISSING_EDGE, PORT_MAP, UNREACHABLE_LAYER)
-            or finding.rule.code.startswith(("IR2", "IR4"))
-        )
-    ]
+    of_ids = _that_follow(scene.body, findings, _OF_LAYERS)
     lead = next((f for f in of_ids if f.rule == DANGLING_EDGE), None)
     if len(of_ids) < SEVERAL or lead is None:
         return None
@@ -95,13 +103,7 @@ def _layers(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
 
 def _ports(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
     """Ids of output or input ports were moved in one body."""
-    path = scene.body.path
-    of_ids = [
-        finding
-        for finding in findings
-        if (not path or _concerns(finding, scene.body))
-        and (finding.rule in _OF_PORTS or finding.rule.code.startswith(("IR2", "IR4")))
-    ]
+    of_ids = _that_follow(scene.body, findings, _OF_PORTS)
     lead = next((f for f in of_ids if f.rule == DANGLING_EDGE), None)
     if lead is None or len(of_ids) < SEVERAL:
         return None
@@ -122,9 +124,6 @@ def _ports(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
             if moved:
                 return _told_ports(lead, scene, end, moved, by, of_ids)
     return None
-
-
-_OF_PORTS = (DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, UNREACHABLE_LAYER)
 
 
 class _End:

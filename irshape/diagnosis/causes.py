@@ -86,7 +86,7 @@ def diagnose(
     huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
     diagnoses, graver = _causes(context, everything, graver, as_read, work, stage)
     diagnoses += of_lost_inputs(graver, diagnoses)
-    groups = _together(context, graver, diagnoses)
+    groups = _together(context, graver, everything, diagnoses)
     grouped = {id(finding) for group in groups for finding in group.explained}
     told = [
         *groups,
@@ -104,7 +104,10 @@ def diagnose(
 
 
 def _together(
-    context: Context, graver: list[Finding], diagnoses: Sequence[Diagnosis]
+    context: Context,
+    graver: list[Finding],
+    everything: Sequence[Finding],
+    diagnoses: Sequence[Diagnosis],
 ) -> list[Diagnosis]:
     """What several findings have in common, of which no change of one place takes back all."""
     groups: list[Diagnosis] = []
@@ -115,10 +118,10 @@ def _together(
         groups += of_absences(context, without(left, groups), alone)
     else:
         groups += of_unfed_layers(left, alone)
+    groups += of_inputs(context, without(graver, groups), everything, diagnoses)
     left = without(left, groups)
     groups += [
         *from_the_same(context.model.source, left, alone),
-        *of_inputs(context, left, diagnoses),
         *of_attributes(left, alone),
     ]
     groups += of_wrong_inputs(without(graver, groups), diagnoses)

@@ -11,6 +11,7 @@ from ..rule_ids import (
     DANGLING_EDGE,
     INPUT_MISMATCH,
     INPUT_TYPE_MISMATCH,
+    LOOSER_DECLARATION,
     MISSING_ATTRIBUTE,
     OUTPUT_SHAPE_MISMATCH,
     OUTPUT_TYPE_MISMATCH,
@@ -19,12 +20,12 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
-from .telling import element_start
+from .telling import changed_sizes, element_start
 
 _OF_FED = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 _OF_PRODUCED = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION)
 _ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
-_FROM = "from-layer"
+_RENAMED = re.compile(r'(from-layer|to-layer)="([^"]*)"')
 _BLANK = re.compile(rb">\s+<")
 _NAMED = re.compile(rb"(from|to)-layer\s*=\s*[\"']([^\"']*)")
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
@@ -201,23 +202,26 @@ def of_attributes(
 
 
 def of_redirected(source: Source, diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """Edges from the same wrong layer that should come from the same other one are told once."""
+    """Edges that name one layer in place of another are told once, or each of two for the other."""
     groups: dict[tuple[object, ...], list[Diagnosis]] = {}
     for each in diagnoses:
         first = each.candidates[0] if each.candidates else None
-        if first is None or first.layer is None or not first.change.startswith("from-layer="):
+        match = None if first is None else _RENAMED.match(first.change)
+        if first is None or first.layer is None or match is None:
             continue
         start = element_start(source, first.offset)
         name = next(
-            (source.data[a:b] for n, _, a, b in source.attributes(start) if n == _FROM), b""
+            (source.data[a:b] for n, _, a, b in source.attributes(start) if n == match[1]), b""
         )
-        groups.setdefault((name, first.change, first.layer.path), []).append(each)
+        ids = frozenset((name.decode(source.encoding, "replace"), match[2]))
+        groups.setdefault((match[1], ids, first.layer.path), []).append(each)
     told = list(diagnoses)
     for group in groups.values():
         if len(group) > 1:
             firsts = [each.candidates[0] for each in group]
             edits = tuple(edit for first in firsts for edit in first.edits)
-            change = f"{firsts[0].change} in {len(group)} edges"
+            changes = dict.fromkeys(first.change for first in firsts)
+            change = f"{' and '.join(changes)} in {len(group)} edges"
             explained = tuple(dict.fromkeys(f for each in group for f in each.explained))
             lead = group[0].finding
             also = tuple(other for other in explained if other.offset != lead.offset)
@@ -229,40 +233,101 @@ def of_redirected(source: Source, diagnoses: Sequence[Diagnosis]) -> list[Diagno
 
 
 def of_inputs(
-    context: Context, findings: Sequence[Finding], diagnoses: Sequence[Diagnosis]
+    context: Context,
+    findings: Sequence[Finding],
+    everything: Sequence[Finding],
+    diagnoses: Sequence[Diagnosis],
 ) -> Iterator[Diagnosis]:
-    """What several layers declare in place of what one input of the model gives them, told once.
+    """What layers declare in place of what inputs of the model give them, told once.
 
     The shape of an input is its author's choice: it may be wrong, or what follows it may be old.
+    If one layer alone declares something else, it may itself be wrong, unless what it declares to
+    give fits that.
+
+    everything: all that is found, reported or not.
     """
-    known = {id(f) for each in diagnoses if len(each.explained) > 1 for f in each.explained}
-    rest = [finding for finding in findings if id(finding) not in known]
-    if sum(finding.rule == INPUT_MISMATCH for finding in rest) < 2:
-        return
+    causes = {id(finding): each for each in diagnoses for finding in each.explained}
+    looser = {f.layer for f in everything if f.rule == LOOSER_DECLARATION}
+    fed = _misfed_by_inputs(context, findings)
+    groups: dict[frozenset[str], list[Layer]] = {}
+    for parameter, given in fed.items():
+        known = [causes[id(each)] for each in given if id(each) in causes]
+        if any(len(cause.explained) > 1 and not _of(cause, parameter) for cause in known):
+            continue
+        if len({each.actual for each in given}) > 1:
+            continue
+        several = len({each.layer for each in given}) > 1 or given[0].layer in looser
+        if several or len(fed) > 1:
+            groups.setdefault(changed_sizes(given), []).append(parameter)
+    for sizes, parameters in groups.items():
+        given = [each for parameter in parameters for each in fed[parameter]]
+        layers = {each.layer for each in given}
+        if not sizes and len(parameters) > 1:
+            continue
+        if len(layers) == 1 and given[0].layer not in looser:
+            continue
+        explained = [f for f in findings if f.layer in layers and f.rule.code.startswith("IR20")]
+        also = {id(f) for each in given if (c := causes.get(id(each))) for f in c.explained}
+        explained += [f for f in findings if id(f) in also and f not in explained]
+        yield _of_parameters(context, parameters, given, explained, causes)
+
+
+def _misfed_by_inputs(context: Context, findings: Sequence[Finding]) -> dict[Layer, list[Finding]]:
+    """What is found at the inputs of layers that inputs of the model feed, by the latter."""
     result = context.results[context.model.net]
-    position = {layer: at for at, layer in enumerate(result.body.layers)}
+    layers = result.body.layers
+    position = {layer: at for at, layer in enumerate(layers)}
     groups: dict[Layer, list[Finding]] = {}
-    for finding in rest:
+    for finding in findings:
         if finding.rule == INPUT_MISMATCH and finding.port and finding.layer in position:
             at, number = position[finding.layer], finding.port[1]
             for port, source in zip(finding.layer.inputs, result.wiring.sources[at], strict=True):
-                if port.id == number and source and result.body.layers[source[0]].is_parameter:
-                    groups.setdefault(result.body.layers[source[0]], []).append(finding)
-    for parameter, fed in groups.items():
-        layers = {finding.layer for finding in fed}
-        declared = {finding.actual for finding in fed}
-        if len(layers) < 2 or len(declared) > 1:
-            continue
-        also = [f for f in rest if f.layer in layers and f.rule.code.startswith("IR20")]
-        shape = parameter.attribute("shape")
-        fault = fed[0].fault._replace(
-            message=f'{len(layers)} layers declare {fed[0].actual} for what shape="{shape}" of '
-            f"{parameter.label} gives them",
-            help="change the shape of the input, or what is declared behind it (irshape fix)",
-        )
-        offset = context.model.source.attribute(parameter.data_offset, "shape")
-        told = Finding(fault, offset, parameter, None, tuple(also))
-        yield Diagnosis(told, tuple(also), (), False)
+                if port.id == number and source and layers[source[0]].is_parameter:
+                    groups.setdefault(layers[source[0]], []).append(finding)
+    return groups
+
+
+def _of(cause: Diagnosis, parameter: Layer) -> bool:
+    """Whether the first change of a cause is that of an input of the model."""
+    return bool(cause.candidates) and cause.candidates[0].layer is parameter
+
+
+def _of_parameters(
+    context: Context,
+    parameters: Sequence[Layer],
+    fed: Sequence[Finding],
+    explained: Sequence[Finding],
+    causes: Mapping[int, Diagnosis],
+) -> Diagnosis:
+    """What layers declare for inputs of the model: they follow these, or these follow them."""
+    first = parameters[0]
+    count = len({each.layer for each in fed})
+    shapes = [f'shape="{each.attribute("shape")}" of {each.label}' for each in parameters]
+    declared = list(dict.fromkeys(each.actual or "" for each in fed))
+    fault = fed[0].fault._replace(
+        message=f"{count} layer{'s declare' if count > 1 else ' declares'} "
+        f"{' and '.join(declared)} for what {' and '.join(shapes)} "
+        f"give{'s' if len(shapes) == 1 else ''} {'them' if count > 1 else 'it'}",
+        help="change the shape of the input, or what is declared behind it (irshape fix)",
+    )
+    offset = context.model.source.attribute(first.data_offset, "shape")
+    told = Finding(fault, offset, first, None, tuple(explained))
+    candidates = [c for each in fed if (k := causes.get(id(each))) for c in k.candidates]
+    ways = (
+        [
+            next((c for c in candidates if c.port == f.port and c.layer is f.layer), None)
+            for f in fed
+        ],
+        [next((c for c in candidates if c.layer is each), None) for each in parameters],
+    )
+    together: list[Candidate] = []
+    for way in ways:
+        own = [each for each in way if each is not None]
+        if len(own) == len(way):
+            edits = tuple(edit for each in own for edit in each.edits)
+            change = " and ".join(dict.fromkeys(each.change for each in own))
+            together.append(own[0]._replace(edits=edits, change=change, becomes=None))
+    return Diagnosis(told, tuple(explained), tuple(together), False)
 
 
 def from_the_same(

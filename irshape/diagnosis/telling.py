@@ -122,6 +122,23 @@ def of_whole_file(
     return Diagnosis(finding, tuple(explained), candidates, certain)
 
 
+def changed_sizes(findings: Sequence[Finding]) -> frozenset[str]:
+    """The one size and the other in its place of which all findings speak; empty if they do not."""
+    pairs: set[frozenset[str]] = set()
+    for finding in findings:
+        there, here = _sizes(finding.expected), _sizes(finding.actual)
+        if len(here) != len(there):
+            return frozenset()
+        pairs.update(
+            frozenset(pair) for pair in zip(here, there, strict=True) if len(set(pair)) > 1
+        )
+    return pairs.pop() if len(pairs) == 1 else frozenset()
+
+
+def _sizes(shape: str | None) -> list[str]:
+    return (shape or "").strip("[]").split(",")
+
+
 def element_start(source: Source, offset: int) -> int:
     """Where the tag in which an offset lies begins."""
     return source.data.rfind(b"<", 0, offset + 1)

@@ -54,6 +54,13 @@ def swapped(one: str, other: str) -> Change:
     return change
 
 
+def renamed(pattern: str, meant: dict[str, str]) -> Change:
+    """The second group of all matches of a pattern, where it has another text in `meant`."""
+    return lambda text: re.sub(
+        pattern, lambda match: f'{match[1]}"{meant.get(match[2], match[2])}"', text
+    )
+
+
 def plain(text: str) -> str:
     """A text without white space between elements and before the end of a tag."""
     return re.sub(r"\s*/>", "/>", re.sub(r">\s+<", "><", text))
@@ -86,6 +93,21 @@ SLIPS = {
         swapped(r'<layer id="(\d+)" name="Constant_55"', r'<layer id="(\d+)" name="Add_56"'),
         code="IR110",
         says="have each other's ids",
+    ),
+    "the ids of two layers in all edges": Slip(
+        renamed(r'((?:from|to)-layer=)"(\d+)"', {"25": "34", "34": "25"}),
+        code="IR113",
+        says="by each other's ids",
+    ),
+    "the ids of two layers where edges come from": Slip(
+        renamed(r'(from-layer=)"(\d+)"', {"25": "34", "34": "25"}),
+        code="IR110",
+        says="",
+    ),
+    "all edges into a layer": Slip(
+        renamed(r'(to-layer=)"(\d+)"', {"24": "35"}),
+        code="IR113",
+        says="2 edges lead to Convolution 'conv3' (id 35), which other edges feed",
     ),
     "the types of two layers": Slip(
         swapped(r'name="Reshape_23" type="(\w+)"', r'name="conv3/bias" type="(\w+)"'),

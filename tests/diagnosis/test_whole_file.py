@@ -28,6 +28,10 @@ def copied(folder: Path, model: str) -> Path:
     return folder / f"{model}.xml"
 
 
+def plain(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
 class Row(NamedTuple):
     content: Callable[[bytes], bytes]
     says: str
@@ -181,6 +185,27 @@ def test_another_batch_that_constants_fix(tmp_path: Path) -> None:
     assert irshape.fix(path).text == text
 
 
+def test_another_batch_of_two_inputs(tmp_path: Path) -> None:
+    """The batch of two inputs was changed, and nothing behind them: one choice of the author."""
+    path = copied(tmp_path, "decoder")
+    text = path.read_text()
+    changed = re.sub(
+        r'(name="(?:input_ids|attention_mask)".*?shape=")\?(.*?<dim>)-1',
+        r"\g<1>4\g<2>4",
+        text,
+        flags=re.S,
+    )
+    path.write_text(changed)
+    (found,) = graver(path)
+    assert found.layer["name"] == "input_ids"
+    assert "shape=\"4,?\" of Parameter 'attention_mask'" in found.message
+    assert irshape.fix(path).text.count(">4<") >= changed.count(">4<")
+    (choice,) = irshape.fix(path).candidates
+    assert plain(text) in [
+        plain(each.apply(path.read_bytes()).decode()) for each in choice.alternatives
+    ]
+
+
 def test_another_batch_in_constants(tmp_path: Path) -> None:
     """The batch was replaced in the input, in all activations, and in constants, too."""
     path = copied(tmp_path, "classifier")
@@ -228,6 +253,26 @@ def test_renumbered_half_way(model: str, of: str, by: int, tmp_path: Path) -> No
     assert "only a part of the file was renumbered" in found.message
     assert irshape.fix(path).data == path.read_bytes()
     assert irshape.fix(path, unsafe=True).text == text
+
+
+@pytest.mark.parametrize("by", [1, -1])
+@pytest.mark.parametrize("end", ["from", "to"])
+@pytest.mark.parametrize("model", ["encoder", "classifier"])
+def test_one_end_renumbered(model: str, end: str, by: int, tmp_path: Path) -> None:
+    """From one id on, the layers that edges come from, or lead to, have the id beside theirs."""
+    path = copied(tmp_path, model)
+    text = path.read_text()
+    half = int(re.findall(r'<layer id="(\d+)"', text)[-1]) // 2
+
+    def moved(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return f'{end}-layer="{number + by * (number >= half)}"'
+
+    path.write_text(re.sub(rf'{end}-layer="(\d+)"', moved, text))
+    (found,) = graver(path)
+    assert f"by ids 1 {'higher' if by > 0 else 'lower'} than theirs" in found.message
+    assert "only one end of the edges was renumbered" in found.message
+    assert plain(irshape.fix(path).text) == plain(text)
 
 
 def test_edges_that_stand_twice_at_two_places_are_told_once_each(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def judges() -> Iterator[dict[str, Judge]]:
     with ExitStack() as stack:
         judges = {
             name: stack.enter_context(Judge(Original(EXAMPLES / f"{name}.xml")))
-            for name in {row[0] for row in PLACES}
+            for name in {row[0] for row in (*PLACES, *AMBIGUOUS)}
         }
         assert all(judge.sound() for judge in judges.values())
         yield judges
@@ -101,6 +101,7 @@ def test_everyday(judges: dict[str, Judge], model: str, kind: str, index: int) -
 
 
 AMBIGUOUS = (
+    ("decoder", "constant-transposed-everywhere", 6),
     ("int8", "lines-copied-elsewhere", 139),
     ("int8", "lines-carried-into-another-layer", 403),
     ("int8", "line-pasted-over-the-next", 906),

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
 
-from ...formats.ir.edits import Edit, set_dims
-from ...model.graph import Finding, Layer, Port
+from ...formats.ir.edits import Edit
+from ...model.graph import Finding, Layer
 from ...model.weights import Constant
-from ...rule_ids import CONTRADICTED_ATTRIBUTE, CONTRADICTED_CONSTANT, OUTPUT_TYPE_MISMATCH
-from ...rules import Context
-from ...rules.links import alike
+from ...rule_ids import CONTRADICTED_CONSTANT, OUTPUT_TYPE_MISMATCH
 from ...types import ElementType
 from ..candidate import Candidate
 from ..trials.scene import Scene
@@ -22,7 +20,6 @@ from .constant_places import (
     Const,
     constant_spans,
     end_before,
-    fills,
     free_spans,
     gaps,
     overlaps,
@@ -30,6 +27,7 @@ from .constant_places import (
     starts,
     type_named,
 )
+from .given import comma_of, given_causes
 from .writing import with_attribute, with_exchanged
 
 MAX_TWINS = 10
@@ -47,9 +45,7 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
     if scene.layers[position].is_constant:
         yield from _attributes(scene, position)
     elif finding.rule.code.startswith(("IR4", "IR20")):
-        yield from _as_taken(scene, position, finding)
-        if scene.layers[position].is_parameter:
-            yield from _as_passed(scene, position)
+        yield from given_causes(scene, finding, position)
         if finding.rule in BETWEEN_PORTS and finding.layer is scene.layers[position]:
             return  # no value decides what the ports at both ends of an edge declare
         if finding.rule == OUTPUT_TYPE_MISMATCH:
@@ -83,155 +79,6 @@ def _behind(scene: Scene, position: int) -> list[int]:
             elif at != position:
                 constants.append(source[0])
     return constants
-
-
-def _as_taken(scene: Scene, position: int, finding: Finding) -> Iterator[Candidate]:
-    """A Const or Parameter, its port too, declares another shape or type than its consumer.
-
-    The shape of a Parameter of the net is its author's choice, unless its consumer refuses it.
-    """
-    refused = finding.rule.code.startswith("IR4") and finding.layer is scene.layers[position]
-    for port, source in zip(scene.layers[position].inputs, scene.sources[position], strict=False):
-        if source is None:
-            continue
-        layer = scene.layers[source[0]]
-        if not port.dims and port.precision is None:
-            continue  # it declares nothing
-        output = layer.outputs[source[1]]
-        inside = layer.is_parameter and (scene.body.path or refused)
-        typed = layer.is_parameter and port.dims == output.dims
-        meant = (
-            layer.is_parameter
-            and not (inside or typed or _is_refused(scene, position))
-            and len(scene.consumers[source[0]]) == 1
-            and _in_another_layout(port, output)
-        )
-        if (layer.is_constant or inside or typed or meant) and not alike(port, output):
-            for candidate in _declaring(
-                scene,
-                source[0],
-                port.dims,
-                port.element_type,
-                f"input port {port.id} of {scene.layers[position].label}",
-            ):
-                yield candidate._replace(cost=1.3, certain=False) if meant else candidate
-
-
-def _in_another_layout(port: Port, output: Port) -> bool:
-    """Whether one has the dimensions of the other in another order, or more or fewer."""
-    sizes = port.dims or (), output.dims or ()
-    return len(sizes[0]) != len(sizes[1]) or sorted(sizes[0]) == sorted(sizes[1])
-
-
-def _is_refused(scene: Scene, position: int) -> bool:
-    """Whether OpenVINO refuses what a layer is fed."""
-    layer = scene.layers[position]
-    return any(f.layer is layer and f.rule.code.startswith("IR4") for f in scene.findings)
-
-
-def _as_passed(scene: Scene, position: int) -> Iterator[Candidate]:
-    """A Parameter of a body declares another shape, its port too, than it is passed."""
-    written = Const(scene, position).layer.attribute("shape")
-    dims = scene.layers[position].outputs[0].dims if scene.layers[position].outputs else None
-    if dims is None or (written is not None and len(dims) != written.count(",") + bool(written)):
-        return  # its port is wrong by itself
-    for tensor in scene.outputs(position)[:1]:
-        if tensor.shape.dims is not None:
-            sizes = tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
-            yield from _declaring(
-                scene, position, sizes, tensor.element_type, "what the body is passed"
-            )
-
-
-def _declaring(
-    scene: Scene,
-    position: int,
-    sizes: tuple[int, ...] | None,
-    element_type: ElementType | None,
-    says: str,
-) -> Iterator[Candidate]:
-    """A Const or Parameter with another shape or type, in its attributes and its port."""
-    const = Const(scene, position)
-    layer, source, port = const.layer, scene.source, const.port
-    if port is None or sizes is None or layer.data_offset < 0:
-        return
-    edits: list[Edit] = []
-    changes: list[str] = []
-    if sizes != port.dims:
-        text = shape_text(scene, layer.attribute("shape"), sizes)
-        edits += with_attribute(source, layer.data_offset, "shape", text)
-        edits += set_dims(source, port.offset, sizes)
-        changes.append(f'shape="{text}"')
-    if element_type is not None and element_type is not port.element_type:
-        edits += with_attribute(source, layer.data_offset, "element_type", element_type.name)
-        edits += with_attribute(source, port.offset, "precision", element_type.precision, ("id",))
-        changes.append(f'element_type="{element_type.name}"')
-    needed = const.bytes_of(element_type or const.type, sizes)
-    resized = layer.is_constant and needed != const.size
-    if not edits or (resized and (needed < 0 or not _meant_to_take(const, needed))):
-        return
-    if resized:
-        edits += with_attribute(source, layer.data_offset, "size", str(needed))
-        changes.append(f'size="{needed}"')
-    name = changes[0].partition("=")[0]
-    yield Candidate(
-        tuple(edits),
-        f"{' and '.join(changes)}, and so in its port",
-        f'{name}="{layer.attribute(name)}" of {layer.type} and its port contradict {says}',
-        source.attribute(layer.data_offset, name),
-        layer,
-        (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
-        rule=CONTRADICTED_CONSTANT if layer.is_constant else CONTRADICTED_ATTRIBUTE,
-        cost=0.6
-        if resized
-        or (sorted(sizes) == sorted(port.dims or ()) and sizes != port.dims)
-        or (sizes == port.dims and _is_alone(const))
-        else 1.2,
-        bold=True,
-    )
-
-
-def _is_alone(const: Const) -> bool:
-    """Whether a constant and its port have a type that no other port of the model has."""
-    port = const.port
-    if port is None or not const.layer.is_constant or const.type is not port.element_type:
-        return False
-    return const.scene.context.shared(_precisions)[port.precision] == 1
-
-
-def _precisions(context: Context) -> Counter[str | None]:
-    """How many ports of the model have each precision."""
-    return Counter(
-        precision
-        for layer in context.every_layer
-        for precision in (
-            *layer.port_heads.input_precisions,
-            *layer.port_heads.output_precisions,
-        )
-    )
-
-
-def _meant_to_take(const: Const, size: int) -> bool:
-    """Whether the .bin says that a constant has another size than the one that is written."""
-    if const.offset is None or const.size is None or fills(const, const.size):
-        return False
-    return fills(const, size)
-
-
-def shape_text(scene: Scene, written: str | None, sizes: tuple[int, ...]) -> str:
-    """A shape as the text of another is written: with or without blanks, `?` or `-1`."""
-    dynamic = "-1" if written is not None and "-1" in written else "?"
-    comma = comma_of(scene, written or "")
-    return comma.join(dynamic if size < 0 else str(size) for size in sizes)
-
-
-def comma_of(scene: Scene, written: str) -> str:
-    """What stands between the sizes of a shape: as in a text, else as in some Const."""
-    if "," not in written:
-        consts = (layer for layer in scene.layers if layer.is_constant)
-        shapes = (layer.attribute("shape") or "" for layer in consts)
-        written = next((text for text in shapes if "," in text), ", ")
-    return ", " if ", " in written else ","
 
 
 def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:

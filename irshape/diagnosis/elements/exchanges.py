@@ -155,6 +155,9 @@ def _exchanged_ids(
     for number in (here.id, there.id):
         for edge in scene.edges_from.get(number, ()):
             touched.update(scene.by_id.get(edge.to_layer, ()))
+    if not disordered:  # the layers stand in the order of their ids: those in edges are wrong
+        yield _renamed(scene, one, other, tuple(sorted(touched)))
+        return
     edits = (
         *with_attribute(scene.source, here.offset, "id", there.id),
         *with_attribute(scene.source, there.offset, "id", here.id),
@@ -166,7 +169,32 @@ def _exchanged_ids(
         here.offset,
         here,
         tuple(sorted(touched)),
-        cost=0.2 if ordered else 0.3 if disordered else 0.6,
+        cost=0.2 if ordered else 0.3,
+        rule=MISDIRECTED_EDGE,
+    )
+
+
+def _renamed(scene: Scene, one: int, other: int, touched: tuple[int, ...]) -> Candidate:
+    """Every edge names one layer where it named the other."""
+    here, there = scene.layers[one], scene.layers[other]
+    meant = {here.id: there.id, there.id: here.id}
+    edges = {
+        edge.offset: edge
+        for number in meant
+        for edge in (*scene.edges_from.get(number, ()), *scene.edges_to.get(number, ()))
+    }
+    edits: list[Edit] = []
+    for _, edge in sorted(edges.items()):
+        ends = {"from-layer": edge.from_layer, "to-layer": edge.to_layer}
+        edits += with_edge(scene, edge, {n: meant[t] for n, t in ends.items() if t in meant})
+    return Candidate(
+        tuple(edits),
+        f"layers {here.id} and {there.id} are exchanged in {len(edges)} edges",
+        f"{len(edges)} edges name {_both(scene, one, other)} by each other's ids",
+        edits[0].start if edits else here.offset,
+        here,
+        touched,
+        cost=0.6,
         rule=MISDIRECTED_EDGE,
     )
 

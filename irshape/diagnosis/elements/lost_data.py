@@ -20,7 +20,8 @@ from .constant_places import (
     overlaps,
     starts,
 )
-from .constants import MAX_TWINS, shape_text
+from .constants import MAX_TWINS
+from .given import shape_text
 from .writing import with_attribute, with_data
 
 SHARED = 1.4

@@ -8,6 +8,7 @@ from itertools import islice
 
 from ...formats.ir.edits import Edit
 from ...model.graph import Edge, Finding, Layer, Port
+from ...model.ids import is_number
 from ...rule_ids import DANGLING_EDGE, DUPLICATE_EDGE, MISDIRECTED_EDGE, MISSING_EDGE
 from ...rules.links import alike
 from ..candidate import Candidate
@@ -29,14 +30,14 @@ def rewiring_causes(scene: Scene, finding: Finding, position: int | None) -> Ite
         return
     edge = scene.edge_at(finding.offset)
     if edge is not None:
-        yield from _of_a_lost_id(scene, edge, finding)
+        yield from _of_a_lost_layer(scene, edge, finding)
         yield from _too_many(scene, edge, finding)
     elif finding.rule == MISSING_EDGE:
-        astray = {
-            fault.edge.to_layer: fault.edge for fault in scene.context.links(scene.body).faults
-        }
+        links = scene.context.links(scene.body)
+        wrong = (*(fault.edge for fault in links.faults), *links.duplicates)
+        astray = {edge.to_layer: edge for edge in wrong}
         for each in islice(astray.values(), MAX_LOST):
-            yield from _of_a_lost_id(scene, each, finding)
+            yield from _of_a_lost_layer(scene, each, finding)
     if position is not None:
         yield from _with_the_next(scene, [edge] if edge is not None else _around(scene, position))
 
@@ -123,34 +124,75 @@ def _output(scene: Scene, edge: Edge) -> tuple[int, Port] | None:
     return None
 
 
-def _of_a_lost_id(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:
-    """Several edges name a layer that does not exist; one that nothing feeds has their ports."""
-    if edge.to_layer in scene.by_id:
-        return
+def _of_a_lost_layer(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:
+    """Several edges name a layer that does not exist, or that others feed; one that nothing feeds
+    has their ports."""
+    named = [scene.layers[at] for at in scene.by_id.get(edge.to_layer, ())]
     edges = scene.edges_to.get(edge.to_layer, [])
-    ports = sorted(each.to_port for each in edges)
-    if len(edges) < 2 or len(set(ports)) < len(ports):
+    if len(edges) < 2 or len(named) > 1:
         return
+    fed = named[0].inputs if named else []
     lonely: dict[Layer, int] = {scene.layers[at]: at for at, _ in scene.unfed}
-    for index, (layer, at) in enumerate(lonely.items()):
-        if scene.edges_to.get(layer.id) or sorted(port.id for port in layer.inputs) != ports:
+    tried = 0
+    for layer, at in lonely.items():
+        if scene.edges_to.get(layer.id) or len(layer.inputs) + len(fed) != len(edges):
             continue
+        meant = _meant(scene, edges, layer, fed)
+        if meant is None or len(meant) < 2 or tried == MAX_LOST:
+            continue  # of a single edge other causes are looked for
         edits: tuple[Edit, ...] = ()
-        for each in edges:
+        for each in meant:
             edits += with_edge(scene, each, {"to-layer": layer.id})
         sources = [at for each in edges for at in scene.by_id.get(each.from_layer, ())]
+        lost = f"layer {edge.to_layer}, which does not exist"
+        where = f"{named[0].label}, which other edges feed" if named else lost
         yield Candidate(
             edits,
-            f'to-layer="{layer.id}" in {len(edges)} edges',
-            f"{len(edges)} edges lead to layer {edge.to_layer}, which does not exist; nothing "
-            f"feeds {layer.label}, which has those input ports",
-            scene.source.attribute(edge.offset, "to-layer"),
+            f'to-layer="{layer.id}" in {len(meant)} edges',
+            f"{len(meant)} edges lead to {where}; nothing feeds "
+            f"{layer.label}, which has those input ports",
+            scene.source.attribute(meant[0].offset, "to-layer"),
             finding.layer,
-            (at, *dict.fromkeys(sources)),
+            (at, *(scene.position[each] for each in named), *dict.fromkeys(sources)),
             tuple(dict.fromkeys(sources)),
-            cost=0.4 + 0.1 * index,
+            cost=0.4 + 0.1 * tried,
             rule=finding.rule,
         )
+        tried += 1
+
+
+def _meant(
+    scene: Scene, edges: Sequence[Edge], layer: Layer, fed: Sequence[Port]
+) -> list[Edge] | None:
+    """Those of some edges to one layer that feed all inputs of another, so that the rest feeds all
+    of the one; an edge from further ahead leads to the one further ahead."""
+    by_port: dict[str, list[Edge]] = {}
+    for edge in edges:
+        by_port.setdefault(edge.to_port, []).append(edge)
+    wanted = {port.id: port for port in layer.inputs}
+    others = {port.id: port for port in fed}
+    meant: list[Edge] = []
+    for number, group in by_port.items():
+        ports = [table.get(number) for table in (wanted, others)]
+        if len(group) != sum(port is not None for port in ports):
+            return None
+        if len(group) == 2:
+            behind = is_number(layer.id) and is_number(group[0].to_layer)
+            behind = behind and int(layer.id) > int(group[0].to_layer)
+            group.sort(key=lambda edge: edge.offset, reverse=behind)
+            fits = [
+                [
+                    port is not None and output is not None and alike(port, output[1])
+                    for port, output in zip(ports, outputs, strict=True)
+                ]
+                for one, other in (group, group[::-1])
+                for outputs in ((_output(scene, one), _output(scene, other)),)
+            ]
+            if sum(fits[1]) > sum(fits[0]):
+                group.reverse()
+        if ports[0] is not None:
+            meant.append(group[0])
+    return sorted(meant, key=lambda edge: edge.offset)
 
 
 def _too_many(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:

@@ -14,7 +14,7 @@ from ...ops.tensors import Tensor
 from ...rule_ids import OUTPUT_SHAPE_MISMATCH
 from ...rules import Context
 from ..candidate import Candidate, Diagnosis
-from ..telling import of_whole_file
+from ..telling import changed_sizes, of_whole_file
 
 SEVERAL = 3
 """In how many places another size is declared where a batch was changed."""
@@ -28,8 +28,8 @@ def another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | 
     if any(finding.rule.code.startswith("IR1") for finding in findings):
         return None
     of_inputs = [f for f in concerned if f.layer is not None and f.layer.is_parameter]
-    alike = _one_pair(concerned)
-    pair = alike or _one_pair(of_inputs)
+    alike = changed_sizes(concerned)
+    pair = alike or changed_sizes(of_inputs)
     if not pair:
         return None
     layers = {finding.layer for finding in concerned}
@@ -127,23 +127,6 @@ def _of_constants(result: BodyResult) -> set[Layer | None]:
         if layer.is_constant
         or (row and all(source and layers[source[0]].is_constant for source in row))
     }
-
-
-def _one_pair(findings: Sequence[Finding]) -> frozenset[str]:
-    """The one size and the other in its place of which all findings speak; empty if they do not."""
-    pairs: set[frozenset[str]] = set()
-    for finding in findings:
-        there, here = _sizes(finding.expected), _sizes(finding.actual)
-        if len(here) != len(there):
-            return frozenset()
-        pairs.update(
-            frozenset(pair) for pair in zip(here, there, strict=True) if len(set(pair)) > 1
-        )
-    return pairs.pop() if len(pairs) == 1 else frozenset()
-
-
-def _sizes(shape: str | None) -> list[str]:
-    return (shape or "").strip("[]").split(",")
 
 
 def _first(shape: str | None) -> str:

@@ -8,6 +8,7 @@ from ...formats.ir.edits import Edit
 from ...model.graph import Body, Edge, Finding, Layer, Port
 from ...model.ids import is_number
 from ...rule_ids import (
+    CYCLE,
     DANGLING_EDGE,
     DUPLICATE_EDGE,
     DUPLICATE_ID,
@@ -21,6 +22,7 @@ from ..candidate import Candidate, Diagnosis
 from ..elements.writing import with_attribute, with_edge
 from ..telling import of_whole_file
 from ..trials.scene import Scene
+from .shifted_ends import shifted_ends
 
 SEVERAL = 3
 """How many findings it takes to look for ids that were renumbered."""
@@ -33,13 +35,14 @@ _OF_PORTS = (DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, UNREACHABLE_LAYER)
 
 def renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
     """From some layer on the ids of layers or ports of a body are not those that edges name."""
-    if len(findings) < SEVERAL:
+    if len(findings) < 2:
         return None
     astray = {finding.layer.path for finding in findings if _is_astray(finding) and finding.layer}
     for body, result in context.results.items():
         if body.path in astray or not body.path:
             scene = Scene(context, result)
             diagnosis = _layers(scene, findings) or _ports(scene, findings)
+            diagnosis = diagnosis or _ends(scene, findings)
             if diagnosis is not None:
                 return diagnosis
     return None
@@ -124,6 +127,21 @@ def _ports(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
             if moved:
                 return _told_ports(lead, scene, end, moved, by, of_ids)
     return None
+
+
+def _ends(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
+    """Ids of layers were moved at one end of the edges of one body."""
+    of_ids = _that_follow(scene.body, findings, _OF_LAYERS + _OF_PORTS + (CYCLE,))
+    moved = shifted_ends(scene) if len(of_ids) > 1 else None
+    if moved is None:
+        return None
+    lead = next((f for f in of_ids if f.rule in (DANGLING_EDGE, MISSING_EDGE)), of_ids[0])
+    help = f"likely meant: {moved.change}"
+    return of_whole_file(
+        *(lead, moved.cause, help, moved.offset, moved.layer, of_ids, (moved,)),
+        certain=True,
+        rule=DANGLING_EDGE,
+    )
 
 
 class _End:

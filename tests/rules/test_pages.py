@@ -217,6 +217,12 @@ def the_first(code: str) -> str:
     return net(MEAN, x=code + "\n")
 
 
+def huge(code: str) -> str:
+    """In the place of the input, with the size that it declares in all ports behind it."""
+    text = the_first(code)
+    return text.replace("<dim>2</dim>", re.findall(r"<dim>\d+</dim>", code)[0])
+
+
 def rt_info(code: str) -> str:
     return net(MEAN.replace("</layer>", code + "</layer>"))
 
@@ -313,7 +319,7 @@ EXAMPLES: dict[str, Host] = {
     "IR205": ports,
     "IR206": ports,
     "IR207": alone,
-    "IR210": the_first,
+    "IR210": huge,
     "IR301": a_layer,
     "IR302": a_layer,
     "IR303": a_layer,

@@ -159,7 +159,7 @@ def _causes(
         from .whole_file import whole_file_cause
 
         single = partial(_single, stage, as_read, work)
-        whole = whole_file_cause(context, graver, single, work)
+        whole = whole_file_cause(stage, graver, single, work)
         if whole is not None:
             diagnoses.append(whole)
             graver = without(graver, [whole])

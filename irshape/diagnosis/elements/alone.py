@@ -62,12 +62,13 @@ def refuted(scene: Scene, finding: Finding, candidate: Candidate, weights: Weigh
         return False
     layer, changed = scene.layers[position], None
     if changes:
-        if len(candidate.touched) != 1:
+        at, *others = candidate.touched
+        if others and position not in others:
             return False
-        if candidate.touched[0] == position:
+        if at == position:
             layer = _changed(layer, *changes)
         else:
-            changed = candidate.touched[0], changes
+            changed = at, changes
     elif weights is None and not candidate.feeds:
         return False
     declaration = scene.engine.declarations.of(layer)
@@ -342,7 +343,8 @@ def _inputs(
     if changed is not None and all(source is None or source[0] != changed[0] for source in sources):
         return None
     for index, source in enumerate(sources):
-        if source is None or not scene.layers[source[0]].is_constant:
+        given = changed is not None and source is not None and changed[0] == source[0]
+        if source is None or not (given or scene.layers[source[0]].is_constant):
             continue
         tensor = tensors[index]
         producer, outputs = scene.layers[source[0]], scene.outputs(source[0])

@@ -17,7 +17,7 @@ from ...rule_ids import (
 from ...rules import Context
 from ...rules.links import alike
 from ...types import ElementType
-from ..candidate import Candidate
+from ..candidate import Candidate, Change
 from ..trials.scene import Scene
 from .constant_places import Const, fills, type_named
 from .writing import with_attribute
@@ -168,31 +168,32 @@ def _declaring(
         return
     ports = [twin for _, twin in twins]
     edits: list[Edit] = []
-    changes: list[str] = []
+    changes: list[Change] = []
     if sizes != port.dims:
         text = shape_text(scene, layer.attribute("shape"), sizes)
         edits += with_attribute(source, layer.data_offset, "shape", text)
         for each in (port, *ports):
             edits += set_dims(source, each.offset, sizes)
-        changes.append(f'shape="{text}"')
+        changes.append(Change("data", "shape", text))
     if element_type is not None and element_type is not port.element_type:
         edits += with_attribute(source, layer.data_offset, "element_type", element_type.name)
         for each in (port, *(p for p in ports if p.precision is not None)):
             edits += with_attribute(
                 source, each.offset, "precision", element_type.precision, ("id",)
             )
-        changes.append(f'element_type="{element_type.name}"')
+        changes.append(Change("data", "element_type", element_type.name))
     needed = const.bytes_of(element_type or const.type, sizes)
     resized = layer.is_constant and needed != const.size
     if not edits or (resized and (needed < 0 or not _meant_to_take(const, needed))):
         return
     if resized:
         edits += with_attribute(source, layer.data_offset, "size", str(needed))
-        changes.append(f'size="{needed}"')
-    name = changes[0].partition("=")[0]
+        changes.append(Change("data", "size", str(needed)))
+    name = changes[0].name
+    change = " and ".join(f'{each.name}="{each.text}"' for each in changes)
     yield Candidate(
         tuple(edits),
-        f"{' and '.join(changes)}, and so in its port{'' if not twins else ' and those it feeds'}",
+        f"{change}, and so in its port{'' if not twins else ' and those it feeds'}",
         f'{name}="{layer.attribute(name)}" of {layer.type} and its port contradict {says}',
         source.attribute(layer.data_offset, name),
         layer,
@@ -204,6 +205,7 @@ def _declaring(
         or (sizes == port.dims and _is_alone(const))
         else 1.2,
         bold=True,
+        values=tuple(changes) if twins else (),
     )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.graph import Finding
-from ...rules import Context
 from ..candidate import Diagnosis
+from ..trials.stage import Stage
 from ..trials.work import Work
 from .another_batch import another_batch
 from .other_weights import Single, other_weights, short_weights
@@ -19,12 +19,13 @@ __all__ = ["another_batch", "whole_file_cause"]
 
 
 def whole_file_cause(
-    context: Context, findings: Sequence[Finding], single: Single, work: Work
+    stage: Stage, findings: Sequence[Finding], single: Single, work: Work
 ) -> Diagnosis | None:
     """The cause that lies in the file as a whole, if there is one."""
+    context = stage.context
     return (
         short_weights(context, findings)
         or another_batch(context, findings)
         or other_weights(context, findings, single, work)
-        or renumbered(context, findings)
+        or renumbered(stage, findings)
     )

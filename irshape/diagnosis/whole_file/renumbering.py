@@ -17,11 +17,11 @@ from ...rule_ids import (
     UNREACHABLE_LAYER,
     RuleId,
 )
-from ...rules import Context
 from ..candidate import Candidate, Diagnosis
 from ..elements.writing import with_attribute, with_edge
 from ..telling import of_whole_file
 from ..trials.scene import Scene
+from ..trials.stage import Stage
 from .shifted_ends import shifted_ends
 
 SEVERAL = 3
@@ -33,14 +33,14 @@ _OF_PORTS = (DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, UNREACHABLE_LAYER)
 """What is found where edges name other ids than those of the layers, and of the ports."""
 
 
-def renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+def renumbered(stage: Stage, findings: Sequence[Finding]) -> Diagnosis | None:
     """From some layer on the ids of layers or ports of a body are not those that edges name."""
     if len(findings) < 2:
         return None
     astray = {finding.layer.path for finding in findings if _is_astray(finding) and finding.layer}
-    for body, result in context.results.items():
-        if body.path in astray or not body.path:
-            scene = Scene(context, result)
+    for body in stage.context.results:
+        scene = stage.scene(body) if body.path in astray or not body.path else None
+        if scene is not None:
             diagnosis = _layers(scene, findings) or _ports(scene, findings)
             diagnosis = diagnosis or _ends(scene, findings)
             if diagnosis is not None:
@@ -132,7 +132,7 @@ def _ports(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
 def _ends(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
     """Ids of layers were moved at one end of the edges of one body."""
     of_ids = _that_follow(scene.body, findings, _OF_LAYERS + _OF_PORTS + (CYCLE,))
-    moved = shifted_ends(scene) if len(of_ids) > 1 else None
+    moved = shifted_ends(scene, of_ids) if len(of_ids) > 1 else None
     if moved is None:
         return None
     lead = next((f for f in of_ids if f.rule in (DANGLING_EDGE, MISSING_EDGE)), of_ids[0])

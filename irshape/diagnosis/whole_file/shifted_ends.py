@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from ...formats.ir.edits import Edit
-from ...model.graph import Edge, Port
+from ...model.graph import Edge, Finding, Port
 from ...model.ids import is_number
 from ...rules.links import alike
 from ..candidate import Candidate
@@ -24,26 +24,30 @@ MAX_STARTS = 4
 """How many ids are tried as the first that was moved."""
 
 
-def shifted_ends(scene: Scene) -> Candidate | None:
+def shifted_ends(scene: Scene, findings: Sequence[Finding]) -> Candidate | None:
     """The edges name the layers that they come from, or lead to, by ids that were moved from one
     id on; with other ids there, every edge feeds an input of its own what that declares."""
-    edges = scene.body.edges
-    if any(not is_number(edge.from_layer) or not is_number(edge.to_layer) for edge in edges):
-        return None
     ports = _Ports(scene)
-    astray = [edge for edge in edges if not ports.fit(edge, 0, 0)]
-    if len(astray) < SEVERAL:
+    looked_at = list(islice(_named_by(scene, findings), LOOKED_AT))
+    if any(not is_number(text) for edge in looked_at for text in (edge.from_layer, edge.to_layer)):
         return None
-    looked_at = astray[:: -(-len(astray) // LOOKED_AT)]
+    looked_at = [edge for edge in looked_at if not ports.fit(edge, 0, 0)]
+    moves = [
+        (end, by)
+        for end in ("from", "to")
+        for by in MOVES
+        if sum(ports.fit(edge, *_both(end, by)) for edge in looked_at) * 2 > len(looked_at)
+    ]
+    edges = scene.body.edges
+    ids = {text for edge in edges for text in (edge.from_layer, edge.to_layer)} if moves else ()
+    if len(looked_at) < SEVERAL or not moves or not all(map(is_number, ids)):
+        return None
     rows: list[tuple[int, str, int, list[Edge]]] = []
-    for end in ("from", "to"):
-        for by in MOVES:
-            mended = sum(ports.fit(edge, *_both(end, by)) for edge in looked_at)
-            if mended * 2 > len(looked_at):
-                for moved in _moved(ports, edges, end, by):
-                    idle = ports.idle(edges, set(moved), end, by)
-                    if idle is not None:
-                        rows.append((idle, end, by, moved))
+    for end, by in moves:
+        for moved in _moved(ports, edges, end, by):
+            idle = ports.idle(edges, set(moved), end, by)
+            if idle is not None:
+                rows.append((idle, end, by, moved))
     if not rows:
         return None
     _, end, by, moved = min(rows, key=lambda row: row[0])
@@ -67,25 +71,39 @@ def shifted_ends(scene: Scene) -> Candidate | None:
     )
 
 
+def _named_by(scene: Scene, findings: Sequence[Finding]) -> Iterator[Edge]:
+    """The edges at which something is found, or that lead to layers at which it is."""
+    told: dict[int, None] = {}
+    for finding in findings:
+        edge = scene.edge_at(finding.offset)
+        layer = finding.layer
+        into = scene.edges_to.get(layer.id, ()) if layer is not None else ()
+        for each in (edge,) if edge is not None else into:
+            if each.offset not in told:
+                told[each.offset] = None
+                yield each
+
+
 class _Ports:
     """The ports of a body by the ids that edges name."""
 
     def __init__(self, scene: Scene) -> None:
-        self.outputs: dict[tuple[int, str], Port] = {}
-        self.inputs: dict[tuple[int, str], Port] = {}
-        self.needed: set[int] = set()
-        """The layers whose outputs something should take."""
-        for layer in scene.layers:
-            if is_number(layer.id):
-                number = int(layer.id)
-                self.outputs.update(((number, port.id), port) for port in layer.outputs)
-                self.inputs.update(((number, port.id), port) for port in layer.inputs)
-        self.needed.update(number for number, _ in self.outputs)
+        self.layers = {layer.id: layer for layer in scene.layers}
+        self.known: dict[tuple[int, bool], dict[str, Port]] = {}
+
+    def of(self, number: int, *, given: bool) -> dict[str, Port]:
+        """The output ports of a layer, or its input ports, by their ids."""
+        ports = self.known.get((number, given))
+        if ports is None:
+            layer = self.layers.get(str(number))
+            own = () if layer is None else layer.outputs if given else layer.inputs
+            ports = self.known[number, given] = {port.id: port for port in own}
+        return ports
 
     def fit(self, edge: Edge, by_from: int, by_to: int) -> bool:
         """Whether an edge with moved ends feeds an input what it declares."""
-        output = self.outputs.get((int(edge.from_layer) + by_from, edge.from_port))
-        port = self.inputs.get((int(edge.to_layer) + by_to, edge.to_port))
+        output = self.of(int(edge.from_layer) + by_from, given=True).get(edge.from_port)
+        port = self.of(int(edge.to_layer) + by_to, given=False).get(edge.to_port)
         return output is not None and port is not None and alike(port, output)
 
     def idle(self, edges: Sequence[Edge], moved: set[Edge], end: str, by: int) -> int | None:
@@ -96,7 +114,11 @@ class _Ports:
         for edge in edges:
             used.add(int(edge.from_layer) + by_from * (edge in moved))
             fed.add((int(edge.to_layer) + by_to * (edge in moved), edge.to_port))
-        return len(self.needed - used) if len(fed) == len(edges) == len(self.inputs) else None
+        heads = [layer.port_heads for layer in self.layers.values()]
+        if not len(fed) == len(edges) == sum(each.inputs for each in heads):
+            return None
+        needed = {layer.id for layer in self.layers.values() if layer.port_heads.output_ids}
+        return len(needed - set(map(str, used)))
 
 
 def _both(end: str, by: int) -> tuple[int, int]:

@@ -1,56 +1,44 @@
-"""Holds a reader of OpenVINO IR against the corpus beside this file: python harness.py READER
+"""Holds a reader of IR, a module as README.md says, against this corpus: harness.py READER"""
 
-READER is a module with `shapes(xml)`, and `values(xml, inputs)` if it computes; see README.md.
-"""
-
-import importlib
 import json
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 
-def difference(reader, case, path, stored):
-    """What differs in one case, in words; empty where nothing does."""
+def stored(entry, values):
+    return np.ndarray(entry["shape"], entry["dtype"], values, entry["offset"])
+
+
+def difference(reader, case, xml, values, said="refuses"):
     try:
-        shapes = reader.shapes(path)
-    except Exception as refusal:
-        said = " ".join(str(refusal).split())[-200:]
-        return f"refuses: {said}" if case["answer"] == "read" else ""
-    if case["answer"] != "read":
-        return "reads what OpenVINO refuses" if case["answer"] == "refused" else ""
-    for name, outputs in case["outputs"].items():
-        inferred = [list(output) for output in shapes.get(name, ())]
-        if inferred != outputs:
-            return f"{name}: {inferred}, not {outputs}"
-    try:
-        inputs = {entry["name"]: array(entry, stored) for entry in case["inputs"]}
-        ran = case["results"] and hasattr(reader, "values")
-        results = reader.values(path, inputs) if ran else []
+        shapes = reader.shapes(xml)
+        if case["answer"] != "read":
+            return "reads what OpenVINO refuses" if case["answer"] == "refused" else ""
+        for name, outputs in case["outputs"].items():
+            if [*map(list, shapes.get(name, ()))] != outputs:
+                return f"{name}: {shapes.get(name)}, not {outputs}"
+        said, ran = "does not run", bool(case["results"]) and hasattr(reader, "values")
+        inputs = {entry["name"]: stored(entry, values) for entry in case["inputs"]}
+        results = reader.values(xml, inputs) if ran else ()
+        for entry, result in zip(case["results"] if ran else (), results, strict=True):
+            pair = [np.asarray(result), stored(entry, values)]
+            if entry["element_type"] == "bf16":  # the upper halves of f32
+                pair = [(each.view("u2") * np.uint32(65536)).view("f4") for each in pair]
+            close = case["rtol"], case["atol"], True
+            if pair[0].shape != pair[1].shape or not np.allclose(*pair, *close):
+                return f"{entry['name']}: {pair[0].ravel()[:4]}…, not {pair[1].ravel()[:4]}…"
     except Exception as problem:
-        return f"does not run: {problem}"
-    for entry, result in zip(case["results"], results, strict=bool(ran)):
-        both = np.asarray(result), array(entry, stored)
-        if entry["element_type"] == "bf16":  # the upper halves of f32
-            both = [(each.view("u2") * np.uint32(65536)).view("f4") for each in both]
-        close = case["rtol"], case["atol"], True
-        if both[0].shape != both[1].shape or not np.allclose(*both, *close):
-            return f"{entry['name']}: {both[0].ravel()[:4]}…, not {both[1].ravel()[:4]}…"
-    return ""
-
-
-def array(entry, stored):
-    flat = np.frombuffer(stored[entry["offset"] :][: entry["size"]], entry["dtype"])
-    return flat.reshape(entry["shape"])
+        return f"{said}: {' '.join(str(problem).split())[-200:]}" * (case["answer"] == "read")
 
 
 def main(name, folder):
-    reader, counts = importlib.import_module(name), Counter()
-    stored = memoryview((folder / "values").read_bytes())
+    reader, counts, values = import_module(name), Counter(), (folder / "values").read_bytes()
     for case in json.loads((folder / "index.json").read_text(encoding="utf-8"))["cases"]:
-        said = difference(reader, case, str(folder / case["model"]), stored)
+        said = difference(reader, case, str(folder / case["model"]), values)
         verdict = ("arguable" if case["known"] else "differs") if said else "agrees"
         counts[verdict] += 1
         if verdict == "differs":

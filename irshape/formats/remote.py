@@ -44,8 +44,23 @@ def read_remote(url: str, limit: int) -> bytes:
         filesystem, path = _filesystem(url)
         # a block size of 0 makes fsspec stream a file of HTTP instead of asking for its parts
         streamed = {"block_size": 0} if _is_http(url) else {}
-        with filesystem.open(path, "rb", **streamed) as file:
-            return _read(file, limit + 1)
+        try:
+            with filesystem.open(path, "rb", **streamed) as file:
+                return _read(file, limit + 1)
+        except (FileNotFoundError, IsADirectoryError):
+            if streamed or not filesystem.isdir(path):
+                raise
+        raise _RefusedError(f"is a folder, not a file{_hint(filesystem, path)}", errno.EISDIR)
+
+
+def _hint(filesystem: Any, folder: str) -> str:
+    """Which model to give instead of a folder: the largest in it."""
+    files = filesystem.find(folder, maxdepth=2, detail=True)
+    sizes = {name: file.get("size") or 0 for name, file in files.items() if name.endswith(".xml")}
+    if not sizes:
+        return ""
+    largest = filesystem.unstrip_protocol(max(sizes, key=lambda name: (sizes[name], name)))
+    return f"; give a model in it, such as {without_credentials(largest)}"
 
 
 def _read(file: Any, limit: int) -> bytes:
@@ -141,8 +156,8 @@ def list_remote(url: str) -> list[str]:
 class _RefusedError(OSError):
     """Why a file cannot be read, in words of ours."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(errno.EIO, reason)
+    def __init__(self, reason: str, number: int = errno.EIO) -> None:
+        super().__init__(number, reason)
 
 
 class _WithoutPartsError(_RefusedError):

@@ -362,6 +362,35 @@ def test_folders_and_patterns(memory: str) -> None:
         assert all(path.startswith("memory://") for path in paths)
 
 
+TAKES_ONE_MODEL = (
+    irshape.validate,
+    irshape.load,
+    irshape.infer,
+    irshape.fix,
+    irshape.requires,
+    irshape.crosscheck,
+    irshape.inspect,
+    irshape.Graph.load,
+    lambda path: irshape.diff(path, path),
+    lambda path: irshape.compare(path, path),
+    lambda path: irshape.reduce(path, lambda model: True),
+)
+
+
+@pytest.mark.parametrize("function", TAKES_ONE_MODEL)
+def test_a_folder_in_python(memory: str, tmp_path: Path, function: Callable[[str], Any]) -> None:
+    (tmp_path / "int8.xml").write_bytes((EXAMPLES / "int8.xml").read_bytes())
+    largest = r"is a folder, not a file; give a model in it, such as \S*"
+    for folder, model in (
+        (memory, "models/encoder.xml"),
+        (f"{memory}/", "models/encoder.xml"),
+        (tmp_path.as_uri(), "int8.xml"),
+        (str(tmp_path), "int8.xml"),
+    ):
+        with pytest.raises(IsADirectoryError, match=largest + model):
+            function(folder)
+
+
 def test_one_part_at_a_time(memory: str) -> None:
     model = irshape.load(f"{memory}/encoder.xml")
     outputs = irshape.run(model, random_inputs(model, seed=1))

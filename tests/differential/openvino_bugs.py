@@ -8,7 +8,8 @@ With `--environments` (`environments.py`), older releases are asked about each o
 
 The models to begin with are the rows of the differential tests that name a known difference of the
 kinds `values` and `crash`. `irshape.reduce` makes them small; the property that is kept is that
-OpenVINO crashes, or that its values are far from those of the specification.
+OpenVINO crashes, or that its values are far from those of the specification. Rows infer once;
+`stateful` has models that are wrong from the second inference on.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import argparse
 import sys
 import tempfile
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +30,8 @@ HERE = Path(__file__).resolve()
 TESTS, ROOT = HERE.parent.parent, HERE.parent.parent.parent
 if __name__ == "__main__":
     sys.path[:0] = [str(TESTS), str(ROOT), str(TESTS / "ops")]
+
+from ir import Net  # noqa: E402
 
 import irshape  # noqa: E402
 from differential.cases import Case, build, feeds, parameters  # noqa: E402
@@ -75,6 +78,54 @@ class Bug(NamedTuple):
     version: str
     releases: dict[str, str]
     """By older release: `seen`, `not seen`, `does not read` or `does not run`."""
+    reason: str
+    times: int = 1
+    """After how many inferences it is seen."""
+
+
+class Stateful(NamedTuple):
+    """A model that is wrong from its second inference on."""
+
+    key: str
+    reason: str
+    net: Net
+    inputs: dict[str, Array]
+    times: int = 2
+
+    def bug(self, oracle: Oracle, older: Mapping[str, Oracle]) -> Bug | None:
+        """None where OpenVINO's results are those of the specification."""
+        with tempfile.TemporaryDirectory() as folder:
+            model = self.net.load(Path(folder))
+            session = irshape.Session(model)
+            for _ in range(self.times):
+                ours = list(session.run(self.inputs).values())
+            inputs = [self.inputs[layer.name] for layer in model.parameters]
+            done = asked(oracle, model, inputs, self.times).execution
+            theirs = [] if done is None else [each.array for each in done.results.values()]
+            if not any(_wrongness(*pair) for pair in zip(ours, theirs, strict=True)):
+                return None
+            seen = {
+                release: _seen(model, inputs, ours, "", other, self.times)
+                for release, other in older.items()
+            }
+        found = (ours, theirs, "", oracle.version, seen, self.reason, self.times)
+        return Bug(self.key, model, inputs, *found)
+
+
+def stateful() -> Iterator[Stateful]:
+    net = Net()
+    begin, value = net.parameter("?", name="in0"), net.constant([1.0, 2.0], "f32")
+    variable = 'variable_id="v" variable_type="f32" variable_shape="?"'
+    state = net.layer("ReadValue", [begin], variable, version="opset6", outputs=["FP32:-1"])
+    net.layer("Assign", [value], variable, version="opset6", outputs=[])
+    net.result(state)
+    yield Stateful(
+        "constant-not-stored",
+        "a variable of dynamic shape is not set to a constant; set to another value of static "
+        "shape, it ends the inference with an exception",
+        net,
+        {"in0": np.zeros(2, np.float32)},
+    )
 
 
 class Witness:
@@ -205,13 +256,21 @@ def reduced(key: str, oracle: Oracle, older: dict[str, Oracle]) -> Bug | None:
                 release: _seen(reduction.model, inputs, ours, where, other)
                 for release, other in older.items()
             }
-            return Bug(key, reduction.model, *witness.bug, oracle.version, seen)
+            reason = KNOWN[key].reason
+            return Bug(key, reduction.model, *witness.bug, oracle.version, seen, reason)
     return None
 
 
-def _seen(model: Model, inputs: list[Array], ours: list[Array], where: str, oracle: Oracle) -> str:
+def _seen(
+    model: Model,
+    inputs: list[Array],
+    ours: list[Array],
+    where: str,
+    oracle: Oracle,
+    times: int = 1,
+) -> str:
     """Whether a release shows a bug that the newest one shows with these inputs."""
-    answer = asked(oracle, model, inputs)
+    answer = asked(oracle, model, inputs, times)
     if answer.status == "refused":
         return "does not read"
     if where or _crash(answer):
@@ -224,7 +283,7 @@ def _seen(model: Model, inputs: list[Array], ours: list[Array], where: str, orac
     return "seen" if wrong else "not seen"
 
 
-def asked(oracle: Oracle, model: Model, inputs: list[Array]) -> Answer:
+def asked(oracle: Oracle, model: Model, inputs: list[Array], times: int = 1) -> Answer:
     """What an OpenVINO makes of a model with inputs in the order of its Parameters."""
     fed = {
         layer.name: Tensor(
@@ -238,7 +297,7 @@ def asked(oracle: Oracle, model: Model, inputs: list[Array]) -> Answer:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.xml"
         irshape.save(model, path)
-        return oracle.ask_file(path, fed)
+        return oracle.ask_file(path, fed, times)
 
 
 # the page
@@ -251,7 +310,8 @@ def page(bugs: list[Bug]) -> str:
         "",
         "This page lists crashes and wrong values of OpenVINO that the tests of irshape have",
         "found, each with the smallest IR that shows it. `irshape.reduce` has made the models from",
-        "rows of the differential tests; `python tests/differential/openvino_bugs.py` writes this",
+        "rows of the differential tests, but for those that are seen after several inferences;",
+        "`python tests/differential/openvino_bugs.py` writes this",
         f"page. Everything was measured with OpenVINO {version} on the CPU, with one thread and",
         "`INFERENCE_PRECISION_HINT` f32. What is a limitation rather than a bug is in",
         f"[the list of known differences](differences.md). {_asked(bugs)} were asked about",
@@ -266,7 +326,7 @@ def page(bugs: list[Bug]) -> str:
         "",
     ]
     for bug in bugs:
-        lines += [f"## {bug.key}", "", f"{KNOWN[bug.key].reason}.", "", *_shown(bug)]
+        lines += [f"## {bug.key}", "", f"{bug.reason}.", "", *_shown(bug)]
     return "\n".join(lines)
 
 
@@ -305,6 +365,8 @@ def _shown(bug: Bug) -> Iterator[str]:
     if bug.where:
         yield f"OpenVINO crashes while {bug.where} this model"
         yield f"(`{'read_model' if bug.where == 'reading' else 'infer'}`; the process dies)."
+    if bug.times > 1:
+        yield f"- inferences by one request, each of these inputs: {bug.times}"
     for layer, array in zip(bug.model.parameters, bug.inputs, strict=True):
         yield f"- input `{layer.name}`: `{_whole(array)}`"
     for ours, theirs in zip(bug.ours, bug.theirs, strict=True):
@@ -361,6 +423,8 @@ def main() -> None:
             print(f"{key}: {layers}", flush=True)
             if bug is not None:
                 bugs.append(bug)
+        if not given.only:
+            bugs += filter(None, (each.bug(oracle, older) for each in stateful()))
     if given.only:
         print(page(bugs))
     else:

@@ -125,21 +125,23 @@ class Oracle:
                 for (path, inputs), (said, ran) in zip(files, received, strict=True)
             ]
 
-    def ask_file(self, path: Path, inputs: Mapping[str, Array | Tensor] | None = None) -> Answer:
-        """The same for a model on disk.
+    def ask_file(
+        self, path: Path, inputs: Mapping[str, Array | Tensor] | None = None, times: int = 1
+    ) -> Answer:
+        """The same for a model on disk, which infers its inputs so many times; the last counts.
 
         A crash is believed only of a fresh worker: an earlier case may have corrupted its memory.
         """
         fresh = self._fresh
-        answer = self._ask(path, inputs)
+        answer = self._ask(path, inputs, times)
         crashed = answer.status == "crashed" or (
             answer.execution is not None and answer.execution.status == "crashed"
         )
-        return self._ask(path, inputs) if crashed and not fresh else answer
+        return self._ask(path, inputs, times) if crashed and not fresh else answer
 
-    def _ask(self, path: Path, inputs: Mapping[str, Array | Tensor] | None) -> Answer:
+    def _ask(self, path: Path, inputs: Mapping[str, Array | Tensor] | None, times: int) -> Answer:
         pipe = self._connect()
-        pipe.send((str(path), _tensors(inputs)))
+        pipe.send((str(path), _tensors(inputs), times))
         said = self._receive(pipe)
         if isinstance(said, str):
             return Answer("crashed", said, version=self.version)
@@ -300,11 +302,11 @@ def _serve(pipe: Connection[Any, Any]) -> None:
         if isinstance(question, list):
             pipe.send(_answer_together(core, question))
             continue
-        path, inputs = question
+        path, inputs, times = question
         model, said = _read(core, path)
         pipe.send(said)
         if model is not None and inputs is not None:
-            ran = _execute(core, model, inputs)
+            ran = _execute(core, model, inputs, times)
             pipe.send(ran)
             if ran[1] == "evaluate":  # it may have corrupted the memory
                 os._exit(0)
@@ -415,24 +417,26 @@ def _fed(model: Any, inputs: dict[str, Packed]) -> list[Any]:
     ]
 
 
-def _run(core: Any, model: Any, tensors: list[Any]) -> list[Packed]:
-    """The results on the CPU plugin, in the order of the model's outputs."""
+def _run(core: Any, model: Any, tensors: list[Any], times: int = 1) -> list[Packed]:
+    """The results of the last inference on the CPU plugin, in the order of the model's outputs."""
     settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
     request = core.compile_model(model, "CPU", settings).create_infer_request()
     for index, tensor in enumerate(tensors):
         request.set_input_tensor(index, tensor)
-    request.infer()
+    for _ in range(times):
+        request.infer()
     return [_from_openvino(request.get_output_tensor(index)) for index in range(len(model.outputs))]
 
 
-def _execute(core: Any, model: Any, inputs: dict[str, Packed]) -> Ran:
+def _execute(core: Any, model: Any, inputs: dict[str, Packed], times: int) -> Ran:
     try:
         tensors = _fed(model, inputs)
     except Exception as error:
         return "failed", "", [], f"inputs: {type(error).__name__}: {error}"
     names = _names(model)
     try:
-        return "done", "CPU", list(zip(names, _run(core, model, tensors), strict=True)), ""
+        results = _run(core, model, tensors, times)
+        return "done", "CPU", list(zip(names, results, strict=True)), ""
     except Exception as error:
         said = f"CPU: {error}"
     try:

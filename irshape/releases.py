@@ -175,6 +175,14 @@ REFUSED: dict[str, Detail] = {
     "no mapping": Detail((2025, 1), "a CharsMapNormalization without a table of characters"),
     "bf16 scales": Detail((2023, 1), "an Interpolate with scales of bf16"),
     "open segments": Detail((2025, 2), "a SegmentMax of segments without an element type"),
+    "promoted ranks": Detail((2024, 1), "a ConvertPromoteTypes of an input of any rank"),
+    "four bits": Detail((2023, 1), "a size that is a constant of i4 or u4"),
+    "four bits read": Detail(
+        (2023, 2), "a shape, an axis or a condition that is a constant of i4 or u4"
+    ),
+    "packed constant": Detail(
+        (2024, 2), "an axis or a condition that is a constant of u2, u3 or u6"
+    ),
     "short file": Detail((2024, 5), "an .xml of at most 513 bytes"),
     "late version": Detail((2024, 5), "a `version` of <net> behind the first 511 bytes"),
 }
@@ -192,6 +200,12 @@ IGNORED: dict[str, Detail] = {
         'alignment="pytorch" of a RandomUniform',
         FIRST,
         "generates other numbers",
+    ),
+    "shared bytes": Detail(
+        (2023, 2),
+        "a constant of i4 or u4",
+        FIRST,
+        "takes the two elements of each byte in the other order",
     ),
 }
 """What older releases read and ignore in silence: their values are others. Measured on the CPU."""

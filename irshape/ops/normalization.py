@@ -224,7 +224,7 @@ class MVN_6(Operation):
     since = 6
     never_larger = True
     data = operand(NUMERIC_OR_BOOLEAN)
-    axes = operand(NUMERIC, specified=INTEGER, value=True)
+    axes = operand(NUMERIC, specified=INTEGER, value=True, packed=True)
     normalize_variance: bool = attribute(BOOLEAN, default=True, required=True)
     eps: float = attribute(FLOAT, default=1e-6, required=True)
     eps_mode: str = attribute(
@@ -261,7 +261,7 @@ class LRN(Operation):
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN)
-    axes = operand(INTEGER, value=True)
+    axes = operand(INTEGER, value=True, packed=True)
     alpha: float = attribute(FLOAT, default=0.0, required=True)
     beta: float = attribute(FLOAT, default=0.0, required=True)
     bias: float = attribute(FLOAT, default=0.0, required=True)

@@ -23,6 +23,7 @@ INTEGER: Final = types("i64 i32 i16 i8 i4 u64 u32 u16 u8 u6 u4 u3 u2 u1")
 NUMERIC: Final = REAL | INTEGER
 NUMERIC_OR_BOOLEAN: Final = NUMERIC | BOOLEAN_TYPE
 I32_I64: Final = types("i32 i64")
+PACKED_INTEGER: Final = types("u1 u2 u3 u4 u6 i4")
 ANY: Final = NUMERIC_OR_BOOLEAN | types("string")
 
 Number = int | float
@@ -91,11 +92,14 @@ class Operand:
         like: str | None = None,
         single: bool = False,
         value: bool = False,
+        packed: bool = False,
         optional: bool = False,
         variadic: bool = False,
     ) -> None:
         self.name = ""
         self.allowed = allowed
+        self.unquestioned = allowed - PACKED_INTEGER if value and not packed else allowed
+        """The element types that it takes whatever the value is."""
         self.specified = specified
         self.ranks: Between | OneOf | None
         if shape is not None:
@@ -137,6 +141,7 @@ def operand(
     like: str | None = None,
     single: bool = False,
     value: bool = False,
+    packed: bool = False,
     optional: bool = False,
     variadic: bool = False,
 ) -> Any:
@@ -150,6 +155,7 @@ def operand(
     single: whether it must be a scalar, or a list of one element.
     like: the operand whose element type it shares (a variadic one may name itself).
     value: whether inference looks at its value, which the engine provides where it is known.
+    packed: whether that may be a value of any packed integers (`check_packed`).
     optional: whether it may be left out.
     variadic: whether it takes all inputs from here on.
     """
@@ -161,6 +167,7 @@ def operand(
         like=like,
         single=single,
         value=value,
+        packed=packed,
         optional=optional,
         variadic=variadic,
     )
@@ -201,6 +208,8 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
             actual=element_type,
             rule=INPUT_ELEMENT_TYPE,
         )
+    if element_type not in declared.unquestioned and element_type is not DYNAMIC_TYPE:
+        check_packed(declared, index, tensor)
     if declared.ranks is None or (rank := tensor.rank) is None:
         return
     if rank not in declared.ranks:
@@ -213,6 +222,32 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
             actual=f"rank {rank}",
             rule=INPUT_RANK,
         )
+
+
+def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
+    """Raises `Violation` for a known value of packed integers that OpenVINO takes for another, or
+    refuses.
+
+    Of i4 and u4 it takes a byte for each element: right of one that is not negative, past the end
+    of several. It refuses to look at the other types.
+    """
+    numbers = None if tensor.value is None else tensor.value.exact
+    if numbers is None:
+        return
+    element_type, why = tensor.element_type, "refuses to read elements of that type here"
+    if element_type.bits == 4:
+        if len(numbers) == 0 or (len(numbers) == 1 and numbers[0] >= 0):
+            return
+        why = "takes a byte for each element, and so reads other numbers"
+    raise Violation(
+        f"`{declared.name}` (input {index}) has a value of element type {element_type} that the "
+        f"result depends on; OpenVINO {why}",
+        at=declared.name,
+        expected="i64",
+        actual=element_type,
+        rule=INPUT_ELEMENT_TYPE,
+        help="store it as i64, or insert a Convert",
+    )
 
 
 def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:

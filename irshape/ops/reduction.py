@@ -47,11 +47,11 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
 
 def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool) -> PartialShape:
     """What holds whichever axes are named: each dimension stays or becomes 1; one axis that goes
-    takes the rank down by one.
+    takes the rank down by one. A scalar stays one.
     """
-    if keep_dims:
+    if keep_dims or not len(shape):
         return PartialShape(dim.union(ONE) for dim in shape)
-    if axes.size == 1 and len(shape):
+    if axes.size == 1:
         return PartialShape(a.union(b) for a, b in itertools.pairwise(shape))
     return DYNAMIC_SHAPE
 

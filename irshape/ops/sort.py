@@ -159,7 +159,7 @@ class NonZero(Operation):
     """
 
     since = 3
-    data = operand(ANY, value=True)
+    data = operand(ANY, value=True, packed=True)
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
 
     def infer(self, data: Tensor) -> Tensor:
@@ -301,7 +301,7 @@ class Bucketize(Operation):
 
     since = 3
     data = operand(NUMERIC)
-    buckets = operand(NUMERIC, rank=1, value=True)
+    buckets = operand(NUMERIC, rank=1, value=True, packed=True)
     output_type: ElementType = attribute(INDEX_TYPE)
     with_right_bound: bool = attribute(BOOLEAN, default=True)
 

@@ -745,13 +745,6 @@ class Older:
 
 OLDER: tuple[Older, ...] = (
     Older("refuses", ("Reshape-1",), (2023, 2), "a bound of sizes that does not fit into i32"),
-    Older(
-        "refuses",
-        ("ConvertPromoteTypes-14",),
-        (2024, 1),
-        "a scalar of any rank that is promoted",
-        (2024, 0),
-    ),
     Older("refuses", ("SegmentMax-16",), (2025, 2), "element types that are not known", (2025, 1)),
     Older(
         "crashes", ("ScatterNDUpdate-4",), (2023, 1), "the CPU plugin crashes at a negative index"

@@ -150,6 +150,50 @@ def pooled_regions(**sizes: str) -> Case:
     return case("ROIPooling", 2, attributes, data("f32", "2,3,9,8"), data("f32", "6,5"))
 
 
+def promoted(first: str, shape: str, scalar: str) -> Case:
+    promotion = {"promote_unsafe": "false", "pytorch_scalar_promotion": "true"}
+    return case("ConvertPromoteTypes", 14, promotion, data(first, shape), data(scalar, ""))
+
+
+def one_hot(element_type: str, depth: int) -> Case:
+    values = [const("f32", 1), const("f32", 0)]
+    return case("OneHot", 1, {"axis": "0"}, data("i32", "2"), const(element_type, depth), *values)
+
+
+def ranged(element_type: str, stop: int) -> Case:
+    start, step = const("i64", 0), const("i64", 1)
+    return case("Range", 4, {"output_type": "i64"}, start, const(element_type, stop), step)
+
+
+def limited(element_type: str, count: int, boxes: str = "1,4,4") -> Case:
+    inputs = [data("f32", boxes), data("f32", "1,2,4"), const(element_type, count)]
+    return case("NonMaxSuppression", 1, {}, *inputs)
+
+
+def broadcast(element_type: str, size: int) -> Case:
+    return case("Broadcast", 3, {"mode": "numpy"}, data("f32", "1"), const(element_type, [size]))
+
+
+def enlarged(element_type: str, size: int) -> Case:
+    attributes = {"axes": "1", "mode": "nearest"}
+    return case("Interpolate", 1, attributes, data("f32", "2,6"), const(element_type, [size]))
+
+
+def reshaped(element_type: str, size: int) -> Case:
+    pattern = const(element_type, [size])
+    return case("Reshape", 1, {"special_zero": "true"}, data("f32", "3"), pattern)
+
+
+def scattered(element_type: str, axis: int) -> Case:
+    inputs = [data("f32", "4,3"), const("i64", [1]), data("f32", "?,?")]
+    return case("ScatterUpdate", 3, {}, *inputs, const(element_type, axis))
+
+
+def local_response(element_type: str) -> Case:
+    attributes = {"alpha": "0.5", "beta": "0.7", "bias": "2", "size": "3"}
+    return case("LRN", 1, attributes, data("f32", "2,6,4,5"), const(element_type, [1]))
+
+
 class Concerned(NamedTuple):
     key: str
     table: dict[str, Detail]
@@ -583,6 +627,42 @@ ROWS = [
         INFERRED_OTHERWISE,
         case("StringTensorUnpack", 15, {}, data("string", "2,0")),
         case("StringTensorUnpack", 15, {}, data("string", "2,1")),
+    ),
+    Concerned(
+        "reduced axes",
+        INFERRED_OTHERWISE,
+        case("ReduceMean", 1, {"keep_dims": "false"}, data("f32", "5"), data("u8", "1")),
+        case("ReduceMean", 1, {"keep_dims": "false"}, data("f32", "5"), data("u8", "?")),
+    ),
+    Concerned(
+        "pdpd",
+        INFERRED_OTHERWISE,
+        case("Xor", 1, PDPD, data("boolean", "2,1..6"), data("boolean", "2,?")),
+        case("Xor", 1, PDPD, data("boolean", "2,6"), data("boolean", "2,6")),
+    ),
+    Concerned(
+        "promoted ranks", REFUSED, promoted("f8e5m2", "...", "f64"), promoted("f64", "...", "f16")
+    ),
+    Concerned(
+        "promoted ranks", REFUSED, promoted("f8e5m2", "...", "f64"), promoted("f64", "2", "f16")
+    ),
+    *(
+        Concerned("four bits", REFUSED, shaped(name, 3), shaped("i8", 3))
+        for name in ("i4", "u4")
+        for shaped in (one_hot, ranged, limited, broadcast, enlarged)
+    ),
+    Concerned("four bits", REFUSED, one_hot("i4", 3), one_hot("i4", 0)),
+    Concerned("four bits", REFUSED, limited("i4", 3), limited("i4", 3, "...")),
+    Concerned("four bits read", REFUSED, reshaped("u4", 3), reshaped("u4", 0)),
+    Concerned("four bits read", REFUSED, scattered("i4", 1), scattered("i4", 0)),
+    Concerned("packed constant", REFUSED, scattered("u6", 0), scattered("u4", 0)),
+    Concerned("packed constant", REFUSED, scattered("u2", 1), scattered("i32", 1)),
+    Concerned("packed constant", REFUSED, local_response("u3"), local_response("u4")),
+    Concerned(
+        "shared bytes",
+        IGNORED,
+        case("Convert", 1, {"destination_type": "i32"}, const("u4", [1, 2])),
+        case("Convert", 1, {"destination_type": "i32"}, const("nf4", [1, 2])),
     ),
 ]
 

@@ -40,7 +40,9 @@ def _pdpd(site: Site) -> bool:
 def _reduced_axes(site: Site) -> bool:
     """Whether axes that only execution knows are dropped, and the rank is known all the same."""
     keeps = site.attribute("keep_dims") in ("true", "1")
-    return not keeps and site.value(1) is None and any(o.shape.rank for o in site.outputs)
+    return (
+        not keeps and site.value(1) is None and any(o.shape.rank is not None for o in site.outputs)
+    )
 
 
 def _lower_bounds(site: Site) -> bool:

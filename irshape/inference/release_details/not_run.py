@@ -218,7 +218,12 @@ def _bounded_result(site: Site) -> bool:
     )
 
 
+def _of_four_bits(site: Site) -> bool:
+    return any(output.element_type.name in ("i4", "u4") for output in site.outputs)
+
+
 RECOGNISERS: Recognisers = {
+    "Const": (("shared bytes", _of_four_bits),),
     "BatchNormInference": (("open statistics", _open_statistics),),
     "Roll": (("open roll", _open_roll),),
     "Unique": (("unused places", _places_unused),),

@@ -32,6 +32,7 @@ BROADCASTING = [
     "LogicalAnd",
     "LogicalOr",
     "LogicalXor",
+    "Xor",
     "PRelu",
 ]
 RECURRENT = ["RNNCell", "RNNSequence", "LSTMCell", "LSTMSequence", "GRUCell", "GRUSequence"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...types import DYNAMIC_TYPE, Dimension
+from ...faults import Violation
+from ...ops.tensors import Tensor
+from ...types import DYNAMIC_TYPE, Dimension, PartialShape
 from ..sites import Site
 from .recogniser import BROADCASTING, Recogniser, Recognisers
 
@@ -279,6 +281,46 @@ def _open_segments(site: Site) -> bool:
     return site.type_name(1) == "dynamic"
 
 
+def _promoted_ranks(site: Site) -> bool:
+    """Whether the element types cannot be promoted where an input of any rank is no scalar."""
+    assert site.operation is not None
+    if all(tensor is None or tensor.rank is not None for tensor in site.inputs):
+        return False
+    operation, _ = site.operation.read(site.layer.items)
+    some = PartialShape.parse("[?]")
+    inputs = [
+        Tensor(tensor.element_type, some if tensor.rank is None else tensor.shape)
+        for tensor in site.inputs
+        if tensor is not None
+    ]
+    try:
+        operation.infer(*inputs)
+    except Violation:
+        return True
+    return False
+
+
+def _read_for_zero(*indices: int) -> Recogniser:
+    """Whether one of these inputs is a number of i4 or u4; older readers find 0 there."""
+    return lambda site: any(
+        site.type_name(index) in ("i4", "u4") and any(site.value(index) or ()) for index in indices
+    )
+
+
+def _no_box(site: Site) -> bool:
+    """Whether the number of boxes is read for 0, and ranks are known, so that it decides a size."""
+    ranked = None not in (site.rank(0), site.rank(1))
+    return ranked and _read_for_zero(2)(site)
+
+
+def _read_at_all(*indices: int) -> Recogniser:
+    """Whether one of these inputs is a number of u2, u3 or u6."""
+    return lambda site: any(
+        site.type_name(index) in ("u2", "u3", "u6") and site.value(index) is not None
+        for index in indices
+    )
+
+
 RECOGNISERS: Recognisers = {
     "Parameter": (
         ("empty", _empty),
@@ -287,7 +329,6 @@ RECOGNISERS: Recognisers = {
     ),
     "Result": (("empty", _empty),),
     "Convert": (("no type", _no_type),),
-    "Range": (("no type", _no_type),),
     "AvgPool": (("ceil_torch", _ceil_torch),),
     "MaxPool": (("ceil_torch", _ceil_torch),),
     "ReadValue": (("uninitialised", _uninitialised),),
@@ -306,9 +347,28 @@ RECOGNISERS: Recognisers = {
         ("einsum scalar", _einsum_scalar),
     ),
     "ScaledDotProductAttention": (("wide mask", _wide_mask), ("narrow mask", _narrow_mask)),
+    "ConvertPromoteTypes": (("promoted ranks", _promoted_ranks),),
+    "OneHot": (("four bits", _read_for_zero(1)),),
+    "Range": (("four bits", _read_for_zero(0, 1, 2)), ("no type", _no_type)),
+    "NonMaxSuppression": (("four bits", _no_box),),
+    "Reshape": (("four bits read", _read_for_zero(1)),),
+    "ScatterUpdate": (
+        ("four bits read", _read_for_zero(3)),
+        ("packed constant", _read_at_all(3)),
+    ),
+    "Loop": (
+        ("four bits read", _read_for_zero(0, 1)),
+        ("packed constant", _read_at_all(0, 1)),
+    ),
+    "If": (("packed constant", _read_at_all(0)),),
+    "LRN": (("packed constant", _read_at_all(1)),),
     "SoftMax": (("scalar softmax", _scalar_softmax),),
     "LogSoftmax": (("scalar softmax", _scalar_softmax),),
-    "Interpolate": (("f64 resize", _typed("f64")), ("bf16 scales", _bf16_scales)),
+    "Interpolate": (
+        ("f64 resize", _typed("f64")),
+        ("bf16 scales", _bf16_scales),
+        ("four bits", _read_for_zero(1)),
+    ),
     "SegmentMax": (("open segments", _open_segments),),
     "PriorBox": (("negative size", _negative(0)),),
     "PriorBoxClustered": (("negative size", _negative(0)),),
@@ -317,7 +377,10 @@ RECOGNISERS: Recognisers = {
     "StridedSlice": (("added axes", _added_axes),),
     "FakeConvert": (("capitals", _capitals),),
     "ROIPooling": (("output sizes", _output_sizes),),
-    "Broadcast": (("pdpd from the end", _pdpd_from_the_end),),
+    "Broadcast": (
+        ("pdpd from the end", _pdpd_from_the_end),
+        ("four bits", _read_for_zero(1)),
+    ),
     "DFT": (("open signal", _no_type_of_input),),
     "IDFT": (("open signal", _no_type_of_input),),
     "RDFT": (("open signal", _no_type_of_input),),

@@ -22,7 +22,7 @@ class If(ControlFlow):
 
     since = 8
     bodies = ("then_body", "else_body")
-    condition = operand(ANY, rank=(0, 1), value=True)
+    condition = operand(ANY, rank=(0, 1), value=True, packed=True)
     inputs = operand(ANY, optional=True, variadic=True)
 
     def infer(

@@ -25,9 +25,9 @@ class Loop(Iteration):
     """
 
     since = 5
-    trip_count = operand(ANY, rank=(0, 1), value=True)
-    execution_condition = operand(ANY, rank=(0, 1), value=True)
-    inputs = operand(ANY, value=True, optional=True, variadic=True)
+    trip_count = operand(ANY, rank=(0, 1), value=True, packed=True)
+    execution_condition = operand(ANY, rank=(0, 1), value=True, packed=True)
+    inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
         """The Result that decides on going on, and where the number of the iteration goes."""

@@ -57,7 +57,7 @@ class Broadcast(Operation):
     moves = ("data",)
     data = operand(ANY)
     target_shape = operand(INTEGER, rank=1, value=True)
-    axes_mapping = operand(ANY, value=True, optional=True)
+    axes_mapping = operand(ANY, value=True, packed=True, optional=True)
     mode: str = "numpy"
     axis: int = 0
 

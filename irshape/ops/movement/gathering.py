@@ -31,7 +31,7 @@ class Gather(Operation):
 
     decompresses = "exactly"
     data = operand(ANY)
-    indices = operand(INTEGER, value=True)
+    indices = operand(INTEGER, value=True, packed=True)
     axis = operand(INTEGER, value=True)
     batch_dims: int = 0
     counts_from_end = False
@@ -161,7 +161,7 @@ class Gather_1(Gather):
     """Slices of `data` along `axis` at `indices`. Specification: Gather-1."""
 
     since = 1
-    indices = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
+    indices = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True, packed=True)
     axis = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
 
     def check(self, data: Tensor, indices: Tensor, axis: Tensor) -> Iterator[Fault]:

@@ -77,7 +77,7 @@ class ScatterUpdate(Operation):
     data = operand(ANY, like="data")
     indices = operand(INTEGER)
     updates = operand(ANY, like="data")
-    axis = operand(INTEGER, value=True)
+    axis = operand(INTEGER, value=True, packed=True)
 
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
         require_single(axis)

@@ -93,8 +93,8 @@ class CTCGreedyDecoderSeqLen(Operation):
 
     since = 6
     data = operand(NUMERIC, shape=("batch", "time", "classes"))
-    sequence_length = operand(NUMERIC, shape=("batch",), value=True)
-    blank_index = operand(INTEGER, value=True, optional=True)
+    sequence_length = operand(NUMERIC, shape=("batch",), value=True, packed=True)
+    blank_index = operand(INTEGER, value=True, packed=True, optional=True)
     merge_repeated: bool = attribute(BOOLEAN, default=True)
     classes_index_type: ElementType = attribute(TypeName("i32", "i64"), default=I32)
     sequence_length_type: ElementType = attribute(TypeName("i32", "i64"), default=I32)
@@ -144,10 +144,10 @@ class CTCLoss(Operation):
 
     since = 4
     logits = operand(REAL, shape=("batch", "time", "classes"))
-    logit_length = operand(INTEGER, shape=("batch",), value=True)
+    logit_length = operand(INTEGER, shape=("batch",), value=True, packed=True)
     labels = operand(INTEGER, shape=("batch", "time"))
-    label_length = operand(INTEGER, shape=("batch",), value=True)
-    blank_index = operand(INTEGER, rank=0, value=True, optional=True)
+    label_length = operand(INTEGER, shape=("batch",), value=True, packed=True)
+    blank_index = operand(INTEGER, rank=0, value=True, packed=True, optional=True)
     preprocess_collapse_repeated: bool = attribute(BOOLEAN, default=False)
     ctc_merge_repeated: bool = attribute(BOOLEAN, default=True)
     unique: bool = attribute(BOOLEAN, default=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +37,8 @@ SIMULATED_FACTOR = 4.0
 """How far an output of the model may depart where the device computes in f16 or bf16, as a multiple
 of how far it departs when irshape rounds every tensor to that precision; where the device computes
 f16 and bf16 in f32, when it rounds none."""
+
+UNROUNDED = "computed in f32 throughout"
 
 DECOMPRESSED = (
     "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
@@ -151,6 +154,8 @@ class CrosscheckRun(LayerwiseRun[int]):
         self.on_levels: set[Layer] = set()
         """Normalizations that the device computes of levels, before they are scaled."""
         self.results: list[Array] = []
+        self.unrounded: list[Array] = []
+        """The results where no tensor is rounded to f16 or bf16, if they have been computed."""
         self.unasked = unasked
         """Layers whose tensors the device was not asked for."""
         self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}
@@ -163,6 +168,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         except ExecutionError as problem:
             self.comparison.problems.append(f"irshape cannot run the model: {problem}")
         self.explain_inherited()
+        self.explain_unrounded()
 
     @property
     def where(self) -> str:
@@ -395,15 +401,17 @@ class CrosscheckRun(LayerwiseRun[int]):
             return
         change: Callable[[Array], Array]
         if precision == "f32":
-            how, change = "computed in f32 throughout", unrounded
+            how, change = UNROUNDED, unrounded
         else:
             how, change = f"rounded to {precision} after every layer", rounding(precision)
-        self.progress.begin(f"{self.where}running the model {how}", len(self.layers))
-        try:
-            session = self.session.sibling(rounding=change)
-            rounded = list(session.run(self.fed, observe=self.progress.layer).values())
-        except ExecutionError:
-            return
+        rounded = self.unrounded if precision == "f32" else []
+        if not rounded:
+            self.progress.begin(f"{self.where}running the model {how}", len(self.layers))
+            try:
+                session = self.session.sibling(rounding=change)
+                rounded = list(session.run(self.fed, observe=self.progress.layer).values())
+            except ExecutionError:
+                return
         results = [position for position, layer in enumerate(self.layers) if layer.is_result]
         for position, mine, other in zip(results, self.results, rounded, strict=True):
             source = next(
@@ -486,6 +494,45 @@ class CrosscheckRun(LayerwiseRun[int]):
             self.session.sibling(replaced=replaced).run(self.fed, observe=observe)
         except ExecutionError:
             return
+
+    def explain_unrounded(self) -> None:
+        """Runs once more with no tensor rounded to f16 or bf16, if the device computes in f32 and
+        layers that are given such tensors depart by themselves.
+
+        Those that then agree are explained. By what the device has not rounded it decides, for one,
+        which of two boxes with nearly the same score is kept.
+        """
+        suspects = {
+            suspect.number
+            for suspect in self.suspects
+            if self.rows[suspect.number].own_verdict == "differs"
+            and self.rounded.behind[self.rows[suspect.number].layer] != "f32"
+        }
+        if not suspects or self.tolerance.precision != "f32":
+            return
+        self.progress.begin(f"{self.where}running the model {UNROUNDED}", len(self.layers))
+
+        def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
+            if self.progress.layer is not None:
+                self.progress.layer(layer, inputs, outputs)
+            for number in suspects.intersection(self.rows_of.get(layer, ())):
+                row = self.rows[number]
+                theirs = self.theirs(layer, row.port)
+                if theirs is None or row.port >= len(outputs):
+                    continue
+                mine = outputs[row.port].astype(theirs.dtype, copy=False)
+                if self.alike(layer, mine, theirs, alone=True):
+                    reason = f"{UNROUNDED}, irshape's values agree: so the device computes it"
+                    self.rows[number] = row._replace(
+                        value_verdict="explained",
+                        reason=reason,
+                        own_verdict="explained",
+                        own_reason=reason,
+                    )
+
+        with suppress(ExecutionError):
+            session = self.session.sibling(rounding=unrounded)
+            self.unrounded = list(session.run(self.fed, observe=observe).values())
 
     def levels_of_the_device(self) -> DeviceOutputs:
         """The device's values of the products that it cuts to 16 bits, and of the normalizations

@@ -286,7 +286,7 @@ def test_an_output_beyond_what_rounding_makes_of_it_departs(
     assert [row.value_verdict for row in explained] == ["explained"] * len(explained) != []
 
 
-@pytest.mark.parametrize("example", ["classifier", "compressed", "detector", "recurrent"])
+@pytest.mark.parametrize("example", ["classifier", "compressed", "detector", "ir_v10", "recurrent"])
 def test_what_a_device_does_not_round_to_f16(example: str, tmp_path: Path) -> None:
     """The CPU plugin computes f16 layers in f32, and passes on what it has not rounded."""
     path = tmp_path / "f16.xml"

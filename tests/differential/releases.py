@@ -244,16 +244,16 @@ OpenVINO.
 90 more IRs were made by the Model Optimizer of 2021.4 to 2023.2 from 22 networks in ONNX, and
 2,045 rows of the differential tests were given attributes, element types, shapes and opsets drawn
 anew, over all versions of all operations. The answers of the 21 releases whether they read them
-were known for all the IRs, and for 38,495 of 38,500 of the rows; 38,498 are right since. The two
-that are left are an Interpolate-1 whose sizes are a constant of i4, which 2023.1 reads from beyond
-its end, and a ConvertPromoteTypes of any rank and f8 in 2024.0.
+were known for all the IRs, and for 38,495 of 38,500 of the rows.
 
-90 more IRs were made by the Model Optimizer of 2021.4 to 2023.2 from 22 networks in ONNX, and
-2,045 rows of the differential tests were given attributes, element types, shapes and opsets drawn
-anew, over all versions of all operations. The answers of the 21 releases whether they read them
-were known for all the IRs, and for 38,495 of 38,500 of the rows; 38,498 are right since. The two
-that are left are an Interpolate-1 whose sizes are a constant of i4, which 2023.1 reads from beyond
-its end, and a ConvertPromoteTypes of any rank and f8 in 2024.0.
+1,938 more rows were drawn with other weights: element types that are new, packed or rare, ranks of
+0, sizes of 0. Of 36,140 answers whether a release reads them, 16 were wrong: constants of i4, u4,
+u2, u3 and u6 that decide shapes, which older releases read for other numbers, and the newest too
+where there are several. Those are errors now, and the others are facts. 35,396 of the 35,400
+answers about rows that are no errors are right since, and none says that a release reads what it
+refuses; nor does one about the rows drawn before. 24 networks, exported from PyTorch as ONNX, were
+converted by the converter of each of the 21 releases: all 4,074 answers about the 194 IRs that
+differ are right, and all 915 about 48 of them that the CPU plugin was to compile.
 """
 
 EXAMPLES_INTRODUCTION = """\

@@ -31,6 +31,7 @@ from .groups import (
     of_lost_ids,
     of_lost_inputs,
     of_redirected,
+    of_replaced,
     of_wrong_inputs,
 )
 from .search import Search, of_values, without
@@ -46,6 +47,8 @@ MAX_TOLD = 8
 _OF_ELEMENTS = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
 _ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE, PORT_MAP)
 """Rules of which a finding may stand at what belongs in another body."""
+_WIRED = (DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE)
+"""Rules of which findings are there where edges name wrong layers."""
 _DIAGNOSED = (
     *("IR006", "IR009", "IR010", "IR016", "IR10", "IR11", "IR120", "IR121", "IR122"),
     *("IR2", "IR3", "IR4", "IR50"),
@@ -96,6 +99,17 @@ def diagnose(
         told = of_redirected(model.source, of_lost_ids(model.source, told))
         told = of_elements_elsewhere(model.source, told)
     rest = without([*graver, *huge], told)
+    if len(told) + len(rest) > 1 and any(finding.rule in _WIRED for finding in graver):
+        from .whole_file import renumbered_at_one_end
+
+        ends = renumbered_at_one_end(stage, graver)
+        if ends is not None:
+            known = set(map(id, ends.explained))
+            told = [ends, *(each for each in told if known.isdisjoint(map(id, each.explained)))]
+            rest = without(rest, told)
+    if 1 < len(told) + len(rest) <= MAX_FINDINGS:
+        told = of_replaced(model.source, told, rest)
+        rest = without(rest, told)
     if 1 < len(told) + len(rest) <= MAX_TOLD:
         from .suspects import of_suspects
 

@@ -20,12 +20,14 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
-from .telling import changed_sizes, element_start
+from .telling import changed_sizes, element_start, replaced_sizes
 
 _OF_FED = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 _OF_PRODUCED = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION)
 _ENDS = {"from-layer", "from-port", "to-layer", "to-port"}
 _RENAMED = re.compile(r'(from-layer|to-layer)="([^"]*)"')
+BESIDE = 2
+"""How many layers apart stand those in which one text was replaced."""
 _BLANK = re.compile(rb">\s+<")
 _NAMED = re.compile(rb"(from|to)-layer\s*=\s*[\"']([^\"']*)")
 _VALUE = re.compile(rb"(from|to)-layer\s*=\s*[\"'][^\"']*")
@@ -232,6 +234,70 @@ def of_redirected(source: Source, diagnoses: Sequence[Diagnosis]) -> list[Diagno
     return told
 
 
+def of_replaced(
+    source: Source, diagnoses: Sequence[Diagnosis], findings: Sequence[Finding]
+) -> list[Diagnosis]:
+    """The same text that stands in place of another in layers beside each other is told once: it
+    was replaced in some lines.
+
+    findings: those that no diagnosis explains.
+    """
+    groups: dict[tuple[str, str], list[Diagnosis]] = {}
+    alone = [Diagnosis(finding, (finding,), (), False) for finding in findings]
+    for each in (*diagnoses, *alone):
+        texts = _replaced(source, each)
+        if texts is not None:
+            groups.setdefault(texts, []).append(each)
+    told = list(diagnoses)
+    for group in groups.values():
+        group.sort(key=lambda each: each.finding.offset)
+        for run in _runs(source, group):
+            explained = tuple(dict.fromkeys(f for each in run for f in each.explained))
+            lead = run[0].finding
+            also = tuple(other for other in explained if other.offset != lead.offset)
+            firsts = [each.candidates[0] for each in run if each.candidates]
+            together: tuple[Candidate, ...] = ()
+            if len(firsts) == len(run):
+                edits = tuple(edit for first in firsts for edit in first.edits)
+                change = " and ".join(dict.fromkeys(first.change for first in firsts))
+                together = (firsts[0]._replace(edits=edits, change=change, becomes=None),)
+            certain = bool(together) and all(each.certain for each in run)
+            told = [each for each in told if each not in run]
+            lead = lead._replace(related=also)
+            told.append(Diagnosis(lead, explained, together, certain, len(run)))
+    return told
+
+
+def _replaced(source: Source, diagnosis: Diagnosis) -> tuple[str, str] | None:
+    """The one text, and the other that should stand in its place, that a port declares."""
+    finding = diagnosis.finding
+    if finding.rule not in (*_OF_FED, *_OF_PRODUCED):
+        return None
+    if diagnosis.candidates:
+        edits = diagnosis.candidates[0].edits
+        texts = {(source.data[edit.start : edit.end], edit.text) for edit in edits}
+        name = source.encoding
+        pairs = {(a.decode(name, "replace"), b.decode(name, "replace")) for a, b in texts}
+    else:
+        pairs = replaced_sizes(finding) or set()
+    pair = pairs.pop() if len(pairs) == 1 else ("", "")
+    return pair if all(pair) else None
+
+
+def _runs(source: Source, diagnoses: Sequence[Diagnosis]) -> Iterator[list[Diagnosis]]:
+    """Those of some, in file order, that are told in layers beside each other."""
+    run: list[Diagnosis] = []
+    for each in diagnoses:
+        start = run[-1].finding.offset if run else 0
+        if run and source.data.count(b"<layer ", start, each.finding.offset) > BESIDE:
+            if len(run) > 1:
+                yield run
+            run = []
+        run.append(each)
+    if len(run) > 1:
+        yield run
+
+
 def of_inputs(
     context: Context,
     findings: Sequence[Finding],
@@ -249,7 +315,7 @@ def of_inputs(
     causes = {id(finding): each for each in diagnoses for finding in each.explained}
     looser = {f.layer for f in everything if f.rule == LOOSER_DECLARATION}
     fed = _misfed_by_inputs(context, findings)
-    groups: dict[frozenset[str], list[Layer]] = {}
+    groups: dict[tuple[RuleId, frozenset[str]], list[Layer]] = {}
     for parameter, given in fed.items():
         known = [causes[id(each)] for each in given if id(each) in causes]
         if any(len(cause.explained) > 1 and not _of(cause, parameter) for cause in known):
@@ -258,12 +324,14 @@ def of_inputs(
             continue
         several = len({each.layer for each in given}) > 1 or given[0].layer in looser
         if several or len(fed) > 1:
-            groups.setdefault(changed_sizes(given), []).append(parameter)
-    for sizes, parameters in groups.items():
+            groups.setdefault((given[0].rule, changed_sizes(given)), []).append(parameter)
+    for (rule, sizes), parameters in groups.items():
         given = [each for parameter in parameters for each in fed[parameter]]
         layers = {each.layer for each in given}
         if not sizes and len(parameters) > 1:
             continue
+        if rule == INPUT_TYPE_MISMATCH and len(parameters) == 1:
+            continue  # a type is no choice as a shape is: it has a cause of its own
         if len(layers) == 1 and given[0].layer not in looser:
             continue
         explained = [f for f in findings if f.layer in layers and f.rule.code.startswith("IR20")]
@@ -279,7 +347,7 @@ def _misfed_by_inputs(context: Context, findings: Sequence[Finding]) -> dict[Lay
     position = {layer: at for at, layer in enumerate(layers)}
     groups: dict[Layer, list[Finding]] = {}
     for finding in findings:
-        if finding.rule == INPUT_MISMATCH and finding.port and finding.layer in position:
+        if finding.rule in _OF_FED and finding.port and finding.layer in position:
             at, number = position[finding.layer], finding.port[1]
             for port, source in zip(finding.layer.inputs, result.wiring.sources[at], strict=True):
                 if port.id == number and source and layers[source[0]].is_parameter:
@@ -302,15 +370,16 @@ def _of_parameters(
     """What layers declare for inputs of the model: they follow these, or these follow them."""
     first = parameters[0]
     count = len({each.layer for each in fed})
-    shapes = [f'shape="{each.attribute("shape")}" of {each.label}' for each in parameters]
+    name = "shape" if fed[0].rule == INPUT_MISMATCH else "element_type"
+    given = [f'{name}="{each.attribute(name)}" of {each.label}' for each in parameters]
     declared = list(dict.fromkeys(each.actual or "" for each in fed))
     fault = fed[0].fault._replace(
         message=f"{count} layer{'s declare' if count > 1 else ' declares'} "
-        f"{' and '.join(declared)} for what {' and '.join(shapes)} "
-        f"give{'s' if len(shapes) == 1 else ''} {'them' if count > 1 else 'it'}",
-        help="change the shape of the input, or what is declared behind it (irshape fix)",
+        f"{' and '.join(declared)} for what {' and '.join(given)} "
+        f"give{'s' if len(given) == 1 else ''} {'them' if count > 1 else 'it'}",
+        help=f"change the {name} of the input, or what is declared behind it (irshape fix)",
     )
-    offset = context.model.source.attribute(first.data_offset, "shape")
+    offset = context.model.source.attribute(first.data_offset, name)
     told = Finding(fault, offset, first, None, tuple(explained))
     candidates = [c for each in fed if (k := causes.get(id(each))) for c in k.candidates]
     ways = (

@@ -126,13 +126,20 @@ def changed_sizes(findings: Sequence[Finding]) -> frozenset[str]:
     """The one size and the other in its place of which all findings speak; empty if they do not."""
     pairs: set[frozenset[str]] = set()
     for finding in findings:
-        there, here = _sizes(finding.expected), _sizes(finding.actual)
-        if len(here) != len(there):
+        changed = replaced_sizes(finding)
+        if changed is None:
             return frozenset()
-        pairs.update(
-            frozenset(pair) for pair in zip(here, there, strict=True) if len(set(pair)) > 1
-        )
+        pairs.update(map(frozenset, changed))
     return pairs.pop() if len(pairs) == 1 else frozenset()
+
+
+def replaced_sizes(finding: Finding) -> set[tuple[str, str]] | None:
+    """The sizes, or the types, that are declared, each with the one that should be there; None
+    where there are more or fewer of them."""
+    there, here = _sizes(finding.expected), _sizes(finding.actual)
+    if len(here) != len(there):
+        return None
+    return {pair for pair in zip(here, there, strict=True) if len(set(pair)) > 1}
 
 
 def _sizes(shape: str | None) -> list[str]:

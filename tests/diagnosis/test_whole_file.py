@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -206,6 +207,26 @@ def test_another_batch_of_two_inputs(tmp_path: Path) -> None:
     ]
 
 
+def test_a_type_replaced_in_some_layers(tmp_path: Path) -> None:
+    """A precision was replaced in the lines of layers beside each other."""
+    path = copied(tmp_path, "encoder")
+    text = path.read_text()
+    layers = re.findall(r"<layer .*?</layer>", text, re.DOTALL)
+    consts = [
+        at
+        for at, (one, two) in enumerate(pairwise(layers))
+        if all('type="Const"' in each and "FP32" in each for each in (one, two))
+    ]
+    changed = text
+    for layer in layers[consts[0] : consts[0] + 2]:
+        changed = changed.replace(layer, layer.replace("FP32", "FP16"))
+    path.write_text(changed)
+    (found,) = graver(path)
+    assert found.code == "IR202"
+    assert len(found.related) == 1
+    assert plain(irshape.fix(path).text) == plain(text)
+
+
 def test_another_batch_in_constants(tmp_path: Path) -> None:
     """The batch was replaced in the input, in all activations, and in constants, too."""
     path = copied(tmp_path, "classifier")
@@ -255,22 +276,22 @@ def test_renumbered_half_way(model: str, of: str, by: int, tmp_path: Path) -> No
     assert irshape.fix(path, unsafe=True).text == text
 
 
-@pytest.mark.parametrize("by", [1, -1])
+@pytest.mark.parametrize(("by", "until"), [(1, 15), (-1, 15), (1, 1000), (-1, 1000), (2, 1000)])
 @pytest.mark.parametrize("end", ["from", "to"])
 @pytest.mark.parametrize("model", ["encoder", "classifier"])
-def test_one_end_renumbered(model: str, end: str, by: int, tmp_path: Path) -> None:
-    """From one id on, the layers that edges come from, or lead to, have the id beside theirs."""
+def test_one_end_renumbered(model: str, end: str, by: int, until: int, tmp_path: Path) -> None:
+    """In a range of ids, the layers that edges come from, or lead to, have an id near theirs."""
     path = copied(tmp_path, model)
     text = path.read_text()
     half = int(re.findall(r'<layer id="(\d+)"', text)[-1]) // 2
 
     def moved(match: re.Match[str]) -> str:
         number = int(match[1])
-        return f'{end}-layer="{number + by * (number >= half)}"'
+        return f'{end}-layer="{number + by * (half <= number < half + until)}"'
 
     path.write_text(re.sub(rf'{end}-layer="(\d+)"', moved, text))
     (found,) = graver(path)
-    assert f"by ids 1 {'higher' if by > 0 else 'lower'} than theirs" in found.message
+    assert f"by ids {abs(by)} {'higher' if by > 0 else 'lower'} than theirs" in found.message
     assert "only one end of the edges was renumbered" in found.message
     assert plain(irshape.fix(path).text) == plain(text)
 

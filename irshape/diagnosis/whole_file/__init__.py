@@ -13,9 +13,9 @@ from ..trials.stage import Stage
 from ..trials.work import Work
 from .another_batch import another_batch
 from .other_weights import Single, other_weights, short_weights
-from .renumbering import renumbered
+from .renumbering import renumbered, renumbered_at_one_end
 
-__all__ = ["another_batch", "whole_file_cause"]
+__all__ = ["another_batch", "renumbered_at_one_end", "whole_file_cause"]
 
 
 def whole_file_cause(

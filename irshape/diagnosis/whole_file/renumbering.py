@@ -22,7 +22,7 @@ from ..elements.writing import with_attribute, with_edge
 from ..telling import of_whole_file
 from ..trials.scene import Scene
 from ..trials.stage import Stage
-from .shifted_ends import shifted_ends
+from .wrong_ends import wrong_ends
 
 SEVERAL = 3
 """How many findings it takes to look for ids that were renumbered."""
@@ -35,16 +35,29 @@ _OF_PORTS = (DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, UNREACHABLE_LAYER)
 
 def renumbered(stage: Stage, findings: Sequence[Finding]) -> Diagnosis | None:
     """From some layer on the ids of layers or ports of a body are not those that edges name."""
-    if len(findings) < 2:
+    if len(findings) < SEVERAL:
         return None
     astray = {finding.layer.path for finding in findings if _is_astray(finding) and finding.layer}
     for body in stage.context.results:
         scene = stage.scene(body) if body.path in astray or not body.path else None
         if scene is not None:
             diagnosis = _layers(scene, findings) or _ports(scene, findings)
-            diagnosis = diagnosis or _ends(scene, findings)
             if diagnosis is not None:
                 return diagnosis
+    return None
+
+
+def renumbered_at_one_end(stage: Stage, findings: Sequence[Finding]) -> Diagnosis | None:
+    """Ids of layers were moved or exchanged at one end of the edges of a body.
+
+    Where a single change in an element explains all, that is likelier.
+    """
+    astray = {finding.layer.path for finding in findings if _is_astray(finding) and finding.layer}
+    for body in stage.context.results:
+        scene = stage.scene(body) if body.path in astray else None
+        diagnosis = None if scene is None else _ends(scene, findings)
+        if diagnosis is not None:
+            return diagnosis
     return None
 
 
@@ -130,9 +143,9 @@ def _ports(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
 
 
 def _ends(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
-    """Ids of layers were moved at one end of the edges of one body."""
+    """Ids of layers were moved or exchanged at one end of the edges of one body."""
     of_ids = _that_follow(scene.body, findings, _OF_LAYERS + _OF_PORTS + (CYCLE,))
-    moved = shifted_ends(scene, of_ids) if len(of_ids) > 1 else None
+    moved = wrong_ends(scene, of_ids) if len(of_ids) > 1 else None
     if moved is None:
         return None
     lead = next((f for f in of_ids if f.rule in (DANGLING_EDGE, MISSING_EDGE)), of_ids[0])

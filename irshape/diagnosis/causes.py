@@ -125,6 +125,8 @@ def _together(
 ) -> list[Diagnosis]:
     """What several findings have in common, of which no change of one place takes back all."""
     groups: list[Diagnosis] = []
+    if len(graver) < 2:
+        return groups
     alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
     left = without(graver, [each for each in diagnoses if len(each.explained) > 1])
     if len(graver) <= MAX_FINDINGS:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from math import inf
 
-from ..model.graph import Body, Finding, Layer
+from ..model.graph import Body, Finding
 from ..model.weights import Weights
 from ..rule_ids import (
     CYCLE,
@@ -123,9 +123,6 @@ class Search:
         self.work = work
         self.scenes: dict[Body, Scene] = {}
         """Those that this search has looked at."""
-        self.bodies: dict[Layer, Body] = {
-            layer: body for body in context.results for layer in body.layers
-        }
         self.by_path = {body.path: body for body in context.results}
         self.causes: dict[int, Diagnosis | None] = {}
         self.looser = 0
@@ -152,11 +149,11 @@ class Search:
         if all(finding.rule != MISSING_EDGE for finding in self.waiting):
             return []
         bodies = dict.fromkeys(
-            self.bodies[finding.layer]
+            self.by_path.get(finding.layer.path)
             for finding in self.waiting
-            if finding.rule == MISSING_EDGE and finding.layer in self.bodies
+            if finding.rule == MISSING_EDGE and finding.layer is not None
         )
-        scenes = [scene for body in bodies if (scene := self.scene(body)) is not None]
+        scenes = [scene for body in bodies if body and (scene := self.scene(body)) is not None]
         return list(of_lost_layers(scenes, self.waiting, self.explained))
 
     def take(self, diagnosis: Diagnosis) -> None:
@@ -215,12 +212,12 @@ class Search:
                 if scene is not None and scene.edge_at(finding.offset) is not None:
                     yield scene, None
             return
-        body: Body | None = self.bodies.get(layer)
+        body = self.by_path.get(layer.path)
         while body is not None and layer is not None:
             scene = self.scene(body)
-            if scene is None:
+            if scene is None or layer not in scene.position:
                 return
-            yield scene, scene.position.get(layer)
+            yield scene, scene.position[layer]
             if not body.path:
                 return
             holder, outer = body.path[-2], self.by_path.get(body.path[:-2])

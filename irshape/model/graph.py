@@ -96,29 +96,85 @@ class Edge:
         self.offset = offset
 
 
-class EdgeTexts(NamedTuple):
+class EdgeTexts:
     """The edges of a body as a reader leaves them: column by column, without an `Edge` for each.
 
     Most models are checked without a look at any single edge.
     """
 
-    from_layers: list[str]
-    from_ports: list[str]
-    to_layers: list[str]
-    to_ports: list[str]
-    data: bytes = b""
-    start: int = 0
-    end: int = 0
-    """The bytes that they are in, and where these begin and end."""
+    __slots__ = (
+        "_made",
+        "_offsets",
+        "data",
+        "end",
+        "from_layers",
+        "from_ports",
+        "start",
+        "to_layers",
+        "to_ports",
+    )
+
+    def __init__(
+        self,
+        from_layers: list[str],
+        from_ports: list[str],
+        to_layers: list[str],
+        to_ports: list[str],
+        data: bytes = b"",
+        start: int = 0,
+        end: int = 0,
+    ) -> None:
+        """data, start, end: the bytes that they are in, and where these begin and end."""
+        self.from_layers = from_layers
+        self.from_ports = from_ports
+        self.to_layers = to_layers
+        self.to_ports = to_ports
+        self.data = data
+        self.start = start
+        self.end = end
+        self._offsets: list[int] | None = None
+        self._made: dict[int, Edge] = {}
 
     @property
     def regular(self) -> bool:
         """Whether all ids are numbers, written as writers write them."""
         return bool(self.data)
 
+    @property
+    def offsets(self) -> list[int]:
+        """Where each edge begins."""
+        if self._offsets is None:
+            matches = _EDGE.finditer(self.data, self.start, self.end)
+            self._offsets = [match.start() for match in matches]
+        return self._offsets
+
+    def edge(self, index: int) -> Edge:
+        """One of the edges: the same object each time."""
+        edge = self._made.get(index)
+        if edge is None:
+            edge = self._made[index] = Edge(
+                self.from_layers[index],
+                self.from_ports[index],
+                self.to_layers[index],
+                self.to_ports[index],
+                self.offsets[index],
+            )
+        return edge
+
     def edges(self) -> list[Edge]:
-        offsets = [match.start() for match in _EDGE.finditer(self.data, self.start, self.end)]
-        return list(map(Edge, *self[:4], offsets))
+        edges = list(
+            map(
+                Edge,
+                self.from_layers,
+                self.from_ports,
+                self.to_layers,
+                self.to_ports,
+                self.offsets,
+            )
+        )
+        for index, edge in self._made.items():
+            edges[index] = edge
+        return edges
 
 
 _EDGE = re.compile(b"<edge ")
@@ -459,6 +515,19 @@ class Body:
     @edges.setter
     def edges(self, edges: list[Edge] | EdgeTexts) -> None:
         self._edges = edges
+
+    def edge(self, index: int) -> Edge:
+        """One of the edges; the others need not be made for it."""
+        edges = self._edges
+        return edges.edge(index) if isinstance(edges, EdgeTexts) else edges[index]
+
+    @property
+    def edge_offsets(self) -> list[int]:
+        """Where each edge begins, in file order."""
+        edges = self._edges
+        if isinstance(edges, EdgeTexts):
+            return edges.offsets
+        return [edge.offset for edge in edges]
 
     @property
     def edges_begin(self) -> int:

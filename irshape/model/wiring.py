@@ -181,7 +181,9 @@ def _wire(body: Body) -> Wiring:
     sources: Sources = [[None] * len(layer.inputs) for layer in layers]
     unlike: list[tuple[int, int]] = []
     forward = True
-    for from_layer, from_port, to_layer, to_port in zip(*ends[:4], strict=True):
+    for from_layer, from_port, to_layer, to_port in zip(
+        ends.from_layers, ends.from_ports, ends.to_layers, ends.to_ports, strict=True
+    ):
         producer, consumer = layer_of(from_layer), layer_of(to_layer)
         if producer < 0 or consumer < 0:
             continue

@@ -216,7 +216,7 @@ def _too_many(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
     )
 
 
-def _around(scene: Scene, position: int) -> list[Edge]:
+def _around(scene: Scene, position: int) -> Sequence[Edge]:
     """The edges into a layer."""
     return scene.edges_to.get(scene.layers[position].id, [])[:MAX_INPUTS]
 

@@ -6,7 +6,7 @@ They come of search and replace in one layer, or of a tool that numbers ports in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 
@@ -237,7 +237,7 @@ def _ports_shifted(
 
 
 def _edges_shifted(
-    scene: Scene, position: int, edges: list[Edge], by: int, usual: bool
+    scene: Scene, position: int, edges: Sequence[Edge], by: int, usual: bool
 ) -> Candidate:
     edits: list[Edit] = []
     for edge in edges:

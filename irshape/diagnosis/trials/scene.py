@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ...inference.body_engine import BodyEngine
@@ -21,6 +21,29 @@ from ...types import ElementType, PartialShape
 
 DeclaredOutputs = list[tuple[PartialShape | None, ElementType | None]]
 _END_OF_INPUT = re.compile(rb"</input\s*>")
+
+
+class EdgesByEnd(Mapping[str, Sequence[Edge]]):
+    """The edges of a body by the id of the layer at one of their ends, in file order.
+
+    Only those become objects that are asked for.
+    """
+
+    def __init__(self, body: Body, ends: list[str]) -> None:
+        """ends: the id at that end of each edge."""
+        self._body = body
+        self._indices: dict[str, list[int]] = {}
+        for index, number in enumerate(ends):
+            self._indices.setdefault(number, []).append(index)
+
+    def __getitem__(self, number: str) -> Sequence[Edge]:
+        return [self._body.edge(index) for index in self._indices[number]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._indices)
+
+    def __len__(self) -> int:
+        return len(self._indices)
 
 
 class Scene:
@@ -71,7 +94,7 @@ class Scene:
     @cached_property
     def position(self) -> dict[Layer, int]:
         """Where each layer stands in the body."""
-        return {layer: at for at, layer in enumerate(self.layers)}
+        return dict(zip(self.layers, range(len(self.layers)), strict=True))
 
     @cached_property
     def misfed(self) -> set[Layer]:
@@ -99,13 +122,15 @@ class Scene:
         return not wiring.cyclic and wiring.order == list(range(len(self.layers)))
 
     @cached_property
-    def by_id(self) -> dict[str, list[int]]:
+    def by_id(self) -> Mapping[str, Sequence[int]]:
         """The positions of the layers with an id."""
-        positions = {layer.id: [at] for at, layer in enumerate(self.layers)}
-        if len(positions) < len(self.layers):
-            positions = {number: [] for number in positions}
-            for at, layer in enumerate(self.layers):
-                positions[layer.id].append(at)
+        ids = [layer.id for layer in self.layers]
+        alone = dict(zip(ids, zip(range(len(ids))), strict=True))
+        if len(alone) == len(ids):
+            return alone
+        positions: dict[str, list[int]] = {}
+        for at, number in enumerate(ids):
+            positions.setdefault(number, []).append(at)
         return positions
 
     @cached_property
@@ -220,37 +245,28 @@ class Scene:
         return outputs
 
     @cached_property
-    def edges_to(self) -> dict[str, list[Edge]]:
+    def edges_to(self) -> EdgesByEnd:
         """The edges by the id of the layer that they lead to, as written."""
-        edges: defaultdict[str, list[Edge]] = defaultdict(list)
-        for edge in self.body.edges:
-            edges[edge.to_layer].append(edge)
-        return dict(edges)
+        return EdgesByEnd(self.body, self.body.ends.to_layers)
 
     @cached_property
-    def edges_from(self) -> dict[str, list[Edge]]:
+    def edges_from(self) -> EdgesByEnd:
         """The edges by the id of the layer that they come from, as written."""
-        edges: defaultdict[str, list[Edge]] = defaultdict(list)
-        for edge in self.body.edges:
-            edges[edge.from_layer].append(edge)
-        return dict(edges)
+        return EdgesByEnd(self.body, self.body.ends.from_layers)
 
     @cached_property
     def edge_offsets(self) -> list[int]:
         """Where the edges begin, in file order."""
-        return [edge.offset for edge in self.body.edges]
+        return self.body.edge_offsets
 
     @cached_property
     def edge_numbers(self) -> list[tuple[int, int, int]] | None:
         """The ids of source, target and input of each edge; None if one of them is no number."""
-        numbers = []
-        for edge in self.body.edges:
-            if not (is_number(edge.from_layer) and is_number(edge.to_layer)):
-                return None
-            if not is_number(edge.to_port):
-                return None
-            numbers.append((int(edge.from_layer), int(edge.to_layer), int(edge.to_port)))
-        return numbers
+        ends = self.body.ends
+        columns = ends.from_layers, ends.to_layers, ends.to_ports
+        if not all(is_number(text) for column in columns for text in set(column)):
+            return None
+        return list(zip(*(map(int, column) for column in columns), strict=True))
 
     @cached_property
     def edges_by_target(self) -> bool:
@@ -262,7 +278,11 @@ class Scene:
     @cached_property
     def stray_edges(self) -> list[Edge]:
         """The edges that lead to a layer that is not there."""
-        return [edge for edge in self.body.edges if edge.to_layer not in self.by_id]
+        return [
+            self.body.edge(index)
+            for index, number in enumerate(self.body.ends.to_layers)
+            if number not in self.by_id
+        ]
 
     def edge_into(self, layer: Layer, port: Port) -> Edge | None:
         """The first edge that leads into an input port."""
@@ -398,12 +418,12 @@ class Scene:
         """The edge in whose tag an offset lies."""
         if offset < self.body.edges_begin:
             return None
-        edges = self.body.edges
         at = bisect_right(self.edge_offsets, offset) - 1
         if at < 0:
             return None
-        start, end = self.edge_span(edges[at])
-        return edges[at] if start <= offset < end else None
+        edge = self.body.edge(at)
+        start, end = self.edge_span(edge)
+        return edge if start <= offset < end else None
 
     def edge_span(self, edge: Edge) -> tuple[int, int]:
         """The bytes of an edge."""

@@ -63,6 +63,8 @@ LESS_LIKELY = 0.5
 """So much more than the first may a candidate cost that is listed beside it."""
 MUCH_LESS_LIKELY = 1.0
 """The same where the first does not explain everything."""
+PROVEN = 0.8
+"""Beside a certain cause that costs no more than this, one that is less likely says nothing."""
 LOOKED_AT_WIDELY = 2
 """Of how many candidates it is seen what they explain by several ways."""
 LOOSER = 0.4
@@ -340,7 +342,7 @@ class Search:
             return first.cost + (LESS_LIKELY if self.work.is_spared else MUCH_LESS_LIKELY)
         if self.work.is_spared:
             return first.cost + CLEARLY
-        enough = len(explaining) >= SHOWN or most > 1
+        enough = len(explaining) >= SHOWN or most > 1 or (first.certain and first.cost <= PROVEN)
         return first.cost + (CLEARLY if enough else LESS_LIKELY)
 
     def sources(

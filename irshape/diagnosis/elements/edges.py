@@ -112,16 +112,14 @@ def _sources(
     low, high = ids_around(scene, edge) if edge is not None else (0, 1 << 62)
     fed = {source for source in scene.sources[position] if source is not None}
     ranked = []
-    table = scene.outputs_by_shape
     bare = not port.dims and port.precision is None  # then it says nothing of its producer
     left = 0.0 if edge is None else 0.4 * _feeds_nothing_else(scene, edge)
-    places = [place for group in table.values() for place in group] if bare else ()
-    for at, index in places or table.get(port.dims, ()):
+    for at, index in _every_output(scene) if bare else scene.outputs_like(port.dims):
         if at == position or (at > position and scene.in_order):
             continue  # a producer behind its consumer would close a cycle
-        heads = scene.heads[at]
+        heads = scene.layers[at].port_heads
         if not bare and port.precision not in (None, heads.output_precisions[index]):
-            continue  # the shape is that of the table
+            continue
         unused = (at, index) not in scene.taken
         number = scene.layers[at].id
         between = is_number(number) and low <= int(number) <= high
@@ -135,6 +133,12 @@ def _sources(
     ranked.sort(key=lambda entry: entry[:3])
     for rank, (cost, _, at, index) in enumerate(ranked[:MAX_SOURCES]):
         yield cost + 0.01 * rank, at, scene.layers[at].outputs[index]
+
+
+def _every_output(scene: Scene) -> Iterator[tuple[int, int]]:
+    for at, layer in enumerate(scene.layers):
+        for index in range(len(layer.port_heads.output_ids)):
+            yield at, index
 
 
 def _feeds_nothing_else(scene: Scene, edge: Edge) -> bool:

@@ -56,7 +56,7 @@ def unused_layer_causes(scene: Scene, finding: Finding, position: int) -> Iterat
 def _fed_alike(scene: Scene, output: Port, position: int) -> Iterator[tuple[int, int, Port]]:
     """The inputs that an output with the same dimensions feeds, of another layer than that at
     `position`: where that layer is, where the one with the input is, and the input."""
-    for at, index in scene.outputs_by_shape.get(output.dims, ()):
+    for at, index in scene.outputs_like(output.dims):
         if at != position:
             for out, consumer, number in scene.consumers[at]:
                 if out == index:

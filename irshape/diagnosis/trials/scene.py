@@ -10,7 +10,7 @@ from functools import cached_property
 
 from ...inference.body_engine import BodyEngine
 from ...inference.result import BodyResult
-from ...model.graph import Body, Edge, Finding, Layer, Port, PortHeads, dims_of, heads_of
+from ...model.graph import Body, Edge, Finding, Layer, Port, PortDims, dims_of
 from ...model.ids import is_number, plain_id
 from ...model.source import Source
 from ...ops.tensors import Tensor
@@ -77,11 +77,6 @@ class Scene:
     def spans(self) -> list[tuple[int, int]]:
         """The bytes of each layer."""
         return [(layer.offset, end) for layer, end in zip(self.layers, self._ends, strict=True)]
-
-    @cached_property
-    def heads(self) -> list[PortHeads]:
-        """What the ports of each layer have besides dimensions."""
-        return heads_of(self.layers)
 
     @cached_property
     def engine(self) -> BodyEngine:
@@ -234,15 +229,20 @@ class Scene:
         ]
         return (moved[0], moved[1]) if len(moved) == 2 else None
 
+    def outputs_like(self, dims: tuple[int, ...] | None) -> Iterator[tuple[int, int]]:
+        """The outputs that declare some dimensions: layer and port."""
+        for at, every in enumerate(self._dims):
+            if dims in every:
+                inputs = self.layers[at].port_heads.inputs
+                for index, own in enumerate(every[inputs:]):
+                    if own == dims:
+                        yield at, index
+
     @cached_property
-    def outputs_by_shape(self) -> dict[tuple[int, ...] | None, list[tuple[int, int]]]:
-        """The outputs by the shape that they declare: layer and port."""
-        outputs: dict[tuple[int, ...] | None, list[tuple[int, int]]] = {}
-        rows = zip(self.heads, dims_of(self.layers), strict=True)
-        for at, (own, every) in enumerate(rows):
-            for index, dims in enumerate(every[own.inputs :]):
-                outputs.setdefault(dims, []).append((at, index))
-        return outputs
+    def _dims(self) -> list[PortDims]:
+        """The dimensions of the ports of each layer."""
+        complete = self.result.wiring.complete
+        return complete.dims if complete is not None else dims_of(self.layers)
 
     @cached_property
     def edges_to(self) -> EdgesByEnd:
@@ -278,11 +278,9 @@ class Scene:
     @cached_property
     def stray_edges(self) -> list[Edge]:
         """The edges that lead to a layer that is not there."""
-        return [
-            self.body.edge(index)
-            for index, number in enumerate(self.body.ends.to_layers)
-            if number not in self.by_id
-        ]
+        targets = self.body.ends.to_layers
+        missing = set(targets).difference(self.by_id)
+        return [self.body.edge(at) for at, number in enumerate(targets) if number in missing]
 
     def edge_into(self, layer: Layer, port: Port) -> Edge | None:
         """The first edge that leads into an input port."""

@@ -63,6 +63,12 @@ class Candidate(NamedTuple):
     holder: Layer | None = None
     """What `layer` comes to be, if the edits change its port map alone."""
 
+    def replaces(self, finding: Finding) -> bool:
+        """Whether the edits replace the element of a finding that is at no layer."""
+        return finding.layer is None and any(
+            edit.start <= finding.offset < edit.end for edit in self.edits
+        )
+
 
 class Diagnosis(NamedTuple):
     """A cause, the findings that it explains, and the changes that take it back, best first."""

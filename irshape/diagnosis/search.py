@@ -36,7 +36,7 @@ from .elements.lost_layers import of_lost_layers
 from .elements.misspelt_names import cured_causes
 from .elements.slips import slips
 from .elements.values import Patched, value_causes
-from .elements.writing import encoded
+from .elements.variables import gives_variable
 from .telling import cause_as_finding, element_start
 from .trials.cycles import breaks_cycles
 from .trials.ordering import CandidateSource, CheapestFirst
@@ -426,8 +426,8 @@ class Search:
             if (
                 (other.rule == UNREACHABLE_LAYER and other.layer in reached and rewired)
                 or (other.rule == MISSING_RESULT and candidate.change.startswith(_RESULT))
-                or (other.rule == UNKNOWN_VARIABLE and _gives_variable(scene, candidate, other))
-                or (other.rule == MISSPELT_ELEMENT and _replaces(candidate, other))
+                or (other.rule == UNKNOWN_VARIABLE and gives_variable(scene, candidate, other))
+                or (other.rule == MISSPELT_ELEMENT and candidate.replaces(other))
             ):
                 yield other
 
@@ -575,25 +575,6 @@ CLEARLY = 0.25
 
 def of_values(scene: Scene, finding: Finding, position: int) -> CandidateSource:
     return CandidateSource(VALUE_COST, partial(value_causes, scene, finding, position))
-
-
-def _replaces(candidate: Candidate, finding: Finding) -> bool:
-    """Whether a change replaces the element of a finding that is at no layer."""
-    edits = candidate.edits
-    return finding.layer is None and any(e.start <= finding.offset < e.end for e in edits)
-
-
-def _gives_variable(scene: Scene, candidate: Candidate, finding: Finding) -> bool:
-    """Whether after a change something reads the variable of an Assign, or it has another."""
-    assign, layer = finding.layer, candidate.layer
-    name = None if assign is None else assign.attribute("variable_id")
-    if name is None or layer is None or layer not in scene.position:
-        return False
-    if layer is assign:
-        return candidate.becomes is not None and candidate.becomes.name == "variable_id"
-    start, end = scene.span(scene.position[layer])
-    text = encoded(scene.source, name or "?")
-    return text in scene.source.data[start:end] or any(text in e.text for e in candidate.edits)
 
 
 def _arisen(after: Counter[Key], base: Counter[Key], finding: Finding) -> Counter[Key]:

@@ -9,7 +9,7 @@ from ...model.graph import Finding
 from ...rule_ids import UNKNOWN_VARIABLE
 from ..candidate import Candidate, Change
 from ..trials.scene import Scene
-from .writing import with_attribute
+from .writing import encoded, with_attribute
 
 MAX_READS = 4
 """Of how many ReadValues without an Assign one is looked for."""
@@ -59,3 +59,16 @@ def variable_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
 def _likeness(text: str, others: Iterable[str]) -> float:
     """How alike a name is to the one of others that is most like it."""
     return max((SequenceMatcher(None, text, other).ratio() for other in others), default=0.0)
+
+
+def gives_variable(scene: Scene, candidate: Candidate, finding: Finding) -> bool:
+    """Whether after a change something reads the variable of an Assign, or it has another."""
+    assign, layer = finding.layer, candidate.layer
+    name = None if assign is None else assign.attribute("variable_id")
+    if name is None or layer is None or layer not in scene.position:
+        return False
+    if layer is assign:
+        return candidate.becomes is not None and candidate.becomes.name == "variable_id"
+    start, end = scene.span(scene.position[layer])
+    text = encoded(scene.source, name or "?")
+    return text in scene.source.data[start:end] or any(text in e.text for e in candidate.edits)

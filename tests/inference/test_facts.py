@@ -155,9 +155,16 @@ def promoted(first: str, shape: str, scalar: str) -> Case:
     return case("ConvertPromoteTypes", 14, promotion, data(first, shape), data(scalar, ""))
 
 
-def one_hot(element_type: str, depth: int) -> Case:
-    values = [const("f32", 1), const("f32", 0)]
-    return case("OneHot", 1, {"axis": "0"}, data("i32", "2"), const(element_type, depth), *values)
+def one_hot(element_type: str, depth: int, opset: int = 1, of: str = "f32") -> Case:
+    inputs = [data("i32", "2"), const(element_type, depth), const(of, 1), const(of, 0)]
+    mode = {"negative_indices_mode": "normalize"} if opset == 16 else {}
+    return case("OneHot", opset, {"axis": "0", **mode}, *inputs)
+
+
+def deconvolved(element_type: str) -> Case:
+    attributes = {"strides": "1,1", "pads_begin": "0,0", "pads_end": "0,0", "dilations": "1,1"}
+    inputs = [data(element_type, "2,4,4,5"), data(element_type, "4,3,3,2")]
+    return case("ConvolutionBackpropData", 1, attributes, *inputs)
 
 
 def ranged(element_type: str, stop: int) -> Case:
@@ -658,6 +665,9 @@ ROWS = [
     Concerned("packed constant", REFUSED, scattered("u6", 0), scattered("u4", 0)),
     Concerned("packed constant", REFUSED, scattered("u2", 1), scattered("i32", 1)),
     Concerned("packed constant", REFUSED, local_response("u3"), local_response("u4")),
+    Concerned("few bits", NOT_RUN, one_hot("i64", 3, 16, "u6"), one_hot("i64", 3, 16, "u4")),
+    Concerned("few bits", NOT_RUN, one_hot("i64", 3, 16, "u2"), one_hot("i64", 3, 1, "u2")),
+    Concerned("open filters", NOT_RUN, deconvolved("i8"), deconvolved("u8")),
     Concerned(
         "shared bytes",
         IGNORED,

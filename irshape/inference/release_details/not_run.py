@@ -180,8 +180,8 @@ def _open_strings(site: Site) -> bool:
 
 
 def _open_filters(site: Site) -> bool:
-    """Whether filters of integers are known at run time only."""
-    return site.type_name(1) in ("i8", "u8") and not site.constant[1]
+    """Whether filters of i8 are known at run time only."""
+    return site.type_name(1) == "i8" and not site.constant[1]
 
 
 def _places_unused(site: Site) -> bool:
@@ -218,11 +218,17 @@ def _bounded_result(site: Site) -> bool:
     )
 
 
+def _few_bits(site: Site) -> bool:
+    assert site.operation is not None
+    return site.operation.since == 16 and site.type_name(2) in ("u2", "u3", "u6")
+
+
 def _of_four_bits(site: Site) -> bool:
     return any(output.element_type.name in ("i4", "u4") for output in site.outputs)
 
 
 RECOGNISERS: Recognisers = {
+    "OneHot": (("few bits", _few_bits),),
     "Const": (("shared bytes", _of_four_bits),),
     "BatchNormInference": (("open statistics", _open_statistics),),
     "Roll": (("open roll", _open_roll),),

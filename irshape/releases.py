@@ -277,6 +277,10 @@ NOT_RUN: dict[str, Detail] = {
     "open filters": Detail(
         (2024, 2), "a ConvolutionBackpropData of i8 whose filters are no constant"
     ),
+    "open axes": Detail(
+        (2023, 3),
+        "an MVN along axes that only execution knows, of a static shape with a dimension of 1",
+    ),
     "few bits": Detail((2026, 0), "a OneHot of opset16 of u2, u3 or u6", (2025, 4)),
     "open sizes": Detail((2025, 2), "a Fourier transform of sizes that only execution knows"),
     "unused places": Detail(

@@ -161,6 +161,11 @@ def one_hot(element_type: str, depth: int, opset: int = 1, of: str = "f32") -> C
     return case("OneHot", opset, {"axis": "0", **mode}, *inputs)
 
 
+def standardized(shape: str, axes: Source) -> Case:
+    attributes = {"eps": "0.1", "eps_mode": "inside_sqrt", "normalize_variance": "true"}
+    return case("MVN", 6, attributes, data("f32", shape), axes)
+
+
 def deconvolved(element_type: str) -> Case:
     attributes = {"strides": "1,1", "pads_begin": "0,0", "pads_end": "0,0", "dilations": "1,1"}
     inputs = [data(element_type, "2,4,4,5"), data(element_type, "4,3,3,2")]
@@ -667,6 +672,18 @@ ROWS = [
     Concerned("packed constant", REFUSED, local_response("u3"), local_response("u4")),
     Concerned("few bits", NOT_RUN, one_hot("i64", 3, 16, "u6"), one_hot("i64", 3, 16, "u4")),
     Concerned("few bits", NOT_RUN, one_hot("i64", 3, 16, "u2"), one_hot("i64", 3, 1, "u2")),
+    Concerned(
+        "open axes",
+        NOT_RUN,
+        standardized("1,4", data("i64", "1")),
+        standardized("2,4", data("i64", "1")),
+    ),
+    Concerned(
+        "open axes",
+        NOT_RUN,
+        standardized("4,1", data("i64", "?")),
+        standardized("1,4", const("i64", [1])),
+    ),
     Concerned("open filters", NOT_RUN, deconvolved("i8"), deconvolved("u8")),
     Concerned(
         "shared bytes",

@@ -218,6 +218,14 @@ def _bounded_result(site: Site) -> bool:
     )
 
 
+def _open_axes(site: Site) -> bool:
+    """Whether a shape has dimensions of 1 that axes may name which are known at run time only."""
+    assert site.operation is not None
+    shape = site.shape(0)
+    static = None if shape is None or site.operation.since != 6 else shape.static
+    return static is not None and 1 in static and site.value(1) is None
+
+
 def _few_bits(site: Site) -> bool:
     assert site.operation is not None
     return site.operation.since == 16 and site.type_name(2) in ("u2", "u3", "u6")
@@ -228,6 +236,7 @@ def _of_four_bits(site: Site) -> bool:
 
 
 RECOGNISERS: Recognisers = {
+    "MVN": (("open axes", _open_axes),),
     "OneHot": (("few bits", _few_bits),),
     "Const": (("shared bytes", _of_four_bits),),
     "BatchNormInference": (("open statistics", _open_statistics),),

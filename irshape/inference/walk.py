@@ -156,7 +156,7 @@ class Walk:
                     known = alike.get(key)
             except (TypeError, IndexError):  # nothing feeds an input, or no such output does
                 key = None
-            if contradicted and not contradicted.keys().isdisjoint(row):
+            if contradicted and not {*row}.isdisjoint(contradicted):
                 known = key = None
             if known is not None:
                 _, given[position], outputs[position], its_heads, its_dims, more = known
@@ -233,7 +233,7 @@ class Walk:
             if (
                 attribute_faults
                 or operation.has_bodies
-                or (contradicted and not contradicted.keys().isdisjoint(row))
+                or (contradicted and not {*row}.isdisjoint(contradicted))
             ):
                 outputs[position] = self._infer_at(position, None, {})
                 continue
@@ -287,7 +287,7 @@ class Walk:
             if None in row and not self._optional(position, row):
                 return self._pass_over(position)  # a rule reports it
         else:
-            if self.contradicted and not self.contradicted.keys().isdisjoint(row):
+            if self.contradicted and not {*row}.isdisjoint(self.contradicted):
                 inputs = self._inputs(position, row)
         if position in result.wiring.cyclic:
             return self._pass_over(position)  # a rule reports the cycle

@@ -430,21 +430,23 @@ _FEW_AXES: Final = 16
 class PartialShape:
     """The shape of a tensor: a dimension for each axis; `dims` is None for a dynamic rank."""
 
-    __slots__ = ("_hash", "_size", "declared", "dims")
+    __slots__ = ("_size", "declared", "dims", "rank")
 
     dims: tuple[Dimension, ...] | None
     declared: tuple[int, ...]
     """The sizes by which a port declares the shape: -1 for a dynamic one, none for a rank."""
+    rank: int | None
+    """The number of dimensions, None where it is dynamic."""
     _size: Dimension
 
     def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
         if dims is None:
-            self.dims, self.declared, self._hash = None, (), 0
+            self.dims, self.declared, self.rank = None, (), None
             return
         own = tuple([size if size.__class__ is Dimension else Dimension.of(size) for size in dims])
         self.dims = own
         self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
-        self._hash = hash(self.declared)
+        self.rank = len(own)
 
     @staticmethod
     def parse(text: str) -> PartialShape:
@@ -486,11 +488,6 @@ class PartialShape:
         return PartialShape((DYNAMIC,) * rank)
 
     @property
-    def rank(self) -> int | None:
-        """The number of dimensions, None where it is dynamic."""
-        return None if self.dims is None else len(self.dims)
-
-    @property
     def is_static(self) -> bool:
         """Whether the rank and every size are known."""
         return self.dims is not None and -1 not in self.declared
@@ -516,10 +513,9 @@ class PartialShape:
     @property
     def least_size(self) -> int:
         """The least number of elements."""
-        sizes = self.declared
-        if self.dims is None or -1 in sizes or len(sizes) > _FEW_AXES:
+        if self.dims is None or len(self.dims) > _FEW_AXES:
             return self.size.low
-        return min(prod(sizes), UNBOUNDED)
+        return min(prod([dim.low for dim in self.dims]), UNBOUNDED)
 
     @overload
     def __getitem__(self, index: int) -> Dimension: ...
@@ -564,6 +560,8 @@ class PartialShape:
         """Whether some shape fits both, where the layer at work is refused if they differ."""
         if self.dims is None or other.dims is None:
             return True
+        if self.declared == other.declared and -1 not in self.declared:
+            return True
         return len(self.dims) == len(other.dims) and all(
             a.agrees(b) for a, b in zip(self.dims, other.dims, strict=True)
         )
@@ -582,10 +580,30 @@ class PartialShape:
             return DYNAMIC_SHAPE
         if self.declared == other.declared and -1 not in self.declared:
             return self
+        if -1 not in self.declared and -1 not in other.declared:
+            return self._broadcast_sizes(other)
         rank = max(len(self.dims), len(other.dims))
         padded = [(ONE,) * (rank - len(dims)) + dims for dims in (self.dims, other.dims)]
         dims = [a.broadcast(b) for a, b in zip(*padded, strict=True)]
         return None if None in dims else PartialShape([dim for dim in dims if dim is not None])
+
+    def _broadcast_sizes(self, other: PartialShape) -> PartialShape | None:
+        """The same of two static shapes."""
+        ours, theirs = self.declared, other.declared
+        more = len(ours) - len(theirs)
+        if more > 0:
+            theirs = (1,) * more + theirs
+        elif more < 0:
+            ours = (1,) * -more + ours
+        sizes = []
+        for here, there in zip(ours, theirs, strict=True):
+            if here != there and here != 1 and there != 1:
+                return None
+            sizes.append(there if here == 1 else here)
+        result = tuple(sizes)
+        if result == self.declared:
+            return self
+        return other if result == other.declared else PartialShape.of_sizes(result)
 
     def union(self, other: PartialShape) -> PartialShape:
         """The smallest shape that holds both: of dynamic rank where their ranks differ."""
@@ -596,12 +614,12 @@ class PartialShape:
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, PartialShape)
-            and self._hash == other._hash
+            and self.declared == other.declared
             and self.dims == other.dims
         )
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash(self.declared)
 
     def __str__(self) -> str:
         return "[...]" if self.dims is None else "[" + ",".join(map(str, self.dims)) + "]"

@@ -505,7 +505,10 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     for index, tensor in enumerate(inputs):
         place = index if index < last else last
         declared, element_type = operands[place], tensor.element_type
-        if declared.ranks is not None or element_type not in declared.unquestioned:
+        if (
+            element_type not in declared.unquestioned
+            or tensor.shape.rank not in declared.usual_ranks
+        ):
             check_operand(declared, index, tensor)
         group = groups[place]
         if group is None or element_type is DYNAMIC_TYPE:

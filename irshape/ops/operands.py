@@ -77,6 +77,9 @@ Axes = tuple[str | int | EllipsisType, ...]
 """
 
 
+_USUAL_RANKS: Final = range(9)
+
+
 class Operand:
     """An input as declared: its name, the element types and shapes it takes, and what inference
     needs of it.
@@ -108,6 +111,10 @@ class Operand:
             self.ranks = OneOf((rank,))
         else:
             self.ranks = rank if rank is None or isinstance(rank, Between) else OneOf(rank)
+        self.usual_ranks = frozenset(
+            rank for rank in _USUAL_RANKS if self.ranks is None or rank in self.ranks
+        )
+        """Those of the ranks it takes that most tensors have."""
         self.axes = shape
         self.like = like
         self.single = single

@@ -30,6 +30,9 @@ class ShapeOf(Operation):
         if data.rank is None:
             return None
         limit = INT32_MAX if self.output_type.bits == 32 else UNBOUNDED
+        sizes = data.shape.static
+        if sizes is not None and all(size < limit for size in sizes):
+            return Value(sizes)
         return Value(
             (dim.low if dim.low < limit else 0 for dim in data.shape),
             (dim.high if dim.high < limit else UNBOUNDED for dim in data.shape),
@@ -228,13 +231,18 @@ class _Product:
     """The product of some dimensions: of the static ones, and of all that must be compared."""
 
     def __init__(self, dims: Sequence[Dimension]) -> None:
-        self.fixed = product(dim.low for dim in dims if dim.is_static)
+        self.fixed = 1
         self.all = ONE
         for dim in dims:
-            if dim.is_dynamic:
-                self.all = self.all * dim
-        self.whole = self.all * self.fixed
+            if dim.low == dim.high:
+                self.fixed *= dim.low
+            else:
+                self.all = dim if self.all is ONE else self.all * dim
+
+    @property
+    def whole(self) -> Dimension:
         """All of them, static ones included."""
+        return self.all * self.fixed
 
 
 def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product, _Product]:
@@ -242,7 +250,7 @@ def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product
     rest = list(theirs)
     left = []
     for dim in ours:
-        if dim.is_static and dim.low and dim in rest:
+        if dim.low == dim.high and dim.low and dim in rest:
             rest.remove(dim)
         else:
             left.append(dim)

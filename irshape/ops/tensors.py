@@ -39,7 +39,7 @@ class Value:
     for one that is a number.
     """
 
-    __slots__ = ("_hash", "expressions", "lower", "upper")
+    __slots__ = ("expressions", "lower", "upper")
 
     lower: tuple[Number, ...]
     upper: tuple[Number, ...]
@@ -54,7 +54,6 @@ class Value:
         self.lower = tuple(lower)
         self.upper = self.lower if upper is None else tuple(upper)
         self.expressions = expressions
-        self._hash = hash((self.lower, self.upper))
 
     @property
     def exact(self) -> tuple[Number, ...] | None:
@@ -93,9 +92,9 @@ class Value:
         """The elements at those positions."""
         where = list(indices)
         return Value(
-            (self.lower[i] for i in where),
-            None if self.lower is self.upper else (self.upper[i] for i in where),
-            None if self.expressions is None else tuple(self.expressions[i] for i in where),
+            [self.lower[i] for i in where],
+            None if self.lower is self.upper else [self.upper[i] for i in where],
+            None if self.expressions is None else tuple([self.expressions[i] for i in where]),
         )
 
     def map(self, function: Callable[[Number], Number]) -> Value:
@@ -132,7 +131,7 @@ class Value:
         )
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash((self.lower, self.upper))
 
     def __repr__(self) -> str:
         exact = self.exact
@@ -206,7 +205,7 @@ class Tensor:
     def __hash__(self) -> int:
         known = self._hash
         if not known:
-            known = self._hash = hash((self.element_type.name, self.shape._hash, self.value))
+            known = self._hash = hash((self.element_type.name, self.shape.declared, self.value))
         return known
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from ...types import DYNAMIC, Dimension, PartialShape
+from ...types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand
 from ..kinds import NATURALS
 from ..windows import (
@@ -142,6 +142,9 @@ class Sliding(Operation):
         if self.auto_pad in SAME:
             return [divided_up(size, stride) for size, stride in zip(sizes, strides, strict=True)]
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
+        steps = self._steps(data.declared[-axes:], filters.declared[-axes:])
+        if steps is not None:
+            return list(map(Dimension.of, steps))
         dims = []
         for axis, (size, extent, stride, dilation, begin, end) in enumerate(
             zip(sizes, kernel, strides, self.gaps(axes), *self.pads(axes), strict=True)
@@ -160,6 +163,22 @@ class Sliding(Operation):
                 )
             dims.append(divided_down(room.at_least(span) - span, stride) + 1)
         return dims
+
+    def _steps(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> list[int] | None:
+        """The sizes of the result where all sizes are known and the filter fits, as it mostly
+        does."""
+        axes = len(kernel)
+        if axes != len(sizes) or -1 in sizes or min(kernel, default=0) < 1:
+            return None
+        begins, ends = self.pads(axes)
+        steps = [
+            (size + begin + end - (extent - 1) * dilation - 1) // stride + 1 if stride > 0 else 0
+            for size, extent, stride, dilation, begin, end in zip(
+                sizes, kernel, self.steps(axes), self.gaps(axes), begins, ends, strict=True
+            )
+        ]
+        usual = min(steps) > 0 and min(*begins, *ends, *self.gaps(axes)) >= 0
+        return steps if usual and max(steps) < UNBOUNDED else None
 
 
 def window_size(filters: PartialShape, lead: int) -> Dimension:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...faults import Fault, fault, require
+from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
 from ..axes import duplicate_axes
@@ -88,15 +88,15 @@ def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
     """Raises `Violation` unless every axis is one of the image; negative ones are not allowed."""
     rank = len(image.shape)
     for axis in axes:
-        require(
-            0 <= axis < rank,
-            f"axis {axis} is out of range for `image` {image.shape} of rank {rank}; "
-            "Interpolate requires non-negative axes",
-            at="axes",
-            expected=f"[0, {rank - 1}]",
-            actual=axis,
-            rule=INPUT_VALUE,
-        )
+        if not (0 <= axis < rank):
+            raise Violation(
+                f"axis {axis} is out of range for `image` {image.shape} of rank {rank}; "
+                "Interpolate requires non-negative axes",
+                at="axes",
+                expected=f"[0, {rank - 1}]",
+                actual=axis,
+                rule=INPUT_VALUE,
+            )
 
 
 def resized(
@@ -119,13 +119,13 @@ def resized(
         scales = given.value.exact
     sizes = wanted_dimensions(given) if given.element_type in SIZE_TYPES else None
     numbers = sizes if scales is None else scales
-    require(
-        numbers is None or len(numbers) >= len(axes),
-        f"`{name}` {given.shape} must contain a number for each of the {len(axes)} axes",
-        at=name,
-        expected=len(axes),
-        actual=given.shape.size,
-    )
+    if not (numbers is None or len(numbers) >= len(axes)):
+        raise Violation(
+            f"`{name}` {given.shape} must contain a number for each of the {len(axes)} axes",
+            at=name,
+            expected=len(axes),
+            actual=given.shape.size,
+        )
     for index, axis in enumerate(axes):
         if scales is not None:
             dims[axis] = scaled(dims[axis], scales[index])
@@ -206,13 +206,13 @@ class InterpolateAttributes(Operation):
         for at, tensor in ((name, given), ("axes", axes)):
             if tensor is None:
                 continue
-            require(
-                not tensor.element_type.is_dynamic,
-                f"`{at}` has a dynamic element type; it must be known here",
-                at=at,
-                actual="dynamic",
-                rule=INPUT_ELEMENT_TYPE,
-            )
+            if tensor.element_type.is_dynamic:
+                raise Violation(
+                    f"`{at}` has a dynamic element type; it must be known here",
+                    at=at,
+                    actual="dynamic",
+                    rule=INPUT_ELEMENT_TYPE,
+                )
         if image.rank is None:
             return Tensor(image.element_type, DYNAMIC_SHAPE)
         along = default_axes(image, axes)
@@ -326,23 +326,23 @@ class Interpolate_4(InterpolateAttributes):
 
     def infer(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Tensor:
         for name, tensor in (("sizes", sizes), ("scales", scales)):
-            require(
-                not tensor.element_type.is_dynamic,
-                f"`{name}` has a dynamic element type; it must be known here",
-                at=name,
-                actual="dynamic",
-                rule=INPUT_ELEMENT_TYPE,
-            )
+            if tensor.element_type.is_dynamic:
+                raise Violation(
+                    f"`{name}` has a dynamic element type; it must be known here",
+                    at=name,
+                    actual="dynamic",
+                    rule=INPUT_ELEMENT_TYPE,
+                )
         given, name = (scales, "scales") if self.by_scales else (sizes, "sizes")
         # not declared: OpenVINO does not look at the rank of the other one
-        require(
-            given.rank in (None, 1),
-            f"`{name}` has shape {given.shape}; expected a list, of rank 1",
-            at=name,
-            expected="rank 1",
-            actual=f"rank {given.rank}",
-            rule=INPUT_RANK,
-        )
+        if given.rank not in (None, 1):
+            raise Violation(
+                f"`{name}` has shape {given.shape}; expected a list, of rank 1",
+                at=name,
+                expected="rank 1",
+                actual=f"rank {given.rank}",
+                rule=INPUT_RANK,
+            )
         return self.resized(image, given, name, axes)
 
     def check(
@@ -372,16 +372,16 @@ class Interpolate_11(InterpolateAttributes):
 
     def infer(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Tensor:
         allowed, seen = SCALE_TYPES if self.by_scales else SIZE_TYPES, scales_or_sizes.element_type
-        require(
-            seen.is_dynamic or seen in allowed,
-            f"`scales_or_sizes` has element type {seen}, but with "
-            f'shape_calculation_mode="{self.shape_calculation_mode}" '
-            f"it holds {self.shape_calculation_mode}: {_names(allowed)}",
-            at="scales_or_sizes",
-            expected=_names(allowed),
-            actual=seen,
-            rule=INPUT_ELEMENT_TYPE,
-        )
+        if not (seen.is_dynamic or seen in allowed):
+            raise Violation(
+                f"`scales_or_sizes` has element type {seen}, but with "
+                f'shape_calculation_mode="{self.shape_calculation_mode}" '
+                f"it holds {self.shape_calculation_mode}: {_names(allowed)}",
+                at="scales_or_sizes",
+                expected=_names(allowed),
+                actual=seen,
+                rule=INPUT_ELEMENT_TYPE,
+            )
         return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
 
     def check(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Iterator[Fault]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from ...faults import Fault, Violation, fault, require
+from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
@@ -80,14 +80,14 @@ class Broadcast(Operation):
         elif target is not None and mode == "pdpd":
             result = self.aligned(data, target_shape, result)
         elif target is not None and data.rank is not None:
-            require(
-                data.rank <= len(target),
-                f"`data` {data.shape} has rank {data.rank}, "
-                f"more than the {len(target)} dimensions of the target shape {result}",
-                at="target_shape",
-                expected=f"at least {data.rank} dimensions",
-                actual=len(target),
-            )
+            if data.rank > len(target):
+                raise Violation(
+                    f"`data` {data.shape} has rank {data.rank}, "
+                    f"more than the {len(target)} dimensions of the target shape {result}",
+                    at="target_shape",
+                    expected=f"at least {data.rank} dimensions",
+                    actual=len(target),
+                )
             for ours, theirs in zip(reversed(list(data.shape)), reversed(target), strict=False):
                 if ours.is_static and theirs.is_static and ours not in (ONE, theirs):
                     raise self.misfit(data, target_shape, result, "equal, or 1 in `data`")
@@ -109,14 +109,14 @@ class Broadcast(Operation):
         if data.rank is None:
             return PartialShape.of_rank(len(target))
         start = len(target) - data.rank if self.axis == -1 else self.axis
-        require(
-            start >= 0 and (start >= len(target) or len(target) - start <= data.rank),
-            f"`data` {data.shape} does not reach from axis {start} "
-            f"to the end of the target shape {target}",
-            at="mode.axis",
-            expected=f"rank {len(target) - start}",
-            actual=data.rank,
-        )
+        if not (start >= 0 and (start >= len(target) or len(target) - start <= data.rank)):
+            raise Violation(
+                f"`data` {data.shape} does not reach from axis {start} "
+                f"to the end of the target shape {target}",
+                at="mode.axis",
+                expected=f"rank {len(target) - start}",
+                actual=data.rank,
+            )
         dims = list(target)
         for index in range(start, len(dims)):
             ours, theirs = data.shape[index - start], target[index]
@@ -138,34 +138,34 @@ class Broadcast(Operation):
         `target_shape` is known.
         """
         # not declared: OpenVINO does not look at `axes_mapping` in the other modes
-        require(
-            axes_mapping.rank in (None, 1),
-            f"`axes_mapping` has shape {axes_mapping.shape}; expected a list",
-            at="axes_mapping",
-            expected="rank 1",
-            actual=f"rank {axes_mapping.rank}",
-            rule=INPUT_RANK,
-        )
-        require(
-            axes_mapping.element_type in INTEGER,
-            f"`axes_mapping` has element type {axes_mapping.element_type}; expected an integer",
-            at="axes_mapping",
-            expected="an integer",
-            actual=axes_mapping.element_type,
-            rule=INPUT_ELEMENT_TYPE,
-        )
+        if axes_mapping.rank not in (None, 1):
+            raise Violation(
+                f"`axes_mapping` has shape {axes_mapping.shape}; expected a list",
+                at="axes_mapping",
+                expected="rank 1",
+                actual=f"rank {axes_mapping.rank}",
+                rule=INPUT_RANK,
+            )
+        if axes_mapping.element_type not in INTEGER:
+            raise Violation(
+                f"`axes_mapping` has element type {axes_mapping.element_type}; expected an integer",
+                at="axes_mapping",
+                expected="an integer",
+                actual=axes_mapping.element_type,
+                rule=INPUT_ELEMENT_TYPE,
+            )
         if data.rank is None or target.rank is None or not axes_mapping.shape.is_static:
             return
         count = axes_mapping.shape[0].low
-        require(
-            count == data.rank or (not data.rank and count == 1),
-            f"`axes_mapping` has {count} elements, "
-            f"but `data` {data.shape} has {data.rank} dimensions",
-            at="axes_mapping",
-            expected=f"{data.rank} elements",
-            actual=count,
-            rule=INPUT_SHAPES,
-        )
+        if not (count == data.rank or (not data.rank and count == 1)):
+            raise Violation(
+                f"`axes_mapping` has {count} elements, "
+                f"but `data` {data.shape} has {data.rank} dimensions",
+                at="axes_mapping",
+                expected=f"{data.rank} elements",
+                actual=count,
+                rule=INPUT_SHAPES,
+            )
         axes = axes_mapping.known
         if known and axes is not None:
             self.require_mapped(data.shape, target, axes)
@@ -173,26 +173,26 @@ class Broadcast(Operation):
     @staticmethod
     def require_mapped(data: PartialShape, target: PartialShape, axes: tuple[int, ...]) -> None:
         """Raises `Violation` unless the axes ascend and each dimension of `data` fits its axis."""
-        require(
-            all(a <= b for a, b in itertools.pairwise(axes)),
-            f"`axes_mapping` {list(axes)} is not in ascending order: "
-            "broadcasting does not transpose",
-            at="axes_mapping",
-            expected="ascending axes",
-            actual=list(axes),
-            rule=INPUT_VALUE,
-        )
-        rank = len(target)
-        for index, axis in enumerate(axes):
-            require(
-                0 <= axis < rank,
-                f"`axes_mapping` names axis {axis}, "
-                f"but the target shape {target} has axes 0 to {rank - 1}",
+        if not all(a <= b for a, b in itertools.pairwise(axes)):
+            raise Violation(
+                f"`axes_mapping` {list(axes)} is not in ascending order: "
+                "broadcasting does not transpose",
                 at="axes_mapping",
-                expected=f"[0, {rank - 1}]",
-                actual=axis,
+                expected="ascending axes",
+                actual=list(axes),
                 rule=INPUT_VALUE,
             )
+        rank = len(target)
+        for index, axis in enumerate(axes):
+            if not (0 <= axis < rank):
+                raise Violation(
+                    f"`axes_mapping` names axis {axis}, "
+                    f"but the target shape {target} has axes 0 to {rank - 1}",
+                    at="axes_mapping",
+                    expected=f"[0, {rank - 1}]",
+                    actual=axis,
+                    rule=INPUT_VALUE,
+                )
             if data.rank:
                 ours = data[index]
                 fits = ours.contains(1) or ours.compatible(target[axis])
@@ -200,14 +200,14 @@ class Broadcast(Operation):
                     _require_one_or(ours, target[axis])
             else:
                 ours, fits = ONE, target[axis].contains(1)
-            require(
-                fits,
-                f"dimension {index} of `data` {data} is mapped to axis {axis} of the target shape "
-                f"{target}, which is {target[axis]}; expected {ours}",
-                at="axes_mapping",
-                expected=ours,
-                actual=target[axis],
-            )
+            if not fits:
+                raise Violation(
+                    f"dimension {index} of `data` {data} is mapped to axis {axis} of the target "
+                    f"shape {target}, which is {target[axis]}; expected {ours}",
+                    at="axes_mapping",
+                    expected=ours,
+                    actual=target[axis],
+                )
 
     def check(
         self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None
@@ -275,14 +275,14 @@ class Broadcast_1(Broadcast):
     def mode_for(self, axes_mapping: object) -> str:
         if self.mode in ("explicit", "none"):
             return "numpy" if axes_mapping is None else "explicit"
-        require(
-            self.mode == "numpy" or axes_mapping is not None,
-            f"mode {self.mode} needs the input `axes_mapping`, which is missing",
-            at="axes_mapping",
-            expected="3 inputs",
-            actual="2 inputs",
-            rule=INPUT_COUNT,
-        )
+        if not (self.mode == "numpy" or axes_mapping is not None):
+            raise Violation(
+                f"mode {self.mode} needs the input `axes_mapping`, which is missing",
+                at="axes_mapping",
+                expected="3 inputs",
+                actual="2 inputs",
+                rule=INPUT_COUNT,
+            )
         return self.mode
 
 
@@ -300,19 +300,19 @@ class Broadcast_3(Broadcast):
 
     def mode_for(self, axes_mapping: object) -> str:
         explicit = self.mode in ("explicit", "none")
-        require(
-            explicit == (axes_mapping is not None),
-            f"mode {self.mode} "
-            + (
-                "needs the input `axes_mapping`, which is missing"
-                if explicit
-                else "takes no input `axes_mapping`"
-            ),
-            at="axes_mapping",
-            expected=f"{2 + explicit} inputs",
-            actual=f"{3 - explicit} inputs",
-            rule=INPUT_COUNT,
-        )
+        if explicit != (axes_mapping is not None):
+            raise Violation(
+                f"mode {self.mode} "
+                + (
+                    "needs the input `axes_mapping`, which is missing"
+                    if explicit
+                    else "takes no input `axes_mapping`"
+                ),
+                at="axes_mapping",
+                expected=f"{2 + explicit} inputs",
+                actual=f"{3 - explicit} inputs",
+                rule=INPUT_COUNT,
+            )
         return "explicit" if explicit else self.mode
 
 

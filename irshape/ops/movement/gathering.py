@@ -109,6 +109,8 @@ class Gather(Operation):
         at = [index + size if index < 0 and self.counts_from_end else index for index in known]
         if not all(0 <= index < size for index in at):
             return None
+        if len(sizes) == 1:
+            return data.value.take(at)
         choices = [at if i == along else range(length) for i, length in enumerate(sizes)]
         return data.value.take(picked(sizes, choices))
 

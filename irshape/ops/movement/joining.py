@@ -92,6 +92,8 @@ class Concat(Operation):
                 return None
             values.append(tensor.value or Value.unknown(prod(static)))
         before = prod(sizes[: self.axis % len(sizes)])
+        if before == 1:
+            return Value.joined(values)
         rows = [len(value) // before if before else 0 for value in values]
         return Value.joined(
             value.take(range(row * i, row * (i + 1)))
@@ -227,9 +229,9 @@ class VariadicSplit(Operation):
         known = split_lengths.known
         if known is None:
             return _named_parts(length, split_lengths, count)
-        seen = listed(known)
         for part in known:
             if part < -1:
+                seen = listed(known)
                 raise Violation(
                     f"`split_lengths` {seen} contains {part}; expected a length or -1",
                     at="split_lengths",
@@ -238,6 +240,7 @@ class VariadicSplit(Operation):
                     rule=INPUT_VALUE,
                 )
         if known.count(-1) > 1:
+            seen = listed(known)
             raise Violation(
                 f"`split_lengths` {seen} contains -1 more than once",
                 at="split_lengths",
@@ -253,7 +256,8 @@ class VariadicSplit(Operation):
             or (length.is_dynamic and length.agrees(Dimension.of(total)))
         ):
             raise Violation(
-                f"`split_lengths` {seen} add up to {total}, but the axis has length {length}",
+                f"`split_lengths` {listed(known)} add up to {total}, "
+                f"but the axis has length {length}",
                 at="split_lengths",
                 expected=f"a sum of {length}",
                 actual=total,

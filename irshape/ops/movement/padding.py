@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...faults import Fault, fault, require
+from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
@@ -41,34 +41,36 @@ class Pad(Operation):
         element_type = data.element_type
         if pad_value is not None and self.pad_mode == "constant":
             # not declared: OpenVINO does not look at `pad_value` in the other modes
-            require(
-                pad_value.rank in (None, 0),
-                f"`pad_value` has shape {pad_value.shape}; expected a scalar",
-                at="pad_value",
-                expected="a scalar",
-                actual=pad_value.shape,
-                rule=INPUT_RANK,
-            )
-            require(
+            if pad_value.rank not in (None, 0):
+                raise Violation(
+                    f"`pad_value` has shape {pad_value.shape}; expected a scalar",
+                    at="pad_value",
+                    expected="a scalar",
+                    actual=pad_value.shape,
+                    rule=INPUT_RANK,
+                )
+            if not (
                 pad_value.element_type in (element_type, DYNAMIC_TYPE)
-                or element_type is DYNAMIC_TYPE,
-                f"`pad_value` has element type {pad_value.element_type}, `data` {element_type}; "
-                "they must be the same",
-                at="pad_value",
-                expected=element_type,
-                actual=pad_value.element_type,
-                rule=INPUT_ELEMENT_TYPE,
-                help="insert a Convert",
-            )
+                or element_type is DYNAMIC_TYPE
+            ):
+                raise Violation(
+                    f"`pad_value` has element type {pad_value.element_type}, `data` "
+                    f"{element_type}; they must be the same",
+                    at="pad_value",
+                    expected=element_type,
+                    actual=pad_value.element_type,
+                    rule=INPUT_ELEMENT_TYPE,
+                    help="insert a Convert",
+                )
             element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
-        require(
-            element_type.kind != "string" or self.pad_mode == "constant",
-            f"`data` has element type string, which mode {self.pad_mode} does not take",
-            at="data",
-            expected="a number or boolean, or mode constant",
-            actual="string",
-            rule=INPUT_ELEMENT_TYPE,
-        )
+        if not (element_type.kind != "string" or self.pad_mode == "constant"):
+            raise Violation(
+                f"`data` has element type string, which mode {self.pad_mode} does not take",
+                at="data",
+                expected="a number or boolean, or mode constant",
+                actual="string",
+                rule=INPUT_ELEMENT_TYPE,
+            )
         rank = data.rank
         if rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
@@ -76,14 +78,14 @@ class Pad(Operation):
         for name, tensor in (("pads_begin", pads_begin), ("pads_end", pads_end)):
             count = tensor.shape[0] if tensor.rank is not None else None
             exact = begin is not None and end is not None
-            require(
-                count is None or (count.contains(rank) if exact else count.low <= rank),
-                f"`{name}` has {count} elements, but `data` {data.shape} has {rank} dimensions",
-                at=name,
-                expected=f"{rank} elements",
-                actual=count,
-                rule=INPUT_SHAPES,
-            )
+            if not (count is None or (count.contains(rank) if exact else count.low <= rank)):
+                raise Violation(
+                    f"`{name}` has {count} elements, but `data` {data.shape} has {rank} dimensions",
+                    at=name,
+                    expected=f"{rank} elements",
+                    actual=count,
+                    rule=INPUT_SHAPES,
+                )
         if begin is None or end is None:
             return Tensor(element_type, PartialShape.of_rank(rank))
         return Tensor(
@@ -102,14 +104,14 @@ class Pad(Operation):
                 "symmetric": max(begin, end),
             }[self.pad_mode]
             dim = dim.at_least(least)
-            require(
-                dim.is_dynamic or dim.low >= least,
-                f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} needs at "
-                f"least {least} elements for padding of {begin} and {end}",
-                at="pads_begin" if begin >= end else "pads_end",
-                expected=f"a dimension of {least} or more",
-                actual=dim,
-            )
+            if not (dim.is_dynamic or dim.low >= least):
+                raise Violation(
+                    f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} needs "
+                    f"at least {least} elements for padding of {begin} and {end}",
+                    at="pads_begin" if begin >= end else "pads_end",
+                    expected=f"a dimension of {least} or more",
+                    actual=dim,
+                )
         if begin == most_begin == -end and end == most_end:
             return dim
         high = UNBOUNDED if dim.high == UNBOUNDED else max(dim.high + most_begin + most_end, 0)

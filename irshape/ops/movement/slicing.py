@@ -387,6 +387,8 @@ class StridedSlice(Operation):
         expected = len(self.begin_mask)
         for name in _MASKS:
             mask = getattr(self, name)
+            if not mask:
+                continue
             if not _BITS.issuperset(mask):
                 raise Violation(
                     f"{name} {list(mask)} contains a number other than 0 and 1",
@@ -395,7 +397,7 @@ class StridedSlice(Operation):
                     actual=list(mask),
                     rule=ATTRIBUTE_VALUE,
                 )
-            if len(mask) not in (0, expected):
+            if len(mask) != expected:
                 raise Violation(
                     f"{name} {list(mask)} has {len(mask)} elements, "
                     f"begin_mask {list(self.begin_mask)} {expected}; "

@@ -159,23 +159,15 @@ class Pooling(Operation):
     def along(self, axis: int, size: int) -> Along:
         """How the window goes along a spatial axis of that size, padding worked out."""
         kernel, stride = self.kernel[axis], self.strides[axis]
-        along = Along(kernel, stride, self.dilations[axis] if self.dilations else 1, 0, 0)
+        dilation = self.dilations[axis] if self.dilations else 1
+        begin = end = 0
         if self.auto_pad in SAME and stride > 0:
-            return along._replace(
-                **dict(
-                    zip(
-                        ("begin", "end"),
-                        same_padding(size, along.span, stride, self.auto_pad),
-                        strict=True,
-                    )
-                )
-            )
-        if self.auto_pad == "explicit":
-            return along._replace(
-                begin=self.pads_begin[axis] if self.pads_begin else 0,
-                end=self.pads_end[axis] if self.pads_end else 0,
-            )
-        return along
+            span = Along(kernel, stride, dilation, 0, 0).span
+            begin, end = same_padding(size, span, stride, self.auto_pad)
+        elif self.auto_pad == "explicit":
+            begin = self.pads_begin[axis] if self.pads_begin else 0
+            end = self.pads_end[axis] if self.pads_end else 0
+        return Along(kernel, stride, dilation, begin, end)
 
     def steps(self, data: PartialShape, axis: int, dim: Dimension) -> Dimension:
         if dim.is_dynamic and self.auto_pad in SAME:
@@ -184,12 +176,12 @@ class Pooling(Operation):
         along = self.along(axis, dim.low)
         room = dim + dimension_of(along.begin + along.end)
         if dim.is_static:
-            padding = (
-                f" with its padding of {along.begin} and {along.end}"
-                if along.begin or along.end
-                else ""
-            )
             if not 1 <= along.span <= room.low:
+                padding = (
+                    f" with its padding of {along.begin} and {along.end}"
+                    if along.begin or along.end
+                    else ""
+                )
                 raise Violation(
                     f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, "
                     f"dilation {along.dilation}), but `data` {data} has only {room} there{padding}",

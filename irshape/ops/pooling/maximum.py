@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...faults import require
+from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import ElementType
 from ..conversion import plain
@@ -43,15 +43,15 @@ class MaxPool_8(Pooling):
 
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor]:
         rank = data.rank
-        require(
-            rank is None or -rank <= self.axis < rank,
-            f"`axis` is {self.axis}, but `data` {data.shape} has rank {rank}: expected "
-            f"{-(rank or 0)} to {(rank or 0) - 1}",
-            at="axis",
-            expected=f"[{-(rank or 0)}, {(rank or 0) - 1}]",
-            actual=self.axis,
-            rule=ATTRIBUTE_VALUE,
-        )
+        if not (rank is None or -rank <= self.axis < rank):
+            raise Violation(
+                f"`axis` is {self.axis}, but `data` {data.shape} has rank {rank}: expected "
+                f"{-(rank or 0)} to {(rank or 0) - 1}",
+                at="axis",
+                expected=f"[{-(rank or 0)}, {(rank or 0) - 1}]",
+                actual=self.axis,
+                rule=ATTRIBUTE_VALUE,
+            )
         shape = self.pooled(data.shape)
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 

@@ -10,7 +10,7 @@ them into lines and columns on demand.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -238,10 +238,24 @@ def _heads_like(
 
 
 class LooseHeads(PortHeads):
-    """The same of layers that differ in the digits of their dimensions, which `places` leave out,
-    too."""
+    """The same of layers that differ in their dimensions, which `places` leave out, too."""
 
-    __slots__ = ()
+    __slots__ = ("around_dim",)
+
+    def __init__(
+        self,
+        input_ids: tuple[str, ...],
+        input_precisions: tuple[str | None, ...],
+        output_ids: tuple[str, ...],
+        output_precisions: tuple[str | None, ...],
+        places: tuple[int, ...],
+        named: tuple[bool, ...],
+        *,
+        around_dim: int,
+    ) -> None:
+        """around_dim: the characters that each dimension takes besides its digits."""
+        super().__init__(input_ids, input_precisions, output_ids, output_precisions, places, named)
+        self.around_dim = around_dim
 
 
 PortDims = tuple[tuple[int, ...] | None, ...]
@@ -300,7 +314,9 @@ class Layer:
         self.rt_info_span: tuple[int, int] | None = None
         """Where `<rt_info>` of the layer begins and ends in the file."""
 
-    def leave_ports(self, heads: PortHeads, dims: PortDims, begin: int, names: list[str]) -> None:
+    def leave_ports(
+        self, heads: PortHeads, dims: PortDims, begin: int, names: Sequence[str]
+    ) -> None:
         """Gives the layer ports, of which objects are made when somebody asks for them.
 
         begin: what their places are counted from. names: the tensor names of those that have any.
@@ -385,8 +401,8 @@ class Layer:
             ports.append(Port(id, precision, name, begin + place, dims))
             if name is not None:
                 begin += len(name)
-            if dims and heads.__class__ is LooseHeads:
-                begin += sum(map(len, map(str, dims)))
+            if dims and isinstance(heads, LooseHeads):
+                begin += sum(map(len, map(str, dims))) + len(dims) * heads.around_dim
         self._inputs = ports[: heads.inputs] or NO_PORTS
         self._outputs = ports[heads.inputs :] or NO_PORTS
         self._heads = None  # last: another thread may be making them, and the rest stays for it
@@ -456,6 +472,47 @@ class Layer:
         return f"<{self.type} id={self.id} {self.name!r}>"
 
 
+def layer_as_read(
+    id: str,
+    name: str,
+    type: str,
+    version: str,
+    offset: int,
+    path: tuple[str, ...],
+    items: tuple[str, ...],
+    data_offset: int,
+    rt_info_span: tuple[int, int] | None,
+    heads: PortHeads,
+    dims: PortDims,
+    begin: int,
+    names: Sequence[str],
+) -> Layer:
+    """A layer without bodies, made at once: for readers that know all of it.
+
+    heads, dims, begin, names: see `Layer.leave_ports`.
+    """
+    layer = _new_layer(Layer)
+    layer.id = id
+    layer.name = name
+    layer.type = type
+    layer.version = version
+    layer.offset = offset
+    layer.path = path
+    layer.items = items
+    layer.data_offset = data_offset
+    layer._heads = heads
+    layer._dims = dims
+    layer._begin = begin
+    layer._names = names
+    layer._inputs = layer._outputs = NO_PORTS
+    layer.bodies = layer.port_maps = layer.output_names = None
+    layer.rt_info_span = rt_info_span
+    return layer
+
+
+_new_layer = Layer.__new__
+
+
 def heads_of(layers: list[Layer]) -> list[PortHeads]:
     """`Layer.port_heads` of each of these layers, at less cost than that of a call for each."""
     return [layer._heads or layer.port_heads for layer in layers]
@@ -466,7 +523,7 @@ def dims_of(layers: list[Layer]) -> list[PortDims]:
     return [layer._dims if layer._heads else layer.port_dims for layer in layers]
 
 
-def names_of(layers: list[Layer]) -> list[list[str]]:
+def names_of(layers: list[Layer]) -> list[Sequence[str]]:
     """What `names` says, for each output port of these layers that has it."""
     return [
         layer._names

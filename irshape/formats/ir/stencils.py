@@ -8,9 +8,11 @@ and gives all in which it differs from others of its kind.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from operator import itemgetter
 from sys import intern
 
-from ...model.graph import Body, Layer, LooseHeads
+from ...model.graph import Body, Layer, LooseHeads, PortHeads, layer_as_read
 from .forms import ATTRIBUTE, FORM, ID, SPACE, VALUE, ports_of, read_form
 
 LAYER = re.compile(
@@ -33,8 +35,13 @@ class Stencil:
         pattern = _Pattern(content)
         self.type, self.version = intern(head[3]), intern(head[4])
         self.form = form
-        self.items = _differing(form.items, form.offset_at, match, pattern)
-        """The indices of the items that differ. Their values are the groups behind the name."""
+        differing = _differing(form.items, form.offset_at, match, pattern)
+        indices = list(range(len(form.items)))
+        for number, index in enumerate(differing, len(form.items)):
+            indices[index] = number
+        self._in_order = _taking(indices)
+        """Takes the items of a layer out of those of the form, behind which are those that differ.
+        The groups behind the name are the latter."""
         self.behind_items = pattern.groups
         self.rt_info = 0 if form.rt_info is None else pattern.add_values(*form.rt_info) + 1
         """The number of the group of `<rt_info>`; 0 where there is none."""
@@ -45,47 +52,29 @@ class Stencil:
         groups have in the content given."""
         self.data = form.data + len(behind_name) if form.data >= 0 else 0
         """From the end of the name to the beginning of `<data>`; 0 where there is none."""
-        self.names: list[int] = []
-        """The groups of tensor names."""
-        self.dims: list[int] = []
-        """For each port the group of its dimensions; 0 for one without."""
-        places, digits = [], 0
-        for port in ports_of(content, match):
-            places.append(port.start() - digits)
-            self.names += [
-                pattern.add(port.end(i) - 1, port.end(i) - 1, VALUE) for i in (2, 4) if port[i]
-            ]
-            sizes = list(_SIZE.finditer(content, *port.span(5))) if port[5] else []
-            self.dims.append(pattern.add_sizes(sizes) if sizes else 0)
-            digits += sum(len(size[0]) for size in sizes)
-        heads = form.heads
-        self.heads = LooseHeads(
-            heads.input_ids,
-            heads.input_precisions,
-            heads.output_ids,
-            heads.output_precisions,
-            tuple(places),
-            heads.named,
-        )
+        ports = _Ports(ports_of(content, match), pattern)
+        self.fits = ports.leads_agree
+        """Whether it can stand for layers: the same stands before all dimensions."""
+        self.names = _taking(ports.names)
+        """Takes the tensor names out of the groups."""
+        self.dims = _taking(ports.dims)
+        """Takes out the dimensions of each port, as they are written; nothing of a scalar's."""
+        self.heads = ports.heads(form.heads)
         self.match = re.compile(
             rf'{SPACE}<layer id="({ID})" name="({VALUE})"{re.escape(behind_name[1:])}'
             rf"{pattern.finished()}</layer>"
         ).match
         self.known: dict[tuple[str, ...], tuple[str, ...]] = {}
         """The items that have come, by what differs; equal ones are kept once. Not constants'."""
-        self.followers: list[Stencil] = []
-        """Those of the layers that have followed."""
 
     def items_of(self, values: tuple[str, ...]) -> tuple[str, ...]:
         """The items of a layer, of which these differ from those of others."""
-        items = list(self.form.items)
-        for index, value in zip(self.items, values, strict=True):
-            items[index] = value
-        if self.form.offset_at >= 0:
-            return tuple(items)
-        if len(self.known) == _MOST_KNOWN:
-            self.known.clear()
-        return self.known.setdefault(values, tuple(items))
+        items = self._in_order(self.form.items + values)
+        if self.form.offset_at < 0:
+            if len(self.known) == _MOST_KNOWN:
+                self.known.clear()
+            self.known[values] = items
+        return items
 
 
 _MOST_KNOWN = 256
@@ -109,6 +98,14 @@ def _differing(
 
 
 _DIGIT, _WORD = re.compile("[0-9]"), re.compile(r"[A-Za-z]\w*", re.ASCII)
+
+
+def _taking(indices: list[int]) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+    """What takes those that have these indices out of many groups."""
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    # of one index alone, `itemgetter` makes no tuple
+    return itemgetter(slice(indices[0], indices[0] + 1) if indices else slice(0))
 
 
 class _Pattern:
@@ -137,27 +134,69 @@ class _Pattern:
             at = attribute.end(2)
         return self.add(start, end, group + re.escape(self.content[at:end]))
 
-    def add_sizes(self, sizes: list[re.Match[str]]) -> int:
-        """The same for the dimensions of a port."""
-        start, end = sizes[0].start(), sizes[-1].end()
-        literals = _SIZE.split(self.content[start:end])
-        return self.add(start, end, _ANY_SIZE.join(map(re.escape, literals)))
-
     def finished(self) -> str:
         return self.text + re.escape(self.content[self.at :])
 
 
-_SIZE = re.compile("-?[0-9]+")
 _ANY_SIZE = "(?:-1|0|[1-9][0-9]{0,17}+)"
 
 
+class _Ports:
+    """The ports of a layer, as they are added to its pattern: tensor names and dimensions are
+    groups."""
+
+    def __init__(self, ports: list[re.Match[str]], pattern: _Pattern) -> None:
+        self.names: list[int] = []
+        """The groups of tensor names."""
+        self.dims: list[int] = []
+        """The group of the dimensions of each port."""
+        self._places: list[int] = []
+        self._leads: set[str] = set()
+        """What stands before dimensions."""
+        left_out = 0
+        for port in ports:
+            self._places.append(port.start() - left_out)
+            self.names += [
+                pattern.add(port.end(i) - 1, port.end(i) - 1, VALUE) for i in (2, 4) if port[i]
+            ]
+            sizes = port[5] or ""
+            if sizes:
+                lead = sizes[: sizes.index("<")]
+                self._leads.add(lead)
+                group = f"(?:{re.escape(lead)}<dim>{_ANY_SIZE}</dim>)++"
+                self.dims.append(pattern.add(*port.span(5), group))
+            else:
+                self.dims.append(pattern.add(port.end(), port.end(), ""))
+            left_out += len(sizes)
+
+    @property
+    def leads_agree(self) -> bool:
+        """Whether the same stands before all dimensions."""
+        return len(self._leads) < 2
+
+    def heads(self, heads: PortHeads) -> LooseHeads:
+        """The heads of these ports, without what stands before, in and behind dimensions."""
+        return LooseHeads(
+            heads.input_ids,
+            heads.input_precisions,
+            heads.output_ids,
+            heads.output_precisions,
+            tuple(self._places),
+            heads.named,
+            around_dim=max(map(len, self._leads), default=0) + len("<dim></dim>"),
+        )
+
+
 class _Sizes(dict[str, tuple[int, ...]]):
-    """The numbers in texts; equal ones are kept once."""
+    """The numbers in texts, before each of which stands the same; equal ones are kept once."""
 
     def __missing__(self, text: str) -> tuple[int, ...]:
         if len(self) == _MOST_SIZES:
             self.clear()
-        sizes = self[text] = tuple(map(int, _SIZE.findall(text)))
+        begin = text.find(">") + 1
+        between = f"</dim>{text[:begin]}"
+        sizes = tuple(map(int, text[begin : -len("</dim>")].split(between))) if text else ()
+        self[text] = sizes
         return sizes
 
 
@@ -170,90 +209,74 @@ class Stencils:
 
     def __init__(self) -> None:
         self._of_type: dict[str, list[Stencil]] = {}
+        """Those that have fitted last come first."""
         self._left = _MOST_AT_FIRST
         """How many more are made, unless those that there are read many layers."""
         self._met: set[tuple[object, ...]] = set()
         """The kinds of layers that no stencil fitted."""
-        self._first: list[Stencil] = []
-        self._followers = self._first
-        """Those that have followed the last one that fitted."""
 
     def learn(self, head: re.Match[str], content: str, layer: Layer) -> None:
         """Makes a stencil of a layer that none fits, if layers of its kind seem to come again."""
         if head[5] is not None or self._left < 1:
             return
-        kind = layer.type, layer.items[::2], *map(len, filter(None, layer.port_dims))
+        kind = layer.type, layer.items[::2], *map(bool, layer.port_dims)
         if kind not in self._met:
             self._met.add(kind)
             return
         stencil = Stencil(head, content)
         self._left -= 1
-        self._of_type.setdefault(head[3], []).append(stencil)
-        self._follow(stencil)
-
-    def _follow(self, stencil: Stencil) -> None:
-        self._followers.insert(0, stencil)
-        del self._followers[_MOST_FOLLOWERS:]
-        self._followers = stencil.followers
+        if stencil.fits:
+            self._of_type.setdefault(head[3], []).insert(0, stencil)
 
     def read(self, text: str, at: int, origin: int, body: Body) -> int:
         """Adds the layers that begin at `at` to a body as long as a stencil fits; returns where
         they end. origin: where the text begins in the file."""
-        layers, path, sizes, followers = body.layers, body.path, _sizes, self._followers
+        layers, path, of_type, find = body.layers, body.path, self._of_type, text.find
+        sizes_of, none = _sizes.__getitem__, list[Stencil]()
         before = len(layers)
         while True:
-            for stencil in followers:
+            begun = find(_TYPE, at) + len(_TYPE)
+            stencils = of_type.get(text[begun : find('"', begun)], none)
+            for stencil in stencils:
                 match = stencil.match(text, at)
                 if match is not None:
                     break
             else:
-                other = self._other(text, at)
-                if other is None:
-                    self._followers = followers
-                    self._left += (len(layers) - before) / _LAYERS_FOR_ONE
-                    return at
-                stencil, match = other
+                self._left += (len(layers) - before) / _LAYERS_FOR_ONE
+                return at
+            if stencil is not stencils[0]:
+                stencils.remove(stencil)
+                stencils.insert(0, stencil)
             groups = match.groups()
-            layer = Layer(
-                groups[0],
-                groups[1],
-                stencil.type,
-                stencil.version,
-                origin + match.start(1) - _BEFORE_ID,
-                path,
+            values = groups[2 : stencil.behind_items]
+            layers.append(
+                layer_as_read(
+                    groups[0],
+                    groups[1],
+                    stencil.type,
+                    stencil.version,
+                    origin + match.start(1) - _BEFORE_ID,
+                    path,
+                    stencil.known.get(values) or stencil.items_of(values),
+                    origin + match.end(2) + stencil.data if stencil.data else -1,
+                    _span(match, stencil.rt_info, origin) if stencil.rt_info else None,
+                    stencil.heads,
+                    tuple(map(sizes_of, stencil.dims(groups))),
+                    origin + match.end(stencil.before_ports) + stencil.begin,
+                    stencil.names(groups),
+                )
             )
-            if stencil.items:
-                values = groups[2 : stencil.behind_items]
-                layer.items = stencil.known.get(values) or stencil.items_of(values)
-            else:
-                layer.items = stencil.form.items
-            if stencil.data:
-                layer.data_offset = origin + match.end(2) + stencil.data
-            if stencil.rt_info:
-                start, end = match.span(stencil.rt_info)
-                layer.rt_info_span = (origin + start, origin + end)
-            layer.leave_ports(
-                stencil.heads,
-                tuple([sizes[groups[index]] if index else () for index in stencil.dims]),
-                origin + match.end(stencil.before_ports) + stencil.begin,
-                [groups[index] for index in stencil.names],
-            )
-            layers.append(layer)
-            at, followers = match.end(), stencil.followers
-
-    def _other(self, text: str, at: int) -> tuple[Stencil, re.Match[str]] | None:
-        """A stencil that fits and has not followed the last one yet."""
-        head = LAYER.match(text, at)
-        for stencil in self._of_type.get(head[3], ()) if head is not None else ():
-            match = stencil.match(text, at)
-            if match is not None:
-                self._follow(stencil)
-                return stencil, match
-        return None
+            at = match.end()
 
 
+def _span(match: re.Match[str], group: int, origin: int) -> tuple[int, int]:
+    """Where a group lies in the file."""
+    start, end = match.span(group)
+    return origin + start, origin + end
+
+
+_TYPE = ' type="'
 _BEFORE_ID = len('<layer id="')
-_MOST_FOLLOWERS = 8
 _MOST_AT_FIRST = 24.0
 _LAYERS_FOR_ONE = 128
 """To make a stencil takes as long as it saves for some hundred layers."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from math import prod
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, Union
 
 from ..demands import NOTED, Demand
 from ..faults import Fault, Violation, fault
 from ..model.graph import Layer, Model, PortDims, PortHeads
-from ..model.weights import Constant, numbers_of, raw_bytes
+from ..model.weights import Constant, Layout, layout_of, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
-from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..ops.tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
 from ..types import ElementType, PartialShape
 from .declarations import Declaration
@@ -82,9 +84,6 @@ _RESULTS: Lasting[LayerResult] = Lasting()
 nothing but these and the inputs."""
 _CONSTANTS: Lasting[Tensor] = Lasting()
 """The outputs of constants with their values, by their bytes."""
-_BYTE_SIZES: dict[tuple[str, ...], int] = {}
-"""The bytes of small constants that have been read, by their attributes but for the place."""
-_MOST_SIZES = 4096
 ALIKE: Lasting[Alike] = Lasting()
 """Layers of which nothing is reported. An entry holds the objects whose ids are its key: while it
 is remembered, no other object has one of these."""
@@ -113,10 +112,10 @@ class LayerEngine:
         self.remembers = True
         """Whether results are remembered; not where hardly any of them comes again."""
         self._memo: dict[tuple[object, ...], LayerResult] = {}
-        self._constants: dict[tuple[tuple[str, ...], Tensor], Tensor] = {}
-        """Constants with their values, by the attributes of their layers."""
-        self._by_bytes: dict[tuple[Tensor, bytes], Tensor] = {}
-        """The same by their bytes: what constants in several places feed is inferred once."""
+        self._byte_sizes: dict[Operation, int] = {}
+        """The bytes of constants that have been read, by what they are besides."""
+        self._by_bytes: dict[tuple[Operation, bytes], LayerResult] = {}
+        """Constants with their values: what constants in several places feed is inferred once."""
         self.alike_constants: dict[Kind, Alike] = {}
         """Constants with their values, by their declaration and place."""
         self._sizes_of_kinds: dict[int, int] = {}
@@ -128,18 +127,33 @@ class LayerEngine:
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
         """The outputs of a layer of that operation, with bounds of their values where asked for."""
-        if self.remembers:
-            result = self._once(operation, inputs, with_values)
-        else:
-            result = self._infer(operation, inputs, with_values)
-        if with_values and operation.reads_weights and not isinstance(result.outputs, Fault):
-            tensor = result.outputs[0]
-            if self.remembers:
-                tensor = self.constant(layer, tensor)
-            elif (read := self._read(layer, tensor)) is not None:
-                tensor = _valued(tensor, *read)
-            # without its value, some shape is wider than it is meant to be
-            return LayerResult((tensor,), result.faults, unsure=tensor.value is None)
+        if with_values and operation.reads_weights and not inputs:
+            return self._constant(layer, operation)
+        if self.remembers or not inputs:
+            return self._once(operation, inputs, with_values)
+        return self._infer(operation, inputs, with_values)
+
+    def _constant(self, layer: Layer, operation: Operation) -> LayerResult:
+        """The output of a Const with its value."""
+        items, weights = layer.items, self.model.weights
+        size = self._byte_sizes.get(operation)
+        if size is not None and weights is not None and _is_place(items[5]):
+            raw = weights.bytes_at(int(items[5]), size)
+            known = None if raw is None else self._by_bytes.get((operation, raw))
+            if known is not None:
+                return known
+        result = self._once(operation, (), False)
+        if isinstance(result.outputs, Fault):
+            return result
+        tensor = result.outputs[0]
+        read = self._read(items, tensor)
+        if read is not None:
+            tensor = self._of_bytes(tensor, *read)
+        # without its value, some shape is wider than it is meant to be
+        result = LayerResult((tensor,), result.faults, unsure=tensor.value is None)
+        if read is not None and (layout := _layout(items)) is not None:
+            self._byte_sizes[operation] = layout.size
+            self._by_bytes[operation, read[0]] = result
         return result
 
     def _once(
@@ -152,7 +166,7 @@ class LayerEngine:
         if result is None:
             result = self._infer(operation, inputs, with_values)
             # a fault may be for lack of memory
-            lasts = self.lasting and not isinstance(result.outputs, Fault)
+            lasts = self.lasting and self.remembers and not isinstance(result.outputs, Fault)
             if not lasts or not _RESULTS.keep(key, result, inputs):
                 self._memo[key] = result
         return result
@@ -197,72 +211,56 @@ class LayerEngine:
         self.alike_constants[kind] = known
         if raw is not None:
             self._by_kind[kind[0], raw] = known
-        size = _byte_size(layer.items)
-        if size is not None:
-            self._sizes_of_kinds[kind[0]] = size
+        layout = _layout(layer.items)
+        if layout is not None:
+            self._sizes_of_kinds[kind[0]] = layout.size
 
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const layer with its value, where it is small and can be read."""
-        key = (layer.items, tensor)
-        valued = self._constants.get(key)
+        read = self._read(layer.items, tensor)
+        return tensor if read is None else self._of_bytes(tensor, *read)
+
+    def _of_bytes(self, tensor: Tensor, raw: bytes, unpack: Unpack) -> Tensor:
+        """A constant of these bytes with its value, which is kept where layers are remembered."""
+        key = tensor, raw
+        valued = _CONSTANTS.entries.get(key) if self.lasting else None
         if valued is None:
-            valued = self._constants[key] = self._with_value(layer, tensor)
+            numbers = unpack(raw)
+            valued = tensor if numbers is None else tensor.with_value(Value(numbers))
+            if self.lasting and self.remembers:
+                _CONSTANTS.keep(key, valued, (valued,))
         return valued
 
-    def _of_bytes(self, tensor: Tensor, raw: bytes) -> Tensor | None:
-        """A constant of these bytes, where one has been read."""
-        valued = _CONSTANTS.entries.get((tensor, raw)) if self.lasting else None
-        return self._by_bytes.get((tensor, raw)) if valued is None else valued
-
-    def _with_value(self, layer: Layer, tensor: Tensor) -> Tensor:
-        """The output of a Const with its value; without where it is large, or there is none."""
-        items, weights = layer.items, self.model.weights
-        size = _byte_size(items)
-        if size is not None and weights is not None and _is_place(items[5]):
-            raw = weights.bytes_at(int(items[5]), size)
-            valued = None if raw is None else self._of_bytes(tensor, raw)
-            if valued is not None:
-                return valued
-        read = self._read(layer, tensor)
-        if read is None:
-            return tensor
-        raw = read[1]
-        valued = self._of_bytes(tensor, raw)
-        if valued is None:
-            valued = _valued(tensor, *read)
-            if not self.lasting or not _CONSTANTS.keep((tensor, raw), valued, (valued,)):
-                self._by_bytes[tensor, raw] = valued
-        if items[4:5] == ("offset",):
-            if len(_BYTE_SIZES) >= _MOST_SIZES:
-                _BYTE_SIZES.clear()
-            _BYTE_SIZES[(*items[:5], *items[6:])] = len(raw)
-        return valued
-
-    def _read(self, layer: Layer, tensor: Tensor) -> tuple[Constant, bytes] | None:
-        """The constant that a Const layer describes, and its bytes; None where it is large, or
-        there is none."""
-        shape, weights = tensor.shape.static, self.model.weights
-        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or weights is None:
+    def _read(self, items: tuple[str, ...], tensor: Tensor) -> tuple[bytes, Unpack] | None:
+        """The bytes of the constant that these attributes describe, and what unpacks them; None
+        where it is large, or there are none."""
+        weights, shape = self.model.weights, tensor.shape.static
+        if weights is None or shape is None or prod(shape) > MAX_VALUE_ELEMENTS:
             return None
+        layout = _layout(items)
+        if layout is not None and layout.shape == shape:
+            raw = weights.bytes_at(int(items[5]), layout.size)
+            return None if raw is None else (raw, layout.unpack)
         try:
-            constant = Constant.of(layer.items, weights)
+            constant = Constant.of(items, weights)
         except ValueError:
             return None
         if constant.shape != shape or constant.element_type.kind == "string":
             return None
         raw = raw_bytes(constant)
-        return None if raw is None else (constant, raw)
+        return None if raw is None else (raw, partial(numbers_of, constant))
 
 
-def _valued(tensor: Tensor, constant: Constant, raw: bytes) -> Tensor:
-    """A tensor with the value that a constant of these bytes has."""
-    numbers = numbers_of(constant, raw)
-    return tensor if numbers is None else tensor.with_value(Value(numbers))
+Unpack = Callable[[bytes], Union[tuple[Number, ...], None]]
+_WRITTEN = ("element_type", "shape", "offset", "size")
+"""The attributes of a constant as writers have them."""
 
 
-def _byte_size(items: tuple[str, ...]) -> int | None:
-    """The bytes of a constant with these attributes, where one like it has been read."""
-    return _BYTE_SIZES.get((*items[:5], *items[6:])) if len(items) == 8 else None
+def _layout(items: tuple[str, ...]) -> Layout | None:
+    """How a constant lies in the .bin that has these attributes, as writers have them."""
+    if items[::2] != _WRITTEN or not (_is_place(items[5]) and items[7].isdecimal()):
+        return None
+    return layout_of(items[1], items[3])
 
 
 def _is_place(offset: str) -> bool:

@@ -31,6 +31,9 @@ _MANY_KINDS = 4096
 """Of so many kinds of layers, where most have come only once, remembering takes longer than
 inferring."""
 
+_MANY_LAYERS = 1 << 14
+"""Of so many layers, a quarter of these kinds tells it."""
+
 _WITHOUT_OUTPUTS = ("result", "assign")
 _PLACE = 5
 """Where the attributes of a constant say, as writers have them, at which byte its value begins."""
@@ -91,6 +94,7 @@ class Walk:
         self.needed: set[int] = set()
         """The layers whose values are needed."""
         self._remembered = 0
+        self._many_kinds = _MANY_KINDS if len(body.layers) < _MANY_LAYERS else _MANY_KINDS // 4
 
     def run(self, parameters: Mapping[str, PartialShape | Tensor], result_values: bool) -> None:
         """Infers all layers, producers first."""
@@ -222,8 +226,9 @@ class Walk:
             self.declarations,
             self.contradicted,
         )
+        heads, dims = self._ports or (heads_of(layers), dims_of(layers))
         for position in order:
-            row, layer = sources[position], layers[position]
+            row = sources[position]
             try:
                 inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
                 operation, attribute_faults = declarations[position]  # type: ignore[misc]
@@ -238,19 +243,18 @@ class Walk:
                 outputs[position] = self._infer_at(position, None, {})
                 continue
             given[position] = inputs
-            inferred = infer(layer, operation, inputs, position in needed)
+            inferred = infer(layers[position], operation, inputs, position in needed)
             tensors, faults, _, unsure, demands = inferred
-            precisions = layer.port_heads.output_precisions
-            if (
-                not (faults or unsure or demands)
-                and len(precisions) == 1
-                and tensors.__class__ is tuple
-                and len(tensors) == 1
-                and layer.port_dims[-1] == tensors[0].shape.declared
-                and precisions[0] == tensors[0].element_type.precision
-            ):
-                outputs[position] = tensors
-                continue
+            if not (faults or unsure or demands) and tensors.__class__ is tuple:
+                precisions = heads[position].output_precisions
+                if len(precisions) == 1 == len(tensors):
+                    (tensor,) = tensors
+                    if (
+                        dims[position][-1] == tensor.shape.declared
+                        and precisions[0] == tensor.element_type.precision
+                    ):
+                        outputs[position] = tensors
+                        continue
             outputs[position] = tensors = self._noted(position, inferred)
             if self.compare:
                 self.compare_ports(position, tensors)
@@ -321,7 +325,7 @@ class Walk:
         ports = layer.port_heads, layer.port_dims
         ALIKE.keep(kind, (declaration, inputs, tensors, *ports, more), inputs)
         self._remembered += 1
-        if self._remembered == _MANY_KINDS > len(result.inputs) // 2:
+        if self._remembered == self._many_kinds > len(result.inputs) // 2:
             self.remembers = self.engine.layers.remembers = False
         return tensors
 

@@ -15,7 +15,7 @@ import mmap
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
@@ -231,6 +231,29 @@ def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None
         )
     values = array(constant)
     return None if values is None else tuple(values.ravel().tolist())
+
+
+class Layout(NamedTuple):
+    """How constants of a type and a shape lie in a .bin."""
+
+    shape: tuple[int, ...]
+    size: int
+    """The bytes of all elements."""
+    unpack: Callable[[bytes], tuple[int | float, ...]]
+
+
+@lru_cache(maxsize=4096)
+def layout_of(element_type: str, shape: str) -> Layout | None:
+    """The layout for the texts of two attributes; None where it takes more than to unpack."""
+    try:
+        kind, sizes = ElementType.of(element_type), _sizes(shape)
+        code = _FORMATS.get(kind.name)
+        if code is None or kind.kind == "boolean" or any(size < 0 for size in sizes):
+            return None
+        packed = struct.Struct(f"<{prod(sizes)}{code}")
+    except (ValueError, struct.error):
+        return None
+    return Layout(sizes, packed.size, packed.unpack)
 
 
 def number_bytes(values: Any, element_type: ElementType) -> tuple[tuple[int, ...], bytes] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from functools import cached_property
 from math import prod
+from operator import le
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..faults import Fault
@@ -114,18 +114,26 @@ class SoundConstants:
         return max((max(offsets) + size for size, _, offsets in self._groups), default=0)
 
     @cached_property
-    def aligned(self) -> bool:
-        """Whether each begins at a multiple of its element's size."""
-        return not any(
-            size and unit > 1 and any(begin % unit for begin in offsets)
+    def misaligned(self) -> int:
+        """How many begin elsewhere than at a multiple of their element's size."""
+        return sum(
+            begin % unit > 0
             for size, unit, offsets in self._groups
+            if size and unit > 1
+            for begin in offsets
         )
 
     @cached_property
     def apart(self) -> bool:
         """Whether no two share some of their bytes, but not all."""
-        spans = {(at, at + size) for size, _, offsets in self._groups if size for at in offsets}
-        return all(one[1] <= next[0] for one, next in pairwise(sorted(spans)))
+        ends: dict[int, int] = {}
+        for size, _, offsets in self._groups:
+            if size:
+                for begin in offsets:
+                    if ends.setdefault(begin, begin + size) != begin + size:
+                        return False
+        begins = sorted(ends)
+        return all(map(le, map(ends.__getitem__, begins), begins[1:]))
 
 
 class Context:
@@ -187,7 +195,10 @@ class Context:
     @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
         """The Const layers whose attributes describe a constant; other rules report the rest."""
-        described = []
+        return list(self.each_constant())
+
+    def each_constant(self) -> Iterator[tuple[Layer, Constant]]:
+        """The same one after the other, for those who need not see all."""
         known: dict[tuple[str, ...], Constant | None] = {}
         for body, position in self.by_type.get("const", ()):
             layer = body.layers[position]
@@ -196,8 +207,7 @@ class Context:
             if constant is None and items not in known:
                 constant = known[items] = self._constant(layer)
             if constant is not None:
-                described.append((layer, constant))
-        return described
+                yield layer, constant
 
     @cached_property
     def constants_end(self) -> int:
@@ -481,7 +491,6 @@ def _size_and_unit(declaration: Declaration, items: tuple[str, ...]) -> tuple[in
     )
 
 
-@lru_cache(maxsize=4096)
 def _agreeing(
     element_type: ElementType, shape: tuple[int, ...], size: str
 ) -> tuple[int, int] | None:

@@ -6,6 +6,7 @@ Constants that restrict a model to one size of a dimension, and tensors too larg
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 from ..inference.result import BodyResult
@@ -67,7 +68,7 @@ class LiteralBatch(Rule):
                     f"literal {literal}: the model works only for this batch size",
                     layer.offset,
                     layer,
-                    port=("input", layer.inputs[1].id),
+                    port=("input", layer.port_heads.input_ids[1]),
                     expected="0 or -1",
                     actual=str(literal),
                     help='replace it by 0, with special_zero="true"',
@@ -244,8 +245,11 @@ class HugeTensor(Rule):
         for result in context.results.values():
             # many tensors share one object, and comparing equal ones takes longer than their size
             shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
-            if any(shape.least_size >= HUGE for shape in shapes.values()):
-                yield from cls._in_body(result)
+            for shape in shapes.values():
+                sizes = shape.declared
+                if prod(sizes) >= HUGE or (-1 in sizes and shape.least_size >= HUGE):
+                    yield from cls._in_body(result)
+                    break
 
     @classmethod
     def _in_body(cls, result: BodyResult) -> Iterator[Finding]:
@@ -335,7 +339,7 @@ def reshapes(context: Context) -> list[Reshape]:
         if not values or dims is None:
             continue
         literal = 0
-        same = tuple(dims) == values  # a Reshape to the same shape changes nothing
+        same = data.shape.static == values  # a Reshape to the same shape changes nothing
         if dims and values[0] >= 1 and dims[0].contains(values[0]) and not same:
             if body not in batches:
                 batches[body] = _batches(result)
@@ -353,19 +357,23 @@ def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
     types = {layer.type for layer in layers}
     parameters = {name for name in types if name.lower() == "parameter"}
     shapes_of = {name for name in types if name.lower() == "shapeof"}
-    batches: list[frozenset[Dimension]] = [frozenset()] * len(layers)
+    none = frozenset[Dimension]()
+    batches = [none] * len(layers)
     for position in result.wiring.order:
-        name, row = layers[position].type, sources[position]
-        if name in parameters:
-            batches[position] = frozenset(
-                tensor.shape.dims[0] for tensor in result.outputs[position] if tensor.shape.dims
-            )
-        elif row and name not in shapes_of:
-            behind = {
-                batches[source[0]] for source in row if source is not None and batches[source[0]]
-            }
-            if behind:
-                batches[position] = (
-                    next(iter(behind)) if len(behind) == 1 else frozenset().union(*behind)
+        row = sources[position]
+        if not row:
+            if layers[position].type in parameters:
+                batches[position] = frozenset(
+                    tensor.shape.dims[0] for tensor in result.outputs[position] if tensor.shape.dims
                 )
+            continue
+        if shapes_of and layers[position].type in shapes_of:
+            continue
+        own = none
+        for source in row:
+            if source is not None:
+                behind = batches[source[0]]
+                if behind is not own:
+                    own = own | behind if own and behind else own or behind
+        batches[position] = own
     return batches

@@ -280,18 +280,20 @@ class Misaligned(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         sound = context.sound_constants
-        if sound is not None and sound.aligned:
+        if sound is not None and not sound.misaligned:
             return
-        misaligned = [
+        misaligned = (
             (layer, constant)
-            for layer, constant in context.constants
+            for layer, constant in context.each_constant()
             if constant.offset % max(constant.element_type.bits // 8, 1) and constant.elements
-        ]
-        if not misaligned:
+        )
+        first = next(misaligned, None)
+        if first is None:
             return
-        layer, constant = misaligned[0]
+        more = sum(1 for _ in misaligned) if sound is None else sound.misaligned - 1
+        layer, constant = first
         width = constant.element_type.bits // 8
-        others = f"; so do {len(misaligned) - 1} others" if len(misaligned) > 1 else ""
+        others = f"; so do {more} others" if more else ""
         yield cls.finding(
             f"the constant begins at byte {constant.offset}, which is not a multiple of {width}, "
             "the "

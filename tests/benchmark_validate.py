@@ -5,7 +5,7 @@ take turns. The script prints the ratios and asserts nothing.
 
 python tests/benchmark_validate.py [--runs N] [--processor-time] [FILE…]
 
-Without a file: the examples, models of 3,000 and 35,000 layers made of copies of one, and one of
+Without a file: the examples, models of 3,000 and 35,000 layers made of copies of one, and two of
 35,000 layers of which no two are alike. --processor-time: the time that a process computes instead
 of the time that passes, for a machine that does other work.
 """
@@ -19,6 +19,7 @@ import platform
 import re
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -112,80 +113,164 @@ def repeated(source: Path, layers: int, folder: Path) -> Path:
     return target
 
 
-def port(number: int, sizes: Sequence[int], names: str = "") -> str:
+class Tensor(NamedTuple):
+    """An output: the end of an edge that names it, its sizes, and its precision."""
+
+    source: str
+    sizes: Sequence[int]
+    precision: str = "FP32"
+
+
+def port(number: int, tensor: Tensor, names: str = "") -> str:
     named = f' names="{names}"' if names else ""
-    dims = "".join(f"\n\t\t\t\t\t<dim>{size}</dim>" for size in sizes)
-    return f'\n\t\t\t\t<port id="{number}" precision="FP32"{named}>{dims}\n\t\t\t\t</port>'
+    dims = "".join(f"\n\t\t\t\t\t<dim>{size}</dim>" for size in tensor.sizes)
+    return (
+        f'\n\t\t\t\t<port id="{number}" precision="{tensor.precision}"{named}>{dims}'
+        "\n\t\t\t\t</port>"
+    )
 
 
-class Growing:
-    """A model in which a tensor grows from block to block, so that no two layers are alike."""
+class Unlike:
+    """A model in which no two layers are alike, as it grows."""
 
     def __init__(self) -> None:
         self.layers: list[str] = []
         self.edges: list[str] = []
+        self.values: list[tuple[int, bytes]] = []
+        """Bytes in the .bin that are not 0, and where they are."""
         self.bytes = 0
 
     def add(
-        self, type: str, data: str, inputs: list[tuple[str, Sequence[int]]], output: Sequence[int]
-    ) -> str:
-        """Adds a layer. inputs: where each comes from, and its sizes. Returns its output."""
+        self, type: str, data: str, inputs: Sequence[Tensor], sizes: Sequence[int], of: str = "FP32"
+    ) -> Tensor:
+        """Adds a layer; returns its output, of that precision. data: its attributes."""
         number = len(self.layers)
-        version = "opset4" if type == "Swish" else "opset1"
+        version = VERSIONS.get(type, "opset1")
+        output = Tensor(f'from-layer="{number}" from-port="{len(inputs)}"', sizes, of)
         text = f'\t\t<layer id="{number}" name="{type}.{number}" type="{type}" version="{version}">'
         if data:
             text += f"\n\t\t\t<data {data} />"
         if inputs:
-            ports = [port(i, sizes) for i, (_, sizes) in enumerate(inputs)]
+            ports = [port(i, tensor) for i, tensor in enumerate(inputs)]
             text += f"\n\t\t\t<input>{''.join(ports)}\n\t\t\t</input>"
-        if output:
+        if type != "Result":
             outgoing = port(len(inputs), output, f"{type}.{number}")
             text += f"\n\t\t\t<output>{outgoing}\n\t\t\t</output>"
         self.layers.append(f"{text}\n\t\t</layer>\n")
         self.edges += [
-            f'\t\t<edge {source} to-layer="{number}" to-port="{i}" />\n'
-            for i, (source, _) in enumerate(inputs)
+            f'\t\t<edge {tensor.source} to-layer="{number}" to-port="{i}" />\n'
+            for i, tensor in enumerate(inputs)
         ]
-        return f'from-layer="{number}" from-port="{len(inputs)}"'
+        return output
 
-    def constant(self, sizes: Sequence[int]) -> str:
-        shape, size = ", ".join(map(str, sizes)), 4 * math.prod(sizes)
-        offset = self.bytes
+    def constant(self, sizes: Sequence[int], of: str = "f32", width: int = 4) -> Tensor:
+        """Adds a constant of zeros. width: the bytes of an element."""
+        shape, size = ", ".join(map(str, sizes)), width * math.prod(sizes)
+        data = f'element_type="{of}" shape="{shape}" offset="{self.bytes}" size="{size}"'
         self.bytes += -(-size // 64) * 64
-        data = f'element_type="f32" shape="{shape}" offset="{offset}" size="{size}"'
-        return self.add("Const", data, [], sizes)
+        return self.add("Const", data, [], sizes, "FP32" if of == "f32" else "I64")
 
-    def block(self, source: str, column: str, width: int) -> str:
+    def integers(self, *numbers: int) -> Tensor:
+        """Adds a constant of these."""
+        self.values.append((self.bytes, struct.pack(f"<{len(numbers)}q", *numbers)))
+        return self.constant((len(numbers),), "i64", 8)
+
+    def growing_block(self, x: Tensor, column: Tensor) -> Tensor:
         """A product and a sum with constants, an activation, and a column more."""
-        sizes = (1, width)
-        rule = 'auto_broadcast="numpy"'
-        product = self.add(
-            "Multiply", rule, [(source, sizes), (self.constant(sizes), sizes)], sizes
+        rule, sizes = 'auto_broadcast="numpy"', x.sizes
+        product = self.add("Multiply", rule, [x, self.constant(sizes)], sizes)
+        total = self.add("Add", rule, [product, self.constant(sizes)], sizes)
+        active = self.add("Swish", "", [total], sizes)
+        return self.add("Concat", 'axis="1"', [active, column], (1, sizes[1] + 1))
+
+    def varied_block(self, x: Tensor, number: int) -> Tensor:
+        """A convolution, an image resized, and a product of matrices: sizes, orders and shapes are
+        constants."""
+        _, channels, rows, columns = x.sizes
+        wide, high, long = 3 + number * 7 % 61, 5 + number * 11 % 53, 4 + number % 7
+        filtered = self.add(
+            "Convolution",
+            f'strides="1, 1" dilations="1, 1" pads_begin="{number % 3}, 1" '
+            f'pads_end="0, {number % 4}" auto_pad="explicit"',
+            [x, self.constant((wide, channels, 1, 1))],
+            (1, wide, rows + number % 3, columns + 1 + number % 4),
         )
-        total = self.add("Add", rule, [(product, sizes), (self.constant(sizes), sizes)], sizes)
-        active = self.add("Swish", "", [(total, sizes)], sizes)
-        return self.add("Concat", 'axis="1"', [(active, sizes), (column, (1, 1))], (1, width + 1))
+        clamped = self.add(
+            "Clamp", f'min="-{number}.5" max="{number}.25"', [filtered], filtered.sizes
+        )
+        image = self.add(
+            "Interpolate",
+            'mode="nearest" shape_calculation_mode="sizes" '
+            'coordinate_transformation_mode="half_pixel" nearest_mode="floor" antialias="false" '
+            'pads_begin="0" pads_end="0" cube_coeff="-0.75"',
+            [clamped, self.integers(high, long), self.integers(2, 3)],
+            (1, wide, high, long),
+        )
+        last = self.add("Transpose", "", [image, self.integers(0, 2, 3, 1)], (1, high, long, wide))
+        flat = self.add(
+            "Reshape",
+            'special_zero="true"',
+            [last, self.integers(0, -1, wide)],
+            (1, high * long, wide),
+        )
+        product = self.add(
+            "MatMul",
+            'transpose_a="false" transpose_b="true"',
+            [flat, self.constant((wide + number % 5, wide))],
+            (1, high * long, wide + number % 5),
+        )
+        split = self.add(
+            "Reshape",
+            'special_zero="true"',
+            [product, self.integers(0, high, long, wide + number % 5)],
+            (1, high, long, wide + number % 5),
+        )
+        return self.add(
+            "Transpose",
+            "",
+            [split, self.integers(0, 3, 1, 2)],
+            (1, wide + number % 5, high, long),
+        )
+
+    def write(self, target: Path) -> Path:
+        target.write_text(
+            f'<?xml version="1.0"?>\n<net name="{target.stem}" version="11">\n'
+            f"\t<layers>\n{''.join(self.layers)}\t</layers>\n"
+            f"\t<edges>\n{''.join(self.edges)}\t</edges>\n</net>\n",
+            encoding="utf-8",
+        )
+        with open(target.with_suffix(".bin"), "wb") as weights:
+            for offset, value in self.values:
+                weights.seek(offset)
+                weights.write(value)
+            weights.truncate(self.bytes)
+        return target
+
+
+VERSIONS = {"Swish": "opset4", "Interpolate": "opset11"}
 
 
 def growing(layers: int, folder: Path) -> Path:
-    """A model of about so many layers, no two of which are alike."""
-    model, width = Growing(), 8
-    source = model.add("Parameter", f'shape="1,{width}" element_type="f32"', [], (1, width))
+    """A model of about so many layers, in which a tensor grows from block to block."""
+    model = Unlike()
+    x = model.add("Parameter", 'shape="1,8" element_type="f32"', [], (1, 8))
     column = model.constant((1, 1))
     while len(model.layers) < layers:
-        source = model.block(source, column, width)
-        width += 1
-    model.add("Result", "", [(source, (1, width))], ())
-    target = folder / f"growing_{layers}.xml"
-    target.write_text(
-        '<?xml version="1.0"?>\n<net name="growing" version="11">\n'
-        f"\t<layers>\n{''.join(model.layers)}\t</layers>\n"
-        f"\t<edges>\n{''.join(model.edges)}\t</edges>\n</net>\n",
-        encoding="utf-8",
-    )
-    with open(target.with_suffix(".bin"), "wb") as weights:
-        weights.truncate(model.bytes)
-    return target
+        x = model.growing_block(x, column)
+    model.add("Result", "", [x], ())
+    return model.write(folder / f"growing_{layers}.xml")
+
+
+def varied(layers: int, folder: Path) -> Path:
+    """A model of about so many layers of many types, in which small constants decide shapes."""
+    model = Unlike()
+    x = model.add("Parameter", 'shape="1,8,9,9" element_type="f32"', [], (1, 8, 9, 9))
+    number = 0
+    while len(model.layers) < layers:
+        x = model.varied_block(x, number)
+        number += 1
+    model.add("Result", "", [x], ())
+    return model.write(folder / f"varied_{layers}.xml")
 
 
 def main() -> None:
@@ -201,6 +286,7 @@ def main() -> None:
             *sorted(EXAMPLES.glob("*.xml")),
             *(repeated(EXAMPLES / "encoder.xml", layers, Path(made)) for layers in (3_000, 35_000)),
             growing(35_000, Path(made)),
+            varied(35_000, Path(made)),
         ]
         report(files, options.runs, processor_time=options.processor_time)
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def counted(count: int, noun: str) -> str:
     """`1 input`, `2 inputs`, `1,200 inputs`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def enumerated(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def with_article(noun: str) -> str:

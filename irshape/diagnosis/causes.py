@@ -10,6 +10,7 @@ from ..rule_ids import (
     CONSTANT_OUT_OF_RANGE,
     DANGLING_EDGE,
     DUPLICATE_EDGE,
+    DUPLICATE_ID,
     HUGE_TENSOR,
     INPUT_SHAPES,
     MISSING_EDGE,
@@ -34,17 +35,21 @@ from .groups import (
     of_replaced,
     of_wrong_inputs,
 )
+from .lost_blocks import of_torn_tags
 from .search import Search, of_values, without
 from .telling import as_grave, cause_as_finding, with_likely
 from .trials.stage import Stage
 from .trials.trial import of_layers
 from .trials.work import Work
 
+FIRST = 8
+"""Where the declaration of a document begins at most."""
 MAX_FINDINGS = 40
 """With more errors and warnings than this, no single slip is looked for."""
 MAX_TOLD = 8
 """With more causes than this, it is not asked whether one layer is behind several of them."""
 _OF_ELEMENTS = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
+_DOUBLED = (DUPLICATE_EDGE, DUPLICATE_ID)
 _ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE, PORT_MAP)
 """Rules of which a finding may stand at what belongs in another body."""
 _WIRED = (DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE)
@@ -110,6 +115,9 @@ def diagnose(
     if 1 < len(told) + len(rest) <= MAX_FINDINGS:
         told = of_replaced(model.source, told, rest)
         rest = without(rest, told)
+    if len(told) + len(rest) > 1:
+        told = of_torn_tags(model.source, told, rest)
+        rest = without(rest, told)
     if 1 < len(told) + len(rest) <= MAX_TOLD:
         from .suspects import of_suspects
 
@@ -158,8 +166,10 @@ def _causes(
     astray = len(context.results) > 1 and any(f.rule in _ASTRAY for f in graver)
     data = context.model.source.data
     comments = b"!" in data and b"<!--" in data  # a single byte is found far faster
+    comments = comments or data.find(b"<?", FIRST) >= 0
     in_text = comments or any(f.rule in _OF_ELEMENTS for f in graver)
-    if astray or in_text:
+    doubled = 1 < sum(finding.rule in _DOUBLED for finding in graver) <= MAX_FINDINGS
+    if astray or in_text or doubled:
         from .text.misplaced_elements import misplaced_cause
 
         misplaced = misplaced_cause(context, graver, work)

@@ -19,6 +19,7 @@ from ..rule_ids import (
     RuleId,
 )
 from ..rules import Context
+from ..spelling import enumerated
 from .candidate import Candidate, Diagnosis
 from .telling import changed_sizes, element_start, replaced_sizes
 
@@ -188,8 +189,8 @@ def of_attributes(
     for group in grouped_by_layer(findings, MISSING_ATTRIBUTE).values():
         if len(group) < 2:
             continue
-        names = [f"`{finding.fault.at}`" for finding in group]
-        message = f"the attributes {', '.join(names[:-1])} and {names[-1]} are missing"
+        names = enumerated(f"`{finding.fault.at}`" for finding in group)
+        message = f"the attributes {names} are missing"
         fault = group[0].fault._replace(message=message)
         told = group[0]._replace(fault=fault, related=tuple(group[1:]))
         causes = [diagnoses.get(id(finding)) for finding in group]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from ..formats.ir.edits import Edit, element_end
 from ..model.graph import Finding
@@ -12,8 +13,12 @@ from ..model.source import Source
 from ..rule_ids import (
     DANGLING_EDGE,
     DUPLICATE_EDGE,
+    MALFORMED_EDGE,
+    MALFORMED_ID,
     MISSING_BODY,
     MISSING_EDGE,
+    MISSING_LAYER_ATTRIBUTE,
+    MISSING_PRECISION,
     MISSING_RESULT,
     PORT_MAP,
     STRAY_TEXT,
@@ -29,6 +34,9 @@ _OF_TORN_LAYERS = ("IR116", "IR20")
 """Findings at a layer whose end is that of another one."""
 NEAR = 400
 """So many bytes from a text an edge is added that stood in its place."""
+SHOWN = 4
+"""So much is told of what is wrong in one tag."""
+_LACKING = (MALFORMED_EDGE, MISSING_LAYER_ATTRIBUTE, MALFORMED_ID, MISSING_PRECISION)
 SEVERAL = 3
 """So many ids in a row are those of a block of layers."""
 Path = tuple[str, ...]
@@ -44,6 +52,61 @@ def of_lost_blocks(
     yield from _of_lost_layers(context, findings)
     yield from _of_bodies(findings)
     yield from _of_stray_texts(source, findings, alone)
+
+
+def of_torn_tags(
+    source: Source, diagnoses: Sequence[Diagnosis], rest: Sequence[Finding]
+) -> list[Diagnosis]:
+    """What is wrong in one tag that lacks attributes is told once.
+
+    rest: findings without a cause.
+    """
+    every = [*diagnoses, *(Diagnosis(finding, (finding,), (), False) for finding in rest)]
+    tags: dict[int, list[Diagnosis]] = {}
+    for each in every:
+        tags.setdefault(element_start(source, each.finding.offset), []).append(each)
+    unfed = [each for each in every if each.finding.rule == MISSING_EDGE]
+    groups: dict[int, Diagnosis] = {}
+    for start, group in tags.items():
+        lead = next((each for each in group if each.finding.rule in _LACKING), None)
+        offsets = {each.finding.offset for each in group}
+        if len(group) > 1 and len(offsets) == 1 and start not in offsets:
+            groups |= dict.fromkeys(map(id, group), _of_one_attribute(group))
+            continue
+        if lead is None or len(group) < 2:
+            continue
+        messages = dict.fromkeys(each.finding.message for each in (lead, *group))
+        candidates = _at_once([each for each in group if each.candidates])
+        certain = all(each.certain for each in group)
+        also = unfed if lead.finding.rule == MALFORMED_EDGE and len(unfed) == 1 else []
+        fault = lead.finding.fault._replace(
+            message=f"the tag is damaged: {'; '.join(list(messages)[:SHOWN])}",
+            help="write it anew, as it was",
+        )
+        explained = tuple(finding for each in (*group, *also) for finding in each.explained)
+        told = lead.finding._replace(fault=fault, related=explained)
+        cause = Diagnosis(told, explained, candidates, certain and bool(candidates))
+        groups |= dict.fromkeys(map(id, (*group, *also)), cause)
+    return [each for each in diagnoses if id(each) not in groups] + list(
+        {id(each): each for each in groups.values()}.values()
+    )
+
+
+def _of_one_attribute(group: Sequence[Diagnosis]) -> Diagnosis:
+    """What several findings say of one attribute, told by the one that can be taken back."""
+    lead = next((each for each in group if each.candidates), group[0])
+    explained = tuple(finding for each in group for finding in each.explained)
+    return lead._replace(finding=lead.finding._replace(related=explained), explained=explained)
+
+
+def _at_once(causes: Sequence[Diagnosis]) -> tuple[Candidate, ...]:
+    """The first candidates of several causes as one; none if two of them change the same."""
+    firsts = [cause.candidates[0] for cause in causes]
+    edits = tuple(sorted(edit for first in firsts for edit in first.edits))
+    if not edits or any(later.start < edit.end for edit, later in pairwise(edits)):
+        return ()
+    change = ", ".join(dict.fromkeys(first.change for first in firsts))
+    return (firsts[0]._replace(edits=edits, change=change, becomes=None),)
 
 
 def _of_lost_edges(

@@ -243,6 +243,124 @@ SLIPS = {
     "a blank between attributes": Slip(
         put('" name="conv2"', '"name="conv2"'), code="IR001", says="no blank stands between"
     ),
+    "characters as in a URL": Slip(
+        put('<layer id="35" name', "<layer%20id=%2235%22 name"), code="IR001", says="as in a URL"
+    ),
+    "lines as in a mail": Slip(
+        lambda text: re.sub(
+            r'([^\n]*name="conv2")([^\n]*)',
+            lambda line: f"{line[1]}=\n{line[2]}".replace('="', '=3D"'),
+            text,
+            count=1,
+        ),
+        code="IR001",
+        says="as in a mail",
+    ),
+    "a line quoted as in a table": Slip(
+        lambda text: re.sub(
+            '([^\n]*name="conv2"[^\n]*)',
+            lambda line: '"' + line[1].replace('"', '""') + '"',
+            text,
+            count=1,
+        ),
+        code="IR001",
+        says="quoted as in a table",
+    ),
+    "the colours of a terminal": Slip(
+        put('name="conv2"', 'name="\x1b[01;31m\x1b[Kconv\x1b[m\x1b[K2"'),
+        code="IR001",
+        says="colours",
+    ),
+    "the markup of a page": Slip(
+        put('id="35" name', '<span class="hl">id</span>="35" name'), code="IR001", says="markup"
+    ),
+    "a line of a log inside a tag": Slip(
+        put('id="35" name', 'id="35" na[ INFO ] Read model took 12 ms\nme'),
+        code="IR001",
+        says="a line of a log",
+    ),
+    "a comment inside a tag": Slip(
+        put('id="35" name', 'id="35" <!-- was 34 --> name'), code="IR001", says="inside a tag"
+    ),
+    "the end of the text in UTF-16": Slip(
+        lambda text: text[:-200] + "".join(letter + "\0" for letter in text[-200:]),
+        code="IR001",
+        says="is UTF-16",
+    ),
+    "no blanks between attributes": Slip(
+        put(r'(<layer id="35") (name="[^"]*") (type="[^"]*") ', r"\1\2\3"),
+        code="IR001",
+        says="no blank stands between",
+    ),
+    "an attribute as an element": Slip(
+        put(
+            r'(<layer id="35" name="[^"]*" type="[^"]*") version="([^"]*)">',
+            r"\1><version>\2</version>",
+        ),
+        code="IR006",
+        says="<version> stands for an attribute",
+    ),
+    "a prefix of an element": Slip(
+        put(r'(name="conv2".*?)<data ([^>]*)>', r"\1<ir:data \2>"),
+        code="IR006",
+        says="<ir:data> is no element",
+    ),
+    "lines in a CDATA section": Slip(
+        put(r'(name="conv2".*?)(<input>.*?</input>)', r"\1<![CDATA[\2]]>"),
+        code="IR016",
+        says="in a CDATA section",
+    ),
+    "lines across elements in a CDATA section": Slip(
+        put(r'(name="conv2".*?)(</port>\s*</input>)', r"\1<![CDATA[\2]]>"),
+        code="IR001",
+        says="in a CDATA section",
+    ),
+    "an element as an instruction": Slip(
+        put(r'(name="conv2".*?)<data ([^>]*?)\s*/>', r"\1<?data \2?>"),
+        code="IR303",
+        says="written as an instruction",
+    ),
+    "the end of the layers two layers early": Slip(
+        lambda text: re.sub(
+            r"((?:\s*<layer (?:(?!<layer ).)*</layer>){2})(\s*</layers>)",
+            r"\2\1",
+            text,
+            flags=re.DOTALL,
+        ),
+        code="IR006",
+        says="</layers> stands before a <layer>",
+    ),
+    "the end of the net before its edges": Slip(
+        lambda text: text.replace("</net>\n", "").replace("</layers>", "</layers></net>"),
+        code="IR001",
+        says="</net> stands before parts of the net",
+    ),
+    "end tags exchanged": Slip(
+        put(r'(name="conv2".*?)</dim>(\s*)</port>', r"\1</port>\2</dim>"),
+        code="IR001",
+        says="stand in each other's place",
+    ),
+    "a piece of the text twice": Slip(
+        lambda text: text[:5000] + text[4900:], code="IR001", says="stands there twice"
+    ),
+    "bytes lost from one tag to another": Slip(
+        put(r'</output>\s*</layer>\s*<layer id="35" name', "</ou\0\0\0 name"),
+        code="IR001",
+        says="a part of a line is lost",
+    ),
+    "an edge of which little is left": Slip(
+        put(r'<edge from-layer="34"[^>]*>', '<edge from-layer="34" />'),
+        code="IR111",
+        says="the edge has no `from-port`, `to-layer` and `to-port`",
+    ),
+    "a conflict with blanks before its marks": Slip(
+        put(
+            r'([^\n]*<layer id=")35("[^\n]*\n)',
+            r"\t<<<<<<< a\n\g<1>35\2\t=======\n\g<1>36\2\t>>>>>>> b\n",
+        ),
+        code="IR001",
+        says="a merge conflict",
+    ),
     "a line twice": Slip(
         put(r'(name="conv2".*?)(<output>\s*)', r"\1\2\2"), code="IR001", says="is there twice"
     ),

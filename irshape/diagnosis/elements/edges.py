@@ -238,10 +238,32 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
             )
     if target is None and source is None:
         yield from _reordered_ends(scene, edge)
+        yield from _written_anew(scene, edge, finding)
     if target is None:
         yield from _to_elsewhere(scene, edge, finding.message)
         if edge.to_layer not in scene.by_id and source is not None:
             yield from _lost_result(scene, edge, finding, source)
+
+
+def _written_anew(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:
+    """In place of an edge without its ends, what feeds an input that no edge leads to."""
+    text = scene.source.data
+    start, stop = edge.offset, text.find(b">", edge.offset) + 1
+    for at, port in scene.unfed[:MAX_SOURCES]:
+        consumer = scene.layers[at]
+        for cost, other, output in likely_sources(scene, at, port):
+            source = scene.layers[other]
+            ends = (
+                f'from-layer="{source.id}" from-port="{output.id}" '
+                f'to-layer="{consumer.id}" to-port="{port.id}"'
+            )
+            closed = " />" if text.endswith(b" />", start, stop) else "/>"
+            edit = Edit(start, stop, f"<edge {ends}{closed}".encode(scene.source.encoding))
+            other_end = 0.0 if edge.from_layer in ("", source.id) else 0.2
+            yield Candidate(
+                *((edit,), ends, finding.message, start, consumer, (at,), (other,)),
+                cost=cost + other_end,
+            )
 
 
 def _lost_result(

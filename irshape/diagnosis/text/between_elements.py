@@ -19,6 +19,8 @@ _DECLARATION = re.compile(rb"<\?xml\b.*?\?>", re.DOTALL)
 _WHOLE_DECLARATION = re.compile(rb"""<\?xml version=(["'])1\.[01]\1[^<>?]*\?>""")
 _PLAIN_DECLARATION = b'<?xml version="1.0"?>\n'
 _END = re.compile(rb"</net\s*>")
+_GOES_ON = re.compile(rb"</net\s*>(?=\s*<(?:layers|edges|rt_info|meta_data)\b)")
+"""The end of the net before what belongs into it."""
 _MARK = b"\xef\xbb\xbf"
 """The mark of UTF-8 at the beginning of a file."""
 SHOWN = 40
@@ -74,7 +76,15 @@ def shown(text: bytes) -> str:
 def around_the_document(text: bytes) -> Iterator[Slip]:
     """What stands before the document or behind it is removed; its declaration is written anew."""
     edits = list(_around(text))
-    if edits:
+    early = _GOES_ON.search(text)
+    if early is not None:
+        end = len(text.rstrip())
+        close = b"" if text.endswith(b"</net>", 0, end) else b"\n</net>"
+        lead = len(text[: early.start()].rstrip())
+        moved = Edit(lead, early.end(), b""), Edit(end, end, close)
+        cause = "</net> stands before parts of the net"
+        yield Slip(moved, "it stands behind them", cause, early.start())
+    elif edits:
         yield _removed_around(text, edits)
     root = text.find(b"<net")
     before = text[: max(root, 0)]

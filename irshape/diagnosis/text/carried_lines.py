@@ -69,7 +69,7 @@ def _tear(structure: Structure) -> _Tear | None:
     around = list(opened)
     starts: list[int] = []
     tags: list[Tag | None] = []
-    states = [Place(tuple(name for name, _, _ in opened))]
+    states = [structure.place(opened)]
     is_broken = False
     while at < len(text) and len(starts) < REACH:
         end = text.find(b"\n", at) + 1 or len(text)

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from .format_tables import CHILDREN
-from .line_grammar import ATTRIBUTES, Place, Tag, tag_of
+from .line_grammar import ATTRIBUTES, NEUTRAL, Place, Tag, tag_of
 
 _NAMES: dict[str, tuple[str, ...]] = {
     **ATTRIBUTES,
@@ -25,11 +25,15 @@ _START = re.compile(rb"<([a-z_]+)(?=[\s/>])")
 _NUMBER = re.compile(rb"(?<![\w.])-?\d+(?![\w.])")
 _CONTAINERS = {name for name in CHILDREN if CHILDREN[name]} - {"layer", "port", "net"}
 _WITH_SLASH = ("edge", "data", "entry")
-_CLOSE = re.compile(rb"</([a-z_]+)>$")
+_END_OF_DIM = re.compile(rb"(?:^|[>\s])(-?\d+)\s*</dim>$")
+SHORTEST_END = 3
+"""So many bytes of the end of a tag tell which it is."""
+_UNKNOWN = b"<dim>-1</dim>"
 SHORT = 8
 """Of a line that is shorter, nothing may be meant."""
 ALIKE = 0.7
 """How alike a damaged name has to be to that of an attribute."""
+_NUMBERS = ("id", "from-layer", "from-port", "to-layer", "to-port")
 _OF_LAYERS = re.compile(rb'type="([^"]*)"')
 
 
@@ -47,7 +51,7 @@ class Around(NamedTuple):
 
 def mended(damaged: bytes, around: Around) -> Iterator[list[bytes]]:
     """The lines that a damaged one may have been, the likeliest first."""
-    line = damaged.strip()
+    line = damaged.translate(None, b"\0").strip()
     joined = re.sub(rb"\s*\r?\n\s*", b"", line)
     spaced = re.sub(rb"\s*\r?\n\s*", b" ", line)
     for whole in dict.fromkeys((joined, spaced, *_respelt(joined))):
@@ -88,27 +92,27 @@ def _key(name: str, parent: str) -> str | None:
 def _literals(line: bytes, place: Place) -> Iterator[bytes]:
     """Tags without attributes, and dimensions, of which a piece is lost, added or replaced."""
     parent = place.parent
-    known = [f"</{parent}>".encode()]
-    known += [f"<{n}>".encode() for n in CHILDREN.get(parent, ()) if n in _CONTAINERS]
-    if parent.endswith("port_map"):
-        known = known[:1]
+    known = _plain_tags(parent)
     if parent == "port":
         known += [b"<dim>%s</dim>" % n for n in dict.fromkeys(_NUMBER.findall(line))]
         known += [b"<dim>%s</dim>" % n for n in dict.fromkeys(re.findall(rb"\d+", line))]
+        known += [] if re.search(rb"\d", line) else [_UNKNOWN]  # which is then inferred
+        line = re.sub(rb"\s+", b"", line)
     scored = [(score, text) for text in known if (score := _changes(line, text)) is not None]
     for _, text in sorted(scored):
         yield text
 
 
+def _common(one: bytes, other: bytes) -> int:
+    """How many bytes two texts have in common at their beginning."""
+    both = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(both) if a != b), min(len(one), len(other)))
+
+
 def _changes(line: bytes, text: bytes) -> int | None:
     """How many characters differ if one piece was lost, added or replaced; None if more was."""
-    head = 0
-    while head < min(len(line), len(text)) and line[head] == text[head]:
-        head += 1
-    tail = 0
-    most = min(len(line), len(text)) - head
-    while tail < most and line[-1 - tail] == text[-1 - tail]:
-        tail += 1
+    head = _common(line, text)
+    tail = _common(line[head:][::-1], text[head:][::-1])
     kept = head + tail
     lost, more = len(text) - kept, len(line) - kept
     if kept >= 2 and (not more or not lost or (lost <= 2 and more <= 2 and kept >= 4)):
@@ -196,6 +200,8 @@ def _of_piece(piece: bytes, lost: list[str], *, is_last: bool) -> dict[str, byte
         return {}
     if not ends and attribute not in ("name", "type"):
         return {}  # its end may be lost
+    if attribute in _NUMBERS and not value.isdigit():
+        return {}
     return {attribute: value}
 
 
@@ -233,10 +239,14 @@ def _names_of_data(around: Around, line: bytes) -> tuple[str, ...]:
 
 
 def _two_tags(line: bytes, around: Around) -> Iterator[list[bytes]]:
-    """The beginning of one tag and the end of another."""
+    """The beginning of one tag and the end of another, between which tags may be lost."""
+    for text in _plain_tags(around.place.parent):
+        kept = _common(line, text)
+        if kept >= 2:
+            yield from ([text, second] for second in _seconds(line[kept:].strip(), around))
     opening = _START.match(line)
-    parent = around.place.parent
     name = opening[1].decode() if opening is not None else ""
+    parent = around.place.parent
     key = _key(name, parent)
     if opening is None or key is None or name not in CHILDREN.get(parent, ()):
         return
@@ -247,50 +257,31 @@ def _two_tags(line: bytes, around: Around) -> Iterator[list[bytes]]:
             break
         seen.add(match[1])
         end = match.end()
-    left, right = line[:end], line[end:]
-    if _CLOSE.search(right) is not None:
-        yield from _with_end_tag(left, right, (name, key), around)
-        return
-    if name == "layer":
-        yield from _with_inner(left, right, around)
-    elif right.strip(b" />"):
-        first = _rendered(left, name, key, around)
-        second = _rendered(right, name, key, around)
-        if first is not None and second is not None:
+    for second in _seconds(line[end:].strip(), around):
+        first = _rendered(line[:end], name, key, around._replace(following=tag_of(second)))
+        if first is not None:
             yield [first, second]
-    if b"<" in right:
-        last = right[right.rindex(b"<") :]
-        first = _rendered(left, name, key, around._replace(following=tag_of(last)))
-        if first is not None and tag_of(last) is not None:
-            yield [first, last]
 
 
-def _with_end_tag(
-    left: bytes, right: bytes, element: tuple[str, str], around: Around
-) -> Iterator[list[bytes]]:
-    """The second tag is an end tag; of a dimension, the size may be left."""
-    close = _CLOSE.search(right)
-    if close is None:
-        return
-    inner = close[1].decode()
-    tag = Tag(inner, inner != "dim", inner == "dim", -1, True)
-    first = _rendered(left, *element, around._replace(following=tag))
-    if first is None:
-        return
-    number = re.search(rb">(-?\d+)</dim>$", right)
-    if inner == "dim":
-        yield [first, b"<dim>%s</dim>" % number[1]] if number is not None else [first]
-    else:
-        yield [first, close[0]]
+def _plain_tags(parent: str) -> list[bytes]:
+    """The tags without attributes that may stand in an element, its end tag first."""
+    inner = CHILDREN.get(parent, ()) if not parent.endswith("port_map") else ()
+    return [f"</{parent}>".encode(), *(f"<{n}>".encode() for n in inner if n in _CONTAINERS)]
 
 
-def _with_inner(left: bytes, right: bytes, around: Around) -> Iterator[list[bytes]]:
-    """The second tag stands in the layer that the first one begins."""
-    first = _rendered(left, "layer", "layer", around._replace(following=None))
-    inside = around.place._replace(opened=(*around.place.opened, "layer"))
-    for other in CHILDREN["layer"]:
-        key = _key(other, "layer")
-        if key is not None and first is not None:
-            second = _rendered(right, other, key, around._replace(place=inside))
-            if second is not None:
-                yield [first, second]
+def _seconds(rest: bytes, around: Around) -> Iterator[bytes]:
+    """The tags of which what is left may be the end."""
+    size = _END_OF_DIM.search(rest)
+    if size is not None:
+        yield b"<dim>%s</dim>" % size[1]
+    last = rest[max(rest.rfind(b"<"), 0) :]
+    if tag_of(last) not in (None, NEUTRAL):
+        yield last
+    if len(rest) >= SHORTEST_END:
+        plain = (f"<{name}>".encode() for name in sorted(_CONTAINERS))
+        closing = (f"</{name}>".encode() for name in (*sorted(_CONTAINERS), "port", "layer"))
+        yield from (text for text in (*closing, *plain) if text.endswith(rest) and text != rest)
+    for name in ("port", "layer", "edge", "data"):
+        text = _rendered(rest, name, name, around)
+        if text is not None:
+            yield text

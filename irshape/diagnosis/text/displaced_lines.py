@@ -14,8 +14,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
+from ...spelling import counted
 from .damaged_lines import Around, mended
-from .format_tables import CHILDREN, KNOWN, NAME
+from .format_tables import CHILDREN, KNOWN
 from .line_grammar import NEUTRAL, Place, Tag, lines_of, step, tag_of, walk
 from .stray_text import Slip
 from .structure import Structure
@@ -32,9 +33,10 @@ MAX_TAGS = 4
 """So many tags may be added."""
 MAX_DAMAGED = 3
 """So many lines in a row may be no tags."""
+_CONTROLS = re.compile(rb"[\x00-\x1f]+")
+_WITH_PREFIX = re.compile(rb"</?([A-Za-z_][\w.:-]*)")
 _FREE = ("rt_info", "meta_data")
 """Elements that hold what they like."""
-_COMMENT = re.compile(rb"<!--((?:(?!-->).)*)-->", re.DOTALL)
 NEAR = 3
 """So many lines before the place where the order breaks may be another."""
 WIDTH = 40
@@ -68,7 +70,7 @@ class _Window:
         self.starts = [self.start]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line))
-        self.begin = Place(tuple(each[0] for each in opened))
+        self.begin = structure.place(opened)
 
     @cached_property
     def tags(self) -> list[Tag | None]:
@@ -150,7 +152,7 @@ def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bo
             break
     if end - start > BEHIND * LONGEST:
         return False
-    place: Place | None = Place(tuple(each[0] for each in opened))
+    place: Place | None = structure.place(opened)
     for line in lines_of(after[start:end]):
         tag = tag_of(line)
         place = step(place, tag) if place is not None and tag is not None else None
@@ -171,7 +173,6 @@ def first_break(structure: Structure, stopped: int) -> int | None:
 def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[Iterable[Slip]]:
     """What may be meant where the order of lines breaks, kind by kind, the least change first."""
     yield _in_names(structure, places)
-    yield _in_comments(structure, places)
     window = _Window(structure, places)
     if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
         return
@@ -186,18 +187,6 @@ def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[
     for _, ways in groupby(_exchanges(window), key=lambda row: row.moved):
         yield _moved(window, list(ways))
     yield _exchanged(window)
-
-
-def _in_comments(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
-    """Lines near a place stand in a comment, with the tags that others lack."""
-    text = structure.text
-    start = structure.before(min(places))[0]
-    for comment in _COMMENT.finditer(text, start, max(places) + BEHIND * WIDTH):
-        begin, end = comment.span(1)
-        if NAME.search(text, begin, end):
-            edits = Edit(comment.start(), begin, b""), Edit(end, comment.end(), b"")
-            cause = "a part of the model stands in a comment"
-            yield Slip(edits, "it is no comment", cause, comment.start(), doubtful=True)
 
 
 def _indent(line: bytes) -> bytes:
@@ -231,12 +220,10 @@ def _mended(window: _Window) -> Iterator[Slip]:
     before = window.states[first]
     start = window.starts[first]
     for pieces in mended(damaged, Around(before, following, window.text, start)):
-        lines = [_with_id(line, before, window, first) for line in pieces]
-        tags = [tag_of(line) for line in lines]
-        if None in tags:
-            continue
-        added = _fitted(window, before, tags, last)
-        if added is None:
+        lines = next(_in_between(window, before, pieces, first), None)
+        tags = [tag_of(line) for line in lines or ()]
+        added = _fitted(window, before, tags, last) if lines is not None else None
+        if lines is None or added is None:
             continue
         indent = _indent(window.lines[first])
         whole = b"".join(indent + line + b"\n" for line in (*lines, *added))
@@ -245,6 +232,27 @@ def _mended(window: _Window) -> Iterator[Slip]:
         cause = f"a part of a line is lost, or something else stands there: {_shown(damaged)}"
         change = f"it becomes {shown}" if lines else "it is removed"
         yield Slip((edit,), change, cause, start + len(_indent(damaged)), doubtful=True)
+
+
+def _in_between(
+    window: _Window, before: Place, pieces: Sequence[bytes], at: int
+) -> Iterator[list[bytes]]:
+    """Some tags, of which each may stand behind the one before, and others between two of them."""
+    if not pieces:
+        yield []
+        return
+    rest, line = pieces[1:], _with_id(pieces[0], before, window, at)
+    tag = tag_of(line)
+    ways: list[list[bytes]] = [[]]
+    if tag is not None and step(before, tag) is None:
+        ways = list(_bridges(before, tag, window, at)) if len(pieces) == 1 else []
+    for texts in ways:
+        count, place = walk(before, [tag_of(text) for text in texts])
+        line = _with_id(pieces[0], place, window, at)
+        tag = tag_of(line)
+        behind = step(place, tag) if tag is not None and count == len(texts) else None
+        for others in _in_between(window, behind, rest, at) if behind is not None else ():
+            yield [*texts, line, *others]
 
 
 def _with_id(line: bytes, before: Place, window: _Window, at: int) -> bytes:
@@ -260,8 +268,8 @@ def _with_id(line: bytes, before: Place, window: _Window, at: int) -> bytes:
 
 
 def _shown(text: bytes) -> str:
-    words = b" ".join(text.split())[:60].decode("utf-8", "replace")
-    return f"`{words}`"
+    words = _CONTROLS.sub("…".encode(), b" ".join(text.split()))
+    return f"`{words[:60].decode('utf-8', 'replace')}`"
 
 
 def _fitted(
@@ -403,18 +411,19 @@ def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
     text = structure.text
     start = structure.before(min(places))[0]
     names: dict[bytes, int] = {}
-    for match in NAME.finditer(text, start, max(places) + BEHIND * WIDTH):
-        names.setdefault(match[2], match.start())
+    for match in _WITH_PREFIX.finditer(text, start, max(places) + BEHIND * WIDTH):
+        names.setdefault(match[1], match.start())
     for name, first in names.items():
         wrong = name.decode("ascii", "replace")
-        near = get_close_matches(wrong.lower(), KNOWN, 1, ALIKE) if wrong not in KNOWN else []
+        own = wrong.lower().rpartition(":")[2]
+        near = get_close_matches(own, KNOWN, 1, ALIKE) if wrong not in KNOWN else []
         if not near:
             continue
         pattern = re.compile(rb"(?<=<)(?P<close>/?)%s(?=[\s/>])" % re.escape(name))
         tags = list(pattern.finditer(text))
-        if 1 < len(tags) <= MOST_NAMES:
+        if (":" in wrong or len(tags) > 1) and len(tags) <= MOST_NAMES:
             edits = tuple(Edit(tag.end(1), tag.end(), near[0].encode()) for tag in tags)
-            cause = f"<{wrong}> is no element of an IR; it stands in {len(tags)} tags"
+            cause = f"<{wrong}> is no element of an IR; it stands in {counted(len(tags), 'tag')}"
             yield Slip(edits, f"<{wrong}> becomes <{near[0]}>", cause, first, doubtful=True)
             words = list(re.finditer(re.escape(name), text))
             if len(tags) < len(words) <= MOST_NAMES:

@@ -18,7 +18,6 @@ _PLAIN = re.compile(rb"""(?: [\w.:-]++="[^"<>]*+")*+ ?+""")
 _PLAIN_NAME = re.compile(rb""" ([\w.:-]++)="[^"]*+\"""")
 _OPEN_VALUE = re.compile(rb"""=\s*"([^"=<>]*?)(?=\s+[\w.:-]+\s*=\s*"|\s*/?>|\s*\?>|$)(?!")""")
 _BARE_VALUE = re.compile(rb"""=\s*([^"'\s=<>/][^"'\s<>]*)(["'])""")
-_NO_BLANK = re.compile(rb"""=\s*(?:"[^"<>]*"|'[^'<>]*')(?=[A-Za-z_])""")
 _FREE = b" \t\r\n/"
 _LOST_EQUALS = re.compile(rb"""\s([A-Za-z_][\w:-]*)(?=["'])""")
 _OTHER_QUOTE = re.compile(rb"""=\s*(?:"[^"'<>=]*(')|(')[^"'<>=]*")(?=\s|/?>)""")
@@ -93,9 +92,6 @@ def _of_attributes(text: bytes, start: int, end: int, name: str) -> Iterator[Sli
             cause = f"<{name}> has the attribute {attribute} twice"
             yield Slip((edit,), f"the second {attribute} is removed", cause, start)
         seen.setdefault(match[1], match[2])
-    for match in _NO_BLANK.finditer(text, start, end):
-        cause = f"no blank stands between two attributes of <{name}>"
-        yield Slip((Edit(match.end(), match.end(), b" "),), "a blank is added", cause, start)
     for match in _NO_VALUE.finditer(text, start, end):
         shown = match[1].decode("ascii", "replace")
         lacking = f"the attribute {shown} of <{name}> has no value"

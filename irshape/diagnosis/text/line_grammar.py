@@ -7,19 +7,25 @@ between texts of which each is well-formed.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from .format_tables import BODIES, CHILDREN, KNOWN
 
+_ATTRIBUTE = rb"""\s+[\w.:-]++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')"""
 _WHOLE = re.compile(
-    rb"\s*<(?:dim>\s*-?\d+\s*</dim"
-    rb"|(?P<close>/)?(?P<name>[A-Za-z_][\w.-]*)(?P<attributes>(?:\s+[\w.:-]+=\"[^\"<]*\")*)"
-    rb"\s*(?P<empty>/)?)>\s*"
+    rb"\s*<(?:dim\s*>\s*-?\d+\s*</dim"
+    rb"|(?P<close>/)?(?P<name>[A-Za-z_][\w.-]*)(?P<attributes>(?:%s)*+)\s*(?P<empty>/)?)\s*>\s*"
+    % _ATTRIBUTE
 )
-_ID = re.compile(rb"\sid=\"(\d{1,18})\"")
+_LAYER_OR_BODY = re.compile(
+    rb"""<layer\b[^<>]*?\sid\s*=\s*["'](\d{1,18})["']|<(/?)(?:%s)\b""" % "|".join(BODIES).encode()
+)
+_ID = re.compile(rb"""\sid\s*=\s*["'](\d{1,18})["']""")
 _SECTIONS = {"data": 1, "input": 2, "output": 3}
-_NAME = re.compile(rb"\s([\w.:-]+)=")
+_NAME = re.compile(_ATTRIBUTE.replace(b"[\\w.:-]++", b"([\\w.:-]++)"))
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "layer": ("id", "name", "type", "version", "output_names"),
     "port": ("id", "precision", "names"),
@@ -45,7 +51,7 @@ DIM = Tag("dim", False, True, -1, True)
 
 NEUTRAL = Tag("", False, True, -1, True)
 """An empty line, or a comment."""
-_PASSED = re.compile(rb"\s*(?:<!--(?:(?!-->).)*-->|<\?[^<>]*\?>)?\s*", re.DOTALL)
+_PASSED = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<!--(?:(?!-->).)*-->|<\?[^<>]*\?>)?\s*", re.DOTALL)
 _BETWEEN = re.compile(rb"(?<=>)(?=[ \t]*<)")
 
 
@@ -86,6 +92,9 @@ def _is_complete(name: str, attributes: bytes) -> bool:
     return "id" in names and names <= set(known) and (name == "port" or "version" in names)
 
 
+Jumps = frozenset[tuple[int, int]]
+
+
 class Place(NamedTuple):
     """What is known at the beginning of a line."""
 
@@ -99,6 +108,8 @@ class Place(NamedTuple):
     """The id of the next layer; -1 where that is not known."""
     outer: tuple[tuple[int, int, int], ...] = ()
     """The last three of the layers around the body."""
+    jumps: Jumps = frozenset()
+    """The ids that stand behind each other without being counted on."""
 
     @property
     def parent(self) -> str:
@@ -121,7 +132,8 @@ def step(place: Place, tag: Tag) -> Place | None:
         return None
     inner = place if tag.empty else place._replace(opened=(*opened, tag.name))
     if tag.name == "layer":
-        if tag.number >= 0 and place.layer >= 0 and tag.number != place.layer:
+        is_next = tag.number == place.layer or (place.layer - 1, tag.number) in place.jumps
+        if tag.number >= 0 and place.layer >= 0 and not is_next:
             return None
         following = tag.number + 1 if tag.number >= 0 else -1
         return inner._replace(section=0, port=0, layer=following)
@@ -143,8 +155,32 @@ def _closed(place: Place, tag: Tag) -> Place | None:
         return None
     if tag.name in BODIES:
         section, port, layer = place.outer[-1] if place.outer else (-1, -1, -1)
-        return Place(place.opened[:-1], section, port, layer, place.outer[:-1])
+        return Place(place.opened[:-1], section, port, layer, place.outer[:-1], place.jumps)
     return place._replace(opened=place.opened[:-1])
+
+
+def jumps_of(text: bytes) -> Jumps:
+    """Where a layer stands behind another, and those with the ids between them elsewhere."""
+    bodies: list[list[int]] = [[]]
+    open_bodies = bodies[:]
+    for match in _LAYER_OR_BODY.finditer(text):
+        if match[1] is not None:
+            open_bodies[-1].append(int(match[1]))
+        elif match[2]:
+            open_bodies = open_bodies[:-1] or [[]]
+        else:
+            open_bodies.append([])
+            bodies.append(open_bodies[-1])
+    return frozenset(jump for ids in bodies for jump in _jumps(ids))
+
+
+def _jumps(ids: list[int]) -> Iterator[tuple[int, int]]:
+    far = [(one, later) for one, later in pairwise(ids) if later != one + 1]
+    count = Counter(ids) if far else Counter[int]()
+    for one, later in far:
+        alone = count[one] == count[later] == 1
+        if alone and one + 1 in count and (not later or later - 1 in count):
+            yield one, later
 
 
 def walk(place: Place, tags: Sequence[Tag | None]) -> tuple[int, Place]:

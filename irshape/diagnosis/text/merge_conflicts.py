@@ -17,13 +17,14 @@ from ..trials.nearby import problems_around
 from .rereading import Rereading, graver_findings
 from .stray_text import Slip, edited
 
+_END = rb"(?: [^\n]*)?\r?\n"
+_SIDE = rb"(?:(?![ \t]*[<|=>]{7})[^\n]*\n)*"
+_LATER = rb"[ \t]*={7} *\r?\n(?P<theirs>%s)[ \t]*>{7}(?: [^\n]*)?(?:\n|$)" % _SIDE
 _CONFLICT = re.compile(
-    rb"^<{7}(?: [^\n]*)?\n(?P<ours>(?:(?![<|=>]{7})[^\n]*\n)*)"
-    rb"(?:\|{7}(?: [^\n]*)?\n(?:(?![<=>]{7})[^\n]*\n)*)?"
-    rb"={7} *\r?\n(?P<theirs>(?:(?![<|=>]{7})[^\n]*\n)*)>{7}(?: [^\n]*)?(?:\n|$)",
+    rb"^[ \t]*<{7}%s(?P<ours>%s)(?:[ \t]*\|{7}%s%s)?%s" % (_END, _SIDE, _END, _SIDE, _LATER),
     re.MULTILINE,
 )
-_HALF = re.compile(rb"^={7} *\r?\n(?P<theirs>(?:(?![<|=>]{7})[^\n]*\n)*)>{7}(?: [^\n]*)?\n", re.M)
+_HALF = re.compile(rb"^%s" % _LATER, re.MULTILINE)
 _SIDES = ("ours", "theirs")
 MAX_TRIED = 8
 """How many choices of sides are tried; with more conflicts, one side is kept in all of them."""

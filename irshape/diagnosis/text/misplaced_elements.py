@@ -19,6 +19,7 @@ from ...model.graph import Body, Finding, Layer
 from ...model.ids import is_number
 from ...rule_ids import (
     DANGLING_EDGE,
+    DUPLICATE_EDGE,
     DUPLICATE_ID,
     MISSING_EDGE,
     MISSPELT_ELEMENT,
@@ -33,18 +34,23 @@ from ..trials.trial import take
 from ..trials.work import Work
 from .between_elements import without_texts
 from .displaced_lines import in_displaced_lines, is_in_order
+from .format_tables import KNOWN
 from .merge_conflicts import half_a_conflict
+from .repeated import in_repeated_pieces
 from .rereading import Rereading, graver_findings
-from .stray_text import Slip, edited
+from .stray_text import Slip, edited, hidden, instructions
 from .wrong_body import in_the_wrong_body
 
 _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
-_COMMENTED = re.compile(
-    rb"<!--(\s*)(?=</?(?:layer|edge|port|dim|data|input|output)\b)(?:(?!-->).)*?>(\s*)-->",
-    re.DOTALL,
+_OPEN_TAG = re.compile(rb"(<[\w.-]+(?:\s[^<>]*)?)(?<!/)>\s*")
+_AS_ELEMENT = re.compile(
+    rb"<(?!(?:%s)>)([\w.:-]+)>([^<>\"]*)</\1\s*>\s*" % "|".join(KNOWN).encode()
 )
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _TOO_MANY = (DUPLICATE_ID, UNREACHABLE_LAYER, MISSING_EDGE)
+_DOUBLED = (DUPLICATE_EDGE, DUPLICATE_ID, REPEATED_ELEMENT)
+PIECES = 4
+"""How many pieces that stand there twice are tried."""
 DISPLACED = 8
 """In how many ways lines are put elsewhere."""
 MAX_TRIED = 6
@@ -60,11 +66,21 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     rereading, data = Rereading(context), context.model.source.data
     places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
     repeated = [finding.offset for finding in graver if finding.rule == REPEATED_ELEMENT]
+    doubled = [finding.offset for finding in graver if finding.rule in _DOUBLED]
+    pieces = [
+        islice(in_repeated_pieces(rereading.structure, doubled[:2], of_lines=each), PIECES)
+        for each in (True, False)
+        if len(doubled) > 1 or repeated
+    ]
+    cause = _explaining(rereading, graver, chain.from_iterable(pieces), work)
+    if cause is not None and len(cause.explained) == len(graver):
+        return cause
     in_text = chain(
         _pasted(data, places[:1]),
-        _twice(data, repeated[:1]),
+        _of_the_next_layer(data, repeated[:1]),
+        _as_attributes(data, places[:1]),
         _of_structure(rereading, places),
-        _in_comments(data),
+        _hidden(data),
     )
     of_bodies = in_the_wrong_body(context, graver)
     for slips in (in_text, _in_another_body(context, graver), of_bodies):
@@ -128,20 +144,13 @@ def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]
     yield from others
 
 
-def _twice(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
-    """An element stands behind another with the same words."""
+def _of_the_next_layer(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
+    """A second element of its kind in a layer is one of the next."""
     for place in places:
         end, name = element_end(text, place), re.compile(rb"<[\w.-]+").match(text, place)
         if end < 0 or name is None:
             continue
-        first = text.rfind(name[0], 0, place)
-        stop = element_end(text, first) if first >= 0 else -1
-        if 0 <= stop <= place and text[first:stop].split() == text[place:end].split():
-            shown = name[0].decode("ascii", "replace")
-            lead = len(text[:place].rstrip())
-            edit, cause = Edit(lead, end, b""), f"{shown}> and what is in it stands there twice"
-            yield Slip((edit,), "the second is removed", cause, place)
-        elif (layer := text.find(b"<layer ", end)) >= 0:
+        if (layer := text.find(b"<layer ", end)) >= 0:
             lead, put = len(text[:place].rstrip()), text.find(b">", layer) + 1
             shown = name[0].decode("ascii", "replace")
             edits = Edit(lead, end, b""), Edit(put, put, text[lead:end])
@@ -168,18 +177,29 @@ def _pasted(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
             yield Slip((edit,), "it is removed", cause, place)
 
 
-def _in_comments(text: bytes) -> Iterator[Slip]:
-    """An element that stands in a comment is one of the model."""
-    if b"<!--" not in text:
-        return
-    comments = list(_COMMENTED.finditer(text))
-    if len(comments) > MAX_COMMENTS:
-        return
-    for match in comments:
-        name = re.match(rb"\w+", text[match.end(1) + 1 :])
-        shown = name[0].decode() if name is not None else ""
-        edits = Edit(match.start(), match.end(1), b""), Edit(match.start(2), match.end(), b"")
-        yield Slip(edits, "it is no comment", f"a <{shown}> stands in a comment", match.start())
+def _hidden(text: bytes) -> list[Slip]:
+    """Elements that stand in a comment or a CDATA section; none if many do, on purpose."""
+    slips = [*hidden(text, 0, len(text)), *instructions(text, 0, len(text))]
+    return slips if len(slips) <= MAX_COMMENTS else []
+
+
+def _as_attributes(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
+    """Elements at the beginning of another are written for its attributes."""
+    for place in places:
+        end = text.rfind(b"<", 0, place)
+        tag = _OPEN_TAG.match(text, end) if end >= 0 else None
+        written, behind = [], tag.end() if tag is not None else 0
+        while tag is not None and (match := _AS_ELEMENT.match(text, behind)) is not None:
+            written.append(match)
+            behind = match.end()
+        if tag is None or not written:
+            continue
+        words = b"".join(b' %s="%s"' % (each[1], each[2].strip()) for each in written)
+        at = tag.end(1)
+        edits = Edit(at, at, words), Edit(tag.end(), behind, b"")
+        shown = words.decode("utf-8", "replace").strip()
+        cause = f"<{written[0][1].decode('utf-8', 'replace')}> stands for an attribute"
+        yield Slip(edits, f"{shown} stands in the tag", cause, tag.start())
 
 
 def _in_another_body(context: Context, graver: Sequence[Finding]) -> Iterator[Slip]:

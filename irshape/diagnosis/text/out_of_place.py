@@ -23,6 +23,7 @@ def misplaced(name: str, parent: str) -> bool:
 
 def out_of_place(text: bytes, tag: re.Match[bytes], opened: list[Opened]) -> Iterator[Slip]:
     """What may be meant where a start tag stands in an element that cannot hold it."""
+    yield from _ended_early(text, tag, opened[-1][0])
     yield from _ended_late(text, tag, opened)
     yield from _moved(text, tag, opened)
 
@@ -52,6 +53,20 @@ def closed_at_once(text: bytes, tag: re.Match[bytes]) -> Iterator[Slip]:
     stop = _end_of_run(text, tag.start(), holder)
     close = Edit(stop, stop, f"</{holder}>".encode())
     yield Slip((slash, close), f"{change}, and </{holder}> is added", cause, start, doubtful=True)
+
+
+def _ended_early(text: bytes, tag: re.Match[bytes], parent: str) -> Iterator[Slip]:
+    """The end tag of the element before stands too early: what follows belongs into it."""
+    name, behind = tag[2].decode(), _rstripped(text, tag.start())
+    for holder in CHILDREN[parent]:
+        close = f"</{holder}>".encode()
+        if name in CHILDREN.get(holder, ()) and text.endswith(close, 0, behind):
+            lead = _rstripped(text, behind - len(close))
+            stop = _end_of_run(text, tag.start(), holder)
+            edits = Edit(lead, behind, b""), Edit(stop, stop, text[lead:behind])
+            cause = f"</{holder}> stands before a <{name}> that belongs into it"
+            at = behind - len(close)
+            yield Slip(edits, f"</{holder}> stands behind it", cause, at, doubtful=True)
 
 
 def _ended_late(text: bytes, tag: re.Match[bytes], opened: list[Opened]) -> Iterator[Slip]:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
 
-_BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 _CURLY = rb"\xe2\x80[\x98-\x9f]"
-_CURLY_QUOTES = re.compile(rb"=\s*(%s)[^\"'<>=]*?(%s)" % (_CURLY, _CURLY))
 _ODD_BLANK = re.compile(
     rb"\xc2\xa0|\xe1\x9a\x80|\xe2\x80[\x80-\x8b\xaf]|\xe2\x81\x9f|\xe3\x80\x80|\xef\xbb\xbf"
 )
-_IN_TAG = re.compile(rb"""<[A-Za-z][^<>"']*(?:(?:"[^"<>]*"|'[^'<>]*')[^<>"']*)*>""")
-_QUOTED = re.compile(rb"""("[^"<>]*"|'[^'<>]*')""")
-_ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w*);")
+_QUOTED = re.compile(rb""""[^"<>]*"|'[^'<>]*'""")
 _BLANKS = ("nbsp", "ensp", "emsp", "thinsp", "zwnj", "zwj", "shy")
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 _MARKS = (b"<" * 7, b"=" * 7, b">" * 7)
 _CONFLICT_MARK = re.compile(rb"^(<{7}|={7}|>{7})( [^\n]*)?\r?\n", re.MULTILINE)
+_MODEL = rb"(layer|edge|port|dim|data|input|output)\b"
+_HIDDEN = re.compile(
+    rb"((?:<!--|<!\[CDATA\[)\s*)(?=</?%s)(?:(?!-->|\]\]>).)*?>(\s*(?:-->|\]\]>))" % _MODEL,
+    re.DOTALL,
+)
+_INSTRUCTION = re.compile(rb"<\?/?%s[^<>]*(\?)>" % _MODEL)
 _ENCODING = re.compile(rb"""(<\?xml\b[^>]*?encoding\s*=\s*["'])([^"']*)""")
 _DECLARATION = re.compile(rb"<\?xml\b[^<>]*\?>\s*")
 FIRST = 8
@@ -30,8 +31,6 @@ _TOO_MUCH = re.compile(rb"[<>=&/;,]|(?<=<)[0-9]")
 _FOR_BLANK = re.compile(rb'(?<=")([!-~])(?=[a-z_-]+=")')
 BESIDE = 6
 """So many bytes around the place where a parser stops one character is looked for."""
-FEW = 8
-"""With more characters than this that are wrong, the file is another one."""
 
 
 class Slip(NamedTuple):
@@ -56,22 +55,162 @@ def edited(text: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join((*parts, text[at:]))
 
 
-def in_characters(text: bytes) -> Iterator[Slip]:
+class _Notation(NamedTuple):
+    """How something other than XML writes what is meant."""
+
+    pattern: re.Pattern[bytes]
+    put: Callable[[re.Match[bytes]], bytes]
+    cause: str
+    change: str
+
+
+def _nothing(match: re.Match[bytes]) -> bytes:
+    return b""
+
+
+def _entity(match: re.Match[bytes]) -> bytes:
+    """What an entity of HTML stands for; nothing for a blank that is not between attributes."""
+    from html.entities import html5
+
+    name = match[1].decode("ascii", "replace")
+    if name not in _BLANKS:
+        return html5.get(f"{name};", f"&amp;{name};").encode()
+    return b" " if _is_between_attributes(match) else b""
+
+
+def _is_between_attributes(match: re.Match[bytes]) -> bool:
+    tag = match.string[match.string.rfind(b"<", 0, match.start()) : match.start()]
+    outside = _QUOTED.sub(b"", tag)
+    return outside.startswith(b"<") and not any(mark in outside for mark in (b">", b'"', b"'"))
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    return b" " if _is_between_attributes(match) else match[0]
+
+
+def _in_latin(match: re.Match[bytes]) -> bytes:
+    return match[0] if match[1] is None else chr(match[1][0]).encode()
+
+
+def _in_utf16(match: re.Match[bytes]) -> bytes:
+    return match[0].decode("utf-16-be" if match[0][0] == 0 else "utf-16-le").encode()
+
+
+_NOT_IN_XML = (
+    _Notation(
+        _ODD_BLANK,
+        _blank,
+        "a blank between attributes is no blank of XML",
+        "it becomes a blank",
+    ),
+    _Notation(
+        re.compile(
+            rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|([\x80-\xff])"
+        ),
+        _in_latin,
+        "the byte {code} is no UTF-8; as Latin-1 it is '{new}'",
+        "it is written in UTF-8",
+    ),
+    _Notation(
+        re.compile(rb"&(?!#?\w+;)"),
+        lambda match: b"&amp;",
+        "a text has a bare &",
+        "& becomes &amp;",
+    ),
+    _Notation(
+        re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w*);"),
+        _entity,
+        "XML knows no entity {old}",
+        "{old} {becomes}",
+    ),
+    _Notation(
+        re.compile(rb"=\s*%s([^\"'<>=]*?)%s" % (_CURLY, _CURLY)),
+        lambda match: b'="%s"' % match[1],
+        "a value stands in typographic quotes",
+        "the quotes become straight",
+    ),
+    _Notation(
+        re.compile(rb"(?:[\t\n\r -~]\0){8,}|(?:\0[\t\n\r -~]){8,}"),
+        _in_utf16,
+        "a part of the text is UTF-16",
+        "it becomes UTF-8",
+    ),
+    _Notation(
+        re.compile(rb"\x1b\[[0-9;]*[A-Za-z]"),
+        _nothing,
+        "the text has codes for the colours of a terminal",
+        "they are removed",
+    ),
+    _Notation(
+        re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]+"),
+        _nothing,
+        "the text has the control character {code}",
+        "it is removed",
+    ),
+)
+"""What stands in no XML, so that it is wrong wherever it stands."""
+_NOT_IN_TAGS = (
+    _Notation(
+        re.compile(rb"%(2[02CF]|3[CDE])", re.IGNORECASE),
+        lambda match: bytes.fromhex(match[1].decode()),
+        "characters are written as in a URL: `{old}`",
+        "they become what they stand for",
+    ),
+    _Notation(
+        re.compile(rb"=3D|=\r?\n"),
+        lambda match: b"=" if match[0] == b"=3D" else b"",
+        "lines are written as in a mail: `=3D` for `=`",
+        "they become what they stand for",
+    ),
+    _Notation(
+        re.compile(rb"(?<==)(\"[^\"<>]*\"|'[^'<>]*')(?=[A-Za-z_])"),
+        lambda match: match[0] + b" ",
+        "no blank stands between two attributes",
+        "a blank is added",
+    ),
+    _Notation(
+        re.compile(rb"^\"([^\n]*)\"(?=\r?$)", re.MULTILINE),
+        lambda match: match[1].replace(b'""', b'"'),
+        "a line is quoted as in a table",
+        "its quotes become those of XML",
+    ),
+    _Notation(
+        re.compile(
+            rb"(?:\[ ?[A-Z]+ ?\]|\b(?:DEBUG|INFO|WARN(?:ING)?|ERROR)\b|\d{4}-\d\d-\d\d[ T])[^\n]*\n"
+        ),
+        _nothing,
+        "a line of a log stands here",
+        "it is removed",
+    ),
+    _Notation(
+        re.compile(rb"</?(?:span|mark|font|strong|code|em|[biu])\b[^<>]*>|\*\*|`"),
+        _nothing,
+        "the markup of another document stands here: `{old}`",
+        "it is removed",
+    ),
+    _Notation(
+        re.compile(rb"(?<=[\w\"'/])[ \t]{0,9}<!--[^<>]*-->(?=[^<>]*>)| ?/\*[^<>*]*\*/"),
+        _nothing,
+        "a comment stands inside a tag",
+        "it is removed",
+    ),
+)
+"""What a value may have, so that it is wrong only around the place where a text goes wrong."""
+
+
+def in_characters(text: bytes, near: tuple[int, int] = (0, 0)) -> Iterator[Slip]:
     """Characters that XML does not take as they are, and a line that a merge left.
 
-    A bare `&`, quotes of a word processor, control characters, letters of another encoding.
+    near: around the place where the text goes wrong.
     """
-    if b"&" in text:
-        yield from _in_references(text)
+    is_plain = text.isascii() and len(text.translate(None, _CONTROLS)) == len(text)
+    if not is_plain or b"&" in text:
+        for notation in _NOT_IN_XML:
+            yield from _rewritten(text, notation, 0, len(text))
     yield from _in_declaration(text)
-    if not text.isascii():
-        yield from _in_other_letters(text)
-    control = []
-    if len(text.translate(None, _CONTROLS)) < len(text):
-        control = [Edit(match.start(), match.end(), b"") for match in _CONTROL.finditer(text)]
-    if 0 < len(control) <= FEW:
-        cause = f"the text has the control character {text[control[0].start]:#04x}"
-        yield Slip(tuple(control), "it is removed", cause, _element(text, control[0]))
+    for notation in _NOT_IN_TAGS:
+        for slip in _rewritten(text, notation, *near):
+            yield slip._replace(doubtful=True)
     if not any(mark in text for mark in _MARKS):
         return
     marks = list(_CONFLICT_MARK.finditer(text))
@@ -81,33 +220,22 @@ def in_characters(text: bytes) -> Iterator[Slip]:
         yield Slip((edit,), "the line is removed", cause, edit.start)
 
 
-def _in_references(text: bytes) -> Iterator[Slip]:
-    """A bare `&`, and entities that XML does not know."""
-    bare = [Edit(match.start(), match.end(), b"&amp;") for match in _BARE_AMPERSAND.finditer(text)]
-    if bare:
-        yield Slip(tuple(bare), "& becomes &amp;", "a text has a bare &", _element(text, bare[0]))
-    entities = list(_ENTITY.finditer(text))
-    if entities:
-        yield _without_entities(text, entities)
-
-
-def _in_other_letters(text: bytes) -> Iterator[Slip]:
-    """Blanks and quotes that are none of XML, and letters of another encoding."""
-    blanks = list(_odd_blanks(text)) if _ODD_BLANK.search(text) else []
-    if blanks:
-        cause = "a blank between attributes is no blank of XML"
-        yield Slip(tuple(blanks), "it becomes a blank", cause, _element(text, blanks[0]))
-    curly = [
-        Edit(*match.span(group), b'"') for match in _CURLY_QUOTES.finditer(text) for group in (1, 2)
-    ]
-    if curly:
-        cause = "a value stands in typographic quotes"
-        yield Slip(tuple(curly), "the quotes become straight", cause, _element(text, curly[0]))
-    latin = _latin(text)
-    if latin:
-        letter = text[latin[0].start]
-        cause = f"the byte {letter:#04x} is no UTF-8; as Latin-1 it is '{chr(letter)}'"
-        yield Slip(tuple(latin), "it is written in UTF-8", cause, _element(text, latin[0]))
+def _rewritten(text: bytes, notation: _Notation, start: int, end: int) -> Iterator[Slip]:
+    """What is written in another notation is written as XML has it."""
+    matches = notation.pattern.finditer(text, start, end)
+    changed = [(match, new) for match in matches if (new := notation.put(match)) != match[0]]
+    if not changed:
+        return
+    edits = tuple(Edit(*match.span(), new) for match, new in changed)
+    old, becomes = changed[0][0][0], changed[0][1].decode("utf-8", "replace")
+    words = {
+        "old": old.decode("utf-8", "replace"),
+        "new": becomes,
+        "becomes": f"becomes {becomes}".replace("  ", " a blank") if becomes else "is removed",
+        "code": f"{old[0]:#04x}",
+    }
+    cause, change = notation.cause.format(**words), notation.change.format(**words)
+    yield Slip(edits, change, cause, element_before(text, edits[0]))
 
 
 def _in_declaration(text: bytes) -> Iterator[Slip]:
@@ -140,7 +268,27 @@ def _in_declaration(text: bytes) -> Iterator[Slip]:
     ]
     if dashes:
         cause = "a comment has `--` inside, which XML does not allow"
-        yield Slip(tuple(dashes), "it becomes `- -`", cause, _element(text, dashes[0]))
+        yield Slip(tuple(dashes), "it becomes `- -`", cause, element_before(text, dashes[0]))
+
+
+def hidden(text: bytes, start: int, end: int) -> Iterator[Slip]:
+    """Elements in a comment or a CDATA section are parts of the model."""
+    for match in _HIDDEN.finditer(text, start, end):
+        where = "a comment" if match[1].startswith(b"<!--") else "a CDATA section"
+        edits = Edit(*match.span(1), b""), Edit(*match.span(3), b"")
+        cause = f"a <{match[2].decode()}> stands in {where}"
+        yield Slip(edits, f"it is taken out of {where}", cause, match.start(), doubtful=True)
+
+
+def instructions(text: bytes, start: int, end: int) -> Iterator[Slip]:
+    """Elements that are written as instructions."""
+    for match in _INSTRUCTION.finditer(text, start, end):
+        name = match[1].decode()
+        begin = Edit(match.start() + 1, match.start() + 2, b"")
+        for close in (b"", b"/"):
+            edits = begin, Edit(*match.span(2), close)
+            cause = f"<{name}> is written as an instruction"
+            yield Slip(edits, "it becomes an element", cause, match.start(), doubtful=True)
 
 
 def _comments(text: bytes) -> Iterator[tuple[int, int]]:
@@ -151,90 +299,10 @@ def _comments(text: bytes) -> Iterator[tuple[int, int]]:
         at = text.find(b"<!--", end)
 
 
-def _without_entities(text: bytes, entities: list[re.Match[bytes]]) -> Slip:
-    """Entities of HTML, which XML does not know, as what they stand for; blanks are removed."""
-    from html.entities import html5
-
-    edits = []
-    for match in entities:
-        name = match[1].decode("ascii", "replace")
-        letter = "" if name in _BLANKS else html5.get(f"{name};", f"&amp;{name};")
-        edits.append(Edit(match.start(), match.end(), letter.encode()))
-    shown = entities[0][0].decode("ascii", "replace")
-    becomes = "is removed" if not edits[0].text else f"becomes {edits[0].text.decode()}"
-    cause = f"XML knows no entity {shown}"
-    return Slip(tuple(edits), f"{shown} {becomes}", cause, edits[0].start)
-
-
-def _odd_blanks(text: bytes) -> Iterator[Edit]:
-    """Blanks of other kinds between the attributes of a tag."""
-    at = 0
-    while (odd := _ODD_BLANK.search(text, at)) is not None:
-        at = odd.end()
-        tag = _IN_TAG.match(text, text.rfind(b"<", 0, odd.start()))
-        if tag is None or tag.end() < at:
-            continue
-        at = tag.start()
-        for index, piece in enumerate(_QUOTED.split(tag[0])):
-            if index % 2 == 0:
-                for blank in _ODD_BLANK.finditer(piece):
-                    yield Edit(at + blank.start(), at + blank.end(), b" ")
-            at += len(piece)
-
-
-def _element(text: bytes, edit: Edit) -> int:
-    """Where the tag before an edit begins."""
-    return max(text.rfind(b"<", 0, edit.start), 0)
-
-
-def _latin(text: bytes) -> list[Edit]:
-    """The bytes that are no UTF-8, as the letters that they are in Latin-1; none if many are."""
-    edits: list[Edit] = []
-    at = 0
-    while len(edits) <= FEW:
-        try:
-            text[at:].decode()
-        except UnicodeDecodeError as problem:
-            start = at + problem.start
-            at = start + 1
-            edits.append(Edit(start, at, chr(text[start]).encode()))
-        else:
-            return edits
-    return []
-
-
-class Lines(NamedTuple):
-    """Some lines of a text that follow each other. They are counted from 0 on."""
-
-    first: int
-    middle: int
-    """That around which they were chosen."""
-    starts: list[int]
-    """Where each of them begins."""
-
-    def starts_of(self, first: int, last: int) -> list[int]:
-        """Where the lines from one to another begin; nothing if not all of them are there."""
-        if first < self.first or last >= self.first + len(self.starts):
-            return []
-        return self.starts[first - self.first : last - self.first + 1]
-
-
-def lines_around(text: bytes, place: int, around: int) -> Lines:
-    """The line of a place, and so many before it and behind it."""
-    middle, start = text.count(b"\n", 0, place), text.rfind(b"\n", 0, place) + 1
-    starts, at = [start], start
-    while at and len(starts) <= around:
-        at = text.rfind(b"\n", 0, at - 1) + 1
-        starts.append(at)
-    first = middle - len(starts) + 1
-    starts.reverse()
-    at = start
-    for _ in range(around):
-        at = text.find(b"\n", at) + 1
-        if not at:
-            break
-        starts.append(at)
-    return Lines(first, middle, starts)
+def element_before(text: bytes, edit: Edit) -> int:
+    """Where the tag before an edit begins; that of the edit itself if that is in another line."""
+    start = max(text.rfind(b"<", 0, edit.start), 0)
+    return edit.start if b"\n" in text[start : edit.start] else start
 
 
 def in_one_character(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
@@ -244,9 +312,11 @@ def in_one_character(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
             shown = match[0].decode("ascii", "replace")
             cause = f"the character {shown} is too much"
             edit = Edit(*match.span(), b"")
-            yield Slip((edit,), "it is removed", cause, _element(text, edit), doubtful=True)
+            yield Slip((edit,), "it is removed", cause, element_before(text, edit), doubtful=True)
         for match in _FOR_BLANK.finditer(text, max(0, place - BESIDE), place + BESIDE):
             shown = match[1].decode("ascii", "replace")
             cause = f"the character {shown} stands between two attributes"
             edit = Edit(*match.span(1), b" ")
-            yield Slip((edit,), "it becomes a blank", cause, _element(text, edit), doubtful=True)
+            yield Slip(
+                (edit,), "it becomes a blank", cause, element_before(text, edit), doubtful=True
+            )

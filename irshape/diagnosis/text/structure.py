@@ -16,19 +16,17 @@ from ...model.graph import Body
 from .between_elements import lost_brackets, text_between
 from .format_tables import CHILDREN, FREE, KNOWN, NAME, PASSED, REGULAR, TAG, WITHOUT_TEXT
 from .in_tags import in_tag, is_faulty
+from .line_grammar import Jumps, Place, jumps_of
 from .out_of_place import Opened, closed_at_once, misplaced, out_of_place
-from .stray_text import Lines, Slip, lines_around
+from .stray_text import Slip
 
 _PORT_ID = re.compile(rb"""<port\b[^<>]*?\bid\s*=\s*["'](\d{1,9})["']""")
 _PRECISION = re.compile(rb"""\s+precision\s*=\s*["'][^"'<>]*["']""")
 ALIKE = 0.6
 """How alike two names must be for one to be a misspelling of the other."""
-LONGEST = 12
-"""So many lines may stand there twice."""
+_END_TAG = re.compile(rb"\s*</([A-Za-z_]+)\s*>")
 _IN_RUNS = {"layers": b"<layer ", "edges": b"<edge "}
 """How the elements begin that follow each other in others."""
-AROUND = 4
-"""So many lines around the place where a parser stops may stand there twice."""
 
 
 class Structure:
@@ -61,6 +59,12 @@ class Structure:
         """Whether every known element stands where it belongs."""
         return next(self.slips(), None) is None
 
+    def opened_at_the_end(self) -> list[str]:
+        """The elements that are open where the text ends or goes wrong."""
+        opened = list(self._opened)
+        next(_slips(self.text, self._begin, opened, []), None)
+        return [name for name, _, _ in opened]
+
     def slips_after(self, edits: Sequence[Edit], after: bytes) -> Iterator[Slip]:
         """The same as `slips` for the text with some edits."""
         _ = self.is_sound
@@ -70,6 +74,14 @@ class Structure:
     def is_sound_after(self, edits: Sequence[Edit], after: bytes) -> bool:
         """Whether every known element of the text with some edits stands where it belongs."""
         return next(self.slips_after(edits, after), None) is None
+
+    def place(self, opened: Iterable[Opened]) -> Place:
+        """What is known inside some elements, before the first line."""
+        return Place(tuple(name for name, _, _ in opened), jumps=self._jumps)
+
+    @cached_property
+    def _jumps(self) -> Jumps:
+        return jumps_of(self.text)
 
     def outside(self, place: int) -> tuple[bytes, int]:
         """A place before another as in `before`, and what opens the elements around it."""
@@ -156,13 +168,15 @@ def _slips(text: bytes, at: int, opened: list[Opened], runs: list[_Run]) -> Iter
             if opened and misplaced(name, opened[-1][0]):
                 yield from _at_start_tag(text, tag, opened)
                 return
+            if opened and _begins(text, start, opened[-1][0]):
+                runs.append(_Run(start, tag.end(), _IN_RUNS[opened[-1][0]], tuple(opened)))
             if not tag[4]:
                 opened.append((name, start, tag.end()))
         at = tag.end()
 
 
 def _begins(text: bytes, start: int, name: str) -> bool:
-    return text.startswith(_IN_RUNS[name], start)
+    return name in _IN_RUNS and text.startswith(_IN_RUNS[name], start)
 
 
 def _in_text(text: bytes, start: int, end: int, parent: str) -> Iterator[Slip]:
@@ -212,6 +226,12 @@ def _at_end_tag(
     text: bytes, tag: re.Match[bytes], opened: list[tuple[str, int, int]]
 ) -> Iterator[Slip]:
     name = tag[2].decode()
+    if len(opened) > 1 and opened[-2][0] == name:
+        behind = _END_TAG.match(text, tag.end())
+        if behind is not None and behind[1].decode() == opened[-1][0]:
+            edits = Edit(*tag.span(2), behind[1]), Edit(*behind.span(1), tag[2])
+            cause = f"</{name}> and </{opened[-1][0]}> stand in each other's place"
+            yield Slip(edits, "they are exchanged", cause, tag.start())
     if len(opened) > 1 and opened[-1][0] not in KNOWN and opened[-2][0] in CHILDREN:
         wrong, start, end = opened[-1]
         cause = f"<{wrong}> is no element of an IR, and not closed"
@@ -295,50 +315,3 @@ def _at_start_tag(
             yield from _unclosed(text, opened[-1], tag.start())
             break
     yield from out_of_place(text, tag, opened)
-
-
-def in_doubled_lines(structure: Structure, places: Iterable[int]) -> Iterator[Slip]:
-    """A line near certain places stands twice: once for itself, and once in place of another."""
-    text = structure.text
-    near = [
-        (lines, at)
-        for place in dict.fromkeys(places)
-        for lines in [lines_around(text, place, AROUND + LONGEST)]
-        for at in range(max(1, lines.middle - AROUND), lines.middle + AROUND)
-    ]
-    for lines, at in near:
-        yield from _doubled_block(text, lines, at)
-    for lines, at in near:
-        starts = lines.starts_of(at - 1, at + 1)
-        if not starts:
-            continue
-        before, start, end = starts
-        line = text[start:end].strip()
-        if line != text[before:start].strip() or not line or line.startswith(b"<dim>"):
-            continue
-        gone, rest = Edit(start, end, b""), text[:start] + text[end:]
-        for slip in structure.slips_after([gone], rest):
-            edits = (gone, *(_moved_on(edit, start, end - start) for edit in slip.edits))
-            change = f"it is removed, and {slip.change}"
-            cause = f"line {at + 1} stands there twice, and {slip.cause}"
-            yield Slip(tuple(sorted(edits)), change, cause, start, doubtful=True)
-
-
-def _doubled_block(text: bytes, lines: Lines, at: int) -> Iterator[Slip]:
-    """Some lines stand there twice, one block behind the other."""
-    for length in range(2, LONGEST + 1):
-        starts = lines.starts_of(at - length, at + length)
-        if not starts:
-            continue
-        before, start, end = starts[0], starts[length], starts[-1]
-        if text[before:start] == text[start:end]:
-            cause = f"lines {at - length + 1} to {at} stand there twice"
-            edit = Edit(start, end, b"")
-            yield Slip((edit,), "the second of them are removed", cause, start, doubtful=True)
-
-
-def _moved_on(edit: Edit, place: int, by: int) -> Edit:
-    """An edit of a text that lacks some bytes at a place, as one of the text that has them."""
-    start = edit.start + by * (edit.start > place)
-    end = edit.end + by * (edit.end > place)
-    return Edit(start, end, edit.text)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from xml.parsers import expat
 
 from ...faults import Fault
+from ...formats.ir.edits import Edit
 from ...model.graph import Finding
 from ...model.source import Source
 from ...rule_ids import MALFORMED_XML, NOT_AN_IR
@@ -15,14 +16,17 @@ from .carried_lines import in_carried_lines
 from .displaced_lines import first_break, in_displaced_lines, is_in_order
 from .in_tags import doubled_attributes, half_a_tag
 from .merge_conflicts import rated, sides
-from .stray_text import Slip, edited, in_characters, in_one_character
-from .structure import Structure, in_doubled_lines
+from .repeated import in_repeated_pieces
+from .stray_text import Slip, edited, hidden, in_characters, in_one_character, instructions
+from .structure import Structure
 
 _Kind = tuple[Iterable[Slip], bool]
 """Slips of one kind, and whether several of them may be as likely."""
 MOST_RIVALS = 4
 """So many changes that are about as likely are told."""
 _ENDED = ("no element found", "unclosed token", "unclosed CDATA section")
+FAR = 1000
+"""So many bytes behind the place where a parser stops, what it stops at may go on."""
 MAX_SIZE = 1 << 25
 """How many bytes a text may have in which the slip is looked for."""
 
@@ -40,7 +44,8 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
         return rivals
     causes = slips(source, finding.offset, structure=structure)
     if not causes:
-        return _cut_off(finding) if finding.message.endswith(_ENDED) else _torn(finding, source)
+        ended = finding.message.endswith(_ENDED)
+        return _cut_off(finding, source) if ended else _torn(finding, source)
     cause = causes[0]
     message, help = finding.message, f"likely meant: {cause.change}"
     if len(causes) > 1:
@@ -50,8 +55,17 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
         message = cause.cause
         if not structure:
             message = f"the file is not well-formed XML: {message}"
-    told = Finding(finding.fault._replace(message=message, help=help), cause.offset)
+    offset = _comment_before(source.data, cause.offset)
+    if offset != cause.offset:
+        message += "; something is lost where this comment stands"
+    told = Finding(finding.fault._replace(message=message, help=help), offset)
     return Diagnosis(told, (finding,), tuple(map(_candidate, causes)), len(causes) == 1)
+
+
+def _comment_before(text: bytes, place: int) -> int:
+    """The comment that stands before a place, and for what is lost there; else the place itself."""
+    lead = len(text[:place].rstrip())
+    return text.rfind(b"<!--", 0, lead) if text.endswith(b"-->", 0, lead) else place
 
 
 def _candidate(cause: Slip) -> Candidate:
@@ -77,16 +91,19 @@ def _of_rivals(finding: Finding, source: Source) -> Diagnosis | None:
     return Diagnosis(told, (finding,), candidates, certain)
 
 
-def _cut_off(finding: Finding) -> Diagnosis:
-    """The end of a file is missing."""
+def _cut_off(finding: Finding, source: Source) -> Diagnosis:
+    """The end of a file is missing. Where nothing else is, end tags may be all that is lost."""
     message = "the file is not well-formed XML: it ends before its elements are closed"
     help = "get the whole file: this one was cut off here"
-    return Diagnosis(
-        finding._replace(fault=finding.fault._replace(message=message, help=help)),
-        (finding,),
-        (),
-        False,
-    )
+    told = finding._replace(fault=finding.fault._replace(message=message, help=help))
+    end = source.data.rfind(b">") + 1
+    opened = Structure(source.data[:end]).opened_at_the_end()
+    tags = b"".join(f"</{name}>".encode() for name in reversed(opened))
+    edit = Edit(end, len(source.data), tags + b"\n")
+    slip = Slip((edit,), f"{tags.decode()} is added", "the end of the file is lost", end)
+    left = rated(source, [slip]) if tags else []
+    whole = bool(left) and not left[0][0]
+    return Diagnosis(told, (finding,), (_candidate(slip),) if whole else (), False)
 
 
 def _torn(finding: Finding, source: Source) -> Diagnosis | None:
@@ -144,6 +161,7 @@ def _are_alike(one: Slip, other: Slip) -> bool:
 
 def _of_structure(elements: Structure, stopped: int) -> Iterator[_Kind]:
     """What may be meant in a text that is well-formed."""
+    yield hidden(elements.text, elements.before(stopped)[0], stopped + FAR), False
     yield from ((kind, True) for kind in in_displaced_lines(elements, (stopped,)))
     yield elements.slips(), False
 
@@ -151,14 +169,20 @@ def _of_structure(elements: Structure, stopped: int) -> Iterator[_Kind]:
 def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
     """What may be meant in a text that is not."""
     text = elements.text
-    yield in_characters(text), False
+    place = text.rfind(b"\n", 0, stopped) + 1
+    near = max(place, elements.before(stopped)[0]), stopped + FAR
     yield around_the_document(text), False
+    yield in_characters(text, near), False
     of_structure = list(elements.slips())
     stops = _end_of_parsing(text, *elements.outside(stopped))
     places = tuple(dict.fromkeys((stops or 0, stopped)))
-    yield in_doubled_lines(elements, places), False
+    around = elements.before(min(places))[0], max(places) + FAR
+    yield instructions(text, *around), False
+    yield in_repeated_pieces(elements, places), False
     yield of_structure, False
+    yield in_repeated_pieces(elements, places, of_lines=False), False
     yield in_one_character(text, places), False
+    yield hidden(text, *around), False
     yield from ((kind, True) for kind in in_displaced_lines(elements, places))
     yield in_carried_lines(elements), True
     yield half_a_tag(text, text.rfind(b"<", 0, places[0])), False

@@ -26,6 +26,7 @@ from ...rule_ids import (
     UNKNOWN_PORT_ATTRIBUTE,
     RuleId,
 )
+from ...spelling import enumerated
 from . import FORMAT
 
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
@@ -306,20 +307,20 @@ class Elements:
         if attributes[::2] == _EDGE_ATTRIBUTES and "" not in attributes:
             return Edge(attributes[1], attributes[3], attributes[5], attributes[7], offset)
         named = dict(zip(attributes[::2], attributes[1::2], strict=True))
-        for name in _EDGE_ATTRIBUTES:
-            if not named.get(name):
-                ends = (named.get("to-layer"), named.get("from-layer"))
-                layer = next(
-                    (layer for number in ends for layer in body.layers if layer.id == number), None
-                )
-                self.report(
-                    MALFORMED_EDGE,
-                    f"the edge has no `{name}`",
-                    offset,
-                    layer,
-                    expected=name,
-                    help=f'add {name}="…"',
-                )
+        lost = [name for name in _EDGE_ATTRIBUTES if not named.get(name)]
+        if lost:
+            ends = (named.get("to-layer"), named.get("from-layer"))
+            layer = next(
+                (layer for number in ends for layer in body.layers if layer.id == number), None
+            )
+            self.report(
+                MALFORMED_EDGE,
+                f"the edge has no {enumerated(f'`{name}`' for name in lost)}",
+                offset,
+                layer,
+                expected=", ".join(lost),
+                help="add " + " ".join(f'{name}="…"' for name in lost),
+            )
         for name in named:
             if name not in _EDGE_ATTRIBUTES:
                 message = f"<edge> has no attribute `{name}`; OpenVINO ignores it"
@@ -360,7 +361,7 @@ class Elements:
             return
         from difflib import get_close_matches
 
-        close = get_close_matches(tag.lower(), known, 1, 0.75)
+        close = get_close_matches(tag.lower().rpartition(":")[2], known, 1, 0.75)
         if close:
             message = (
                 f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO ignores it "

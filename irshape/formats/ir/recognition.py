@@ -16,6 +16,10 @@ _ROOT = re.compile(
     rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)",
     re.DOTALL,
 )
+_INNER = ("layers", "layer", "data", "input", "output", "port", "dim", "rt_info", "edges", "edge")
+"""Elements that stand in others."""
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?!\0)")
+"""How XML begins. What of it is damaged further on, the parser finds."""
 _LFS = b"version https://git-lfs"
 _ARCHIVES = {
     b"\x1f\x8b": ("gzip", "gunzip"),
@@ -69,7 +73,14 @@ def opened_text(path: str, data: bytes) -> Source:
             actual="nothing",
             help="give the .xml of a model",
         )
-    elif b"\0" in data[:PEEK] or not data[:PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+    elif _root_element(data) in _INNER and data[-PEEK:].rstrip().endswith(b"</net>"):
+        fault = Fault(
+            MALFORMED_XML,
+            "the file is not well-formed XML: its beginning is lost, with the <net> that </net> "
+            "closes in its last line",
+            help="get the whole file: its first lines are missing",
+        )
+    elif not _BEGINS.match(data):
         message, hint = _not_xml(data)
         fault = Fault(NOT_AN_IR, message, expected="<net> or <layer>", help=hint)
     else:

@@ -321,6 +321,8 @@ def of_inputs(
         known = [causes[id(each)] for each in given if id(each) in causes]
         if any(len(cause.explained) > 1 and not _of(cause, parameter) for cause in known):
             continue
+        if any(cause.certain and _of(cause, parameter) for cause in known):
+            continue  # what is behind the input refuses that: its shape is no choice
         if len({each.actual for each in given}) > 1:
             continue
         several = len({each.layer for each in given}) > 1 or given[0].layer in looser

@@ -65,7 +65,8 @@ def _as_taken(scene: Scene, position: int, finding: Finding) -> Iterator[Candida
                 port.element_type,
                 f"input port {port.id} of {scene.layers[position].label}",
             ):
-                yield candidate._replace(cost=1.3, certain=False) if meant else candidate
+                by_choice = meant and not any(_is_refused(scene, to) for to in candidate.touched)
+                yield candidate._replace(cost=1.3, certain=False) if by_choice else candidate
 
 
 def _in_all_ports(scene: Scene, position: int, finding: Finding) -> Iterator[Candidate]:

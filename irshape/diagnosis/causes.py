@@ -21,23 +21,10 @@ from ..rule_ids import (
     UNKNOWN_ELEMENT,
 )
 from ..rules import Context
-from .absences import body_without_edges, of_absences, of_unfed_layers
 from .candidate import Diagnosis
-from .elsewhere import of_elements_elsewhere
-from .groups import (
-    from_the_same,
-    of_attributes,
-    of_copied_layers,
-    of_inputs,
-    of_lost_ids,
-    of_lost_inputs,
-    of_redirected,
-    of_replaced,
-    of_wrong_inputs,
-)
-from .lost_blocks import of_torn_tags
 from .search import Search, of_values, without
 from .telling import as_grave, cause_as_finding, with_likely
+from .together import Causes
 from .trials.stage import Stage
 from .trials.trial import of_layers
 from .trials.work import Work
@@ -93,63 +80,54 @@ def diagnose(
     work, stage = Work(context), Stage(context, everything)
     huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
     diagnoses, graver = _causes(context, everything, graver, as_read, work, stage)
-    diagnoses += of_lost_inputs(graver, diagnoses)
-    groups = _together(context, graver, everything, diagnoses)
-    grouped = {id(finding) for group in groups for finding in group.explained}
-    told = [
-        *groups,
-        *(each for each in diagnoses if grouped.isdisjoint(map(id, each.explained))),
-    ]
-    if len(told) > 1:
-        told = of_redirected(model.source, of_lost_ids(model.source, told))
-        told = of_elements_elsewhere(model.source, told)
-    rest = without([*graver, *huge], told)
-    if len(told) + len(rest) > 1 and any(finding.rule in _WIRED for finding in graver):
+    causes = Causes(context, [*graver, *huge], diagnoses)
+    _tell_together(causes, everything, stage, work)
+    return [with_likely(as_grave(each)) for each in causes.diagnoses]
+
+
+def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, work: Work) -> None:
+    """What several findings have in common, of which no change of one place takes back all."""
+    if max(len(causes.findings), len(causes.all())) < 2:
+        return
+    from . import groups, lost_edges, missing_layers
+    from .elsewhere import of_elements_elsewhere
+    from .misfed_by_inputs import of_inputs
+    from .replaced_texts import of_replaced_texts
+    from .suspects import of_suspects
+    from .torn_tags import of_torn_tags
+
+    few = len(causes.findings) <= MAX_FINDINGS
+    groups.of_lost_inputs(causes)
+    if few:
+        groups.of_copied_layers(causes)
+    lost_edges.of_doubled_edges(causes)
+    missing_layers.of_blocks(causes)
+    if few:
+        groups.of_bodies(causes)
+        groups.of_stray_texts(causes)
+        missing_layers.of_pasted_layers(causes)
+        missing_layers.of_shared_ids(causes)
+    missing_layers.of_absent_layers(causes)
+    lost_edges.of_lost_edges(causes)
+    of_inputs(causes, everything)
+    missing_layers.of_one_end(causes)
+    groups.of_attributes(causes)
+    groups.of_wrong_inputs(causes)
+    missing_layers.of_both_ends(causes)
+    groups.of_redirected_edges(causes)
+    of_elements_elsewhere(causes)
+    if len(causes.all()) > 1 and any(each.rule in _WIRED for each in causes.findings):
         from .whole_file import renumbered_at_one_end
 
-        ends = renumbered_at_one_end(stage, graver)
+        ends = renumbered_at_one_end(stage, causes.findings)
         if ends is not None:
-            known = set(map(id, ends.explained))
-            told = [ends, *(each for each in told if known.isdisjoint(map(id, each.explained)))]
-            rest = without(rest, told)
-    if 1 < len(told) + len(rest) <= MAX_FINDINGS:
-        told = of_replaced(model.source, told, rest)
-        rest = without(rest, told)
-    if len(told) + len(rest) > 1:
-        told = of_torn_tags(model.source, told, rest)
-        rest = without(rest, told)
-    if 1 < len(told) + len(rest) <= MAX_TOLD:
-        from .suspects import of_suspects
-
-        told = of_suspects(stage, told, rest, work)
-    return [with_likely(as_grave(each)) for each in told]
-
-
-def _together(
-    context: Context,
-    graver: list[Finding],
-    everything: Sequence[Finding],
-    diagnoses: Sequence[Diagnosis],
-) -> list[Diagnosis]:
-    """What several findings have in common, of which no change of one place takes back all."""
-    groups: list[Diagnosis] = []
-    if len(graver) < 2:
-        return groups
-    alone = {id(each.explained[0]): each for each in diagnoses if len(each.explained) == 1}
-    left = without(graver, [each for each in diagnoses if len(each.explained) > 1])
-    if len(graver) <= MAX_FINDINGS:
-        groups += of_copied_layers(context, graver, diagnoses)
-        groups += of_absences(context, without(left, groups), alone)
-    else:
-        groups += of_unfed_layers(left, alone)
-    groups += of_inputs(context, without(graver, groups), everything, diagnoses)
-    left = without(left, groups)
-    groups += [
-        *from_the_same(context.model.source, left, alone),
-        *of_attributes(left, alone),
-    ]
-    groups += of_wrong_inputs(without(graver, groups), diagnoses)
-    return groups
+            causes.add(ends)
+    if len(causes.all()) <= MAX_FINDINGS:
+        of_replaced_texts(causes)
+    of_torn_tags(causes)
+    if len(causes.all()) <= MAX_TOLD:
+        lost_edges.of_all_lost_edges(causes)
+        of_suspects(stage, causes, work)
 
 
 def _causes(
@@ -177,6 +155,8 @@ def _causes(
             diagnoses.append(misplaced)
             graver = without(graver, [misplaced])
     if any(finding.rule == MISSING_EDGE for finding in graver):
+        from .lost_edges import body_without_edges
+
         absent = body_without_edges(context, graver)
         if absent is not None:
             diagnoses.append(absent)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import permutations
 
 from ..formats.ir.edits import Edit
 from ..model.source import Source
 from .candidate import Candidate, Diagnosis
+from .together import Causes
 
 BESIDE = 4
 """So many tags from the place where an element is missing, another stands for it."""
@@ -14,20 +15,15 @@ MOST = 12
 """With more causes than this, no two of them are compared."""
 
 
-def of_elements_elsewhere(source: Source, diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
+def of_elements_elsewhere(causes: Causes) -> None:
     """An element is too much, and another is missing: that one, or one that stood in its place."""
-    told = list(diagnoses)
-    if not 1 < len(told) <= MOST:
-        return told
-    for extra in diagnoses:
-        for lacking in diagnoses:
-            if extra is lacking or extra not in told or lacking not in told:
-                continue
-            joined = _joined(source, extra, lacking)
+    told = causes.diagnoses
+    for extra, lacking in permutations(told, 2) if len(told) <= MOST else ():
+        if extra in told and lacking in told:
+            joined = _joined(causes.source, extra, lacking)
             if joined is not None:
-                told[told.index(extra)] = joined
-                told.remove(lacking)
-    return told
+                causes.add(joined)
+                told = [each for each in told if each not in (extra, lacking)]
 
 
 def _joined(source: Source, extra: Diagnosis, lacking: Diagnosis) -> Diagnosis | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ..model.graph import Finding
 from ..rule_ids import (
     MALFORMED_EDGE,
     MALFORMED_ID,
@@ -29,13 +30,13 @@ def of_torn_tags(causes: Causes) -> None:
         tags.setdefault(element_start(causes.source, each.finding.offset), []).append(each)
     unfed = [each for each in every if each.finding.rule == MISSING_EDGE]
     for start, group in tags.items():
-        if len(group) < 2:
-            continue
-        lead = next((each for each in group if each.finding.rule in _LACKING), None)
         offsets = {each.finding.offset for each in group}
-        if len(offsets) == 1 and start not in offsets:
+        if len(group) > 1 and len(offsets) == 1 and start not in offsets:
             causes.add(_of_one_attribute(group))
-        elif lead is not None:
+            continue
+        group = [each for each in group if _is_of_tearing(each.finding, start)]
+        lead = next((each for each in group if each.finding.offset == start), None)
+        if lead is not None and len(group) > 1:
             messages = dict.fromkeys(each.finding.message for each in (lead, *group))
             cures = _at_once([each for each in group if each.candidates])
             certain = bool(cures) and all(each.certain for each in group)
@@ -47,6 +48,13 @@ def of_torn_tags(causes: Causes) -> None:
             explained = tuple(finding for each in (*group, *also) for finding in each.explained)
             told = lead.finding._replace(fault=fault, related=explained)
             causes.add(Diagnosis(told, explained, cures, certain))
+
+
+def _is_of_tearing(finding: Finding, start: int) -> bool:
+    """Whether an attribute is missing, or stands in the tag with what else it may be a rest of."""
+    if finding.offset == start:
+        return finding.rule in _LACKING
+    return finding.rule != MALFORMED_ID  # one that is written loosely is whole
 
 
 def _of_one_attribute(group: Sequence[Diagnosis]) -> Diagnosis:

@@ -34,18 +34,18 @@ def of_torn_tags(causes: Causes) -> None:
         if len(group) > 1 and len(offsets) == 1 and start not in offsets:
             causes.add(_of_one_attribute(group))
             continue
-        group = [each for each in group if _is_of_tearing(each.finding, start)]
-        lead = next((each for each in group if each.finding.offset == start), None)
-        if lead is not None and len(group) > 1:
-            messages = dict.fromkeys(each.finding.message for each in (lead, *group))
-            cures = _at_once([each for each in group if each.candidates])
-            certain = bool(cures) and all(each.certain for each in group)
+        torn = [each for each in group if _is_of_tearing(each.finding, start)]
+        lead = next((each for each in torn if each.finding.offset == start), None)
+        if lead is not None and len(torn) > 1:
+            messages = dict.fromkeys(each.finding.message for each in (lead, *torn))
+            cures = _at_once([each for each in torn if each.candidates])
+            certain = bool(cures) and all(each.certain for each in torn)
             also = unfed if lead.finding.rule == MALFORMED_EDGE and len(unfed) == 1 else []
             fault = lead.finding.fault._replace(
                 message=f"the tag is damaged: {'; '.join(list(messages)[:SHOWN])}",
                 help="write it anew, as it was",
             )
-            explained = tuple(finding for each in (*group, *also) for finding in each.explained)
+            explained = tuple(finding for each in (*torn, *also) for finding in each.explained)
             told = lead.finding._replace(fault=fault, related=explained)
             causes.add(Diagnosis(told, explained, cures, certain))
 

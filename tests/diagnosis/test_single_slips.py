@@ -138,6 +138,22 @@ SLIPS = {
     "an end tag": Slip(
         put(r"</output>\s*</layer>", "</layer>"), code="IR001", says="<output> is not closed"
     ),
+    "lines in a comment": Slip(
+        put(r"\n([ \t]*<input>\s*<port[^\n]*\n[^\n]*)\n", r"\n<!--\1-->\n"),
+        code="IR001",
+        says="a <input> stands in a comment",
+    ),
+    "lines in a comment that has lines of its own": Slip(
+        put(r"\n([ \t]*<input>\s*<port[^\n]*\n[^\n]*)\n", r"\n  <!--\n\1\n  -->\n"),
+        code="IR001",
+        says="a <input> stands in a comment",
+    ),
+    "a mark of the end of a file": Slip(
+        lambda text: text + "\x1a", code="IR001", says="stands behind the document"
+    ),
+    "a start tag": Slip(
+        put(r"\n[ \t]*<input>\n", r"\n"), code="IR001", says="<input> is missing before <port>"
+    ),
     "a quote": Slip(
         put('name="conv2"', 'name="conv2'), code="IR001", says="a value in <layer> lacks a quote"
     ),
@@ -453,7 +469,7 @@ SLIPS = {
     "the shape of a Const, beside size and port": Slip(
         put('shape="16, 1, 3, 3"', 'shape="16, 1, 3, 4"'),
         code="IR503",
-        says="shape says [16, 1, 3, 4], but its size of 144 bytes and its port says [16, 1, 3, 3]",
+        says="shape says [16, 1, 3, 4], but its size of 144 bytes and its port say [16, 1, 3, 3]",
     ),
     "an id that is taken": Slip(
         put('<layer id="35"', '<layer id="34"'), code="IR101", says="already used by"

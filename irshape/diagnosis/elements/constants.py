@@ -91,13 +91,13 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
     written = const.layer.attribute("shape") or ""
     if port_shape is not None and port_shape != const.shape and min(port_shape, default=0) >= 0:
         text = comma_of(scene, written).join(map(str, port_shape))
-        says = [f"its port says [{text}]"]
+        says = f"its port says [{text}]"
         if (
             const.bytes_of(const.type, port_shape) == const.size
             and const.bytes_of(const.type, const.shape) != const.size
         ):
-            says.insert(0, f"its size of {const.size} bytes and")
-        yield const.candidate("shape", text, f"shape says [{written}], but {' '.join(says)}")
+            says = f"its size of {const.size} bytes and its port say [{text}]"
+        yield const.candidate("shape", text, f"shape says [{written}], but {says}")
     if port_type is not None and port_type is not const.type:
         given = const.layer.attribute("element_type")
         yield const.candidate(

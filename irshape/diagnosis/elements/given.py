@@ -25,6 +25,8 @@ from .writing import with_attribute
 _OF_OUTPUTS = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH)
 MAX_ORDERS = 6
 """How many orders of its dimensions are tried for what a layer is given."""
+OF_AN_INPUT = 0.8
+"""What an input of the model gives is its author's choice: a layer behind it declares wrongly."""
 
 
 def given_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -85,17 +87,18 @@ def _in_all_ports(scene: Scene, position: int, finding: Finding) -> Iterator[Can
         at = [(to, i) for _, to, i in scene.consumers[source[0]]]
         twins = [(to, twin) for to, i in at if alike((twin := scene.layers[to].inputs[i]), output)]
         says = f"what {layer.label} takes" if refused else f"what {layer.label} gives"
+        by_choice = 0.0 if refused or giver.is_constant else OF_AN_INPUT
         if finding.rule != OUTPUT_TYPE_MISMATCH:
             for index, sizes in enumerate(_other_orders(output, layer.outputs)):
                 for each in _declaring(scene, source[0], sizes, output.element_type, says, twins):
-                    yield each._replace(cost=1.2 + 0.1 * index, certain=False)
+                    yield each._replace(cost=1.2 + 0.1 * index + by_choice, certain=False)
         if finding.rule != OUTPUT_SHAPE_MISMATCH:
             for index, kind in enumerate(_other_types(layer, port, finding)):
                 given = output.element_type
                 if giver.is_constant and given and given.is_real and not kind.is_real:
                     continue  # an index that was turned to floats takes other bytes
                 for each in _declaring(scene, source[0], output.dims, kind, says, twins):
-                    yield each._replace(cost=1.3 + 0.1 * index, certain=False)
+                    yield each._replace(cost=1.3 + 0.1 * index + by_choice, certain=False)
 
 
 def _other_orders(output: Port, declared: Sequence[Port]) -> list[tuple[int, ...]]:
@@ -123,12 +126,6 @@ def _other_types(layer: Layer, port: Port, finding: Finding) -> list[ElementType
         types.insert(0, type_named(finding.expected))
     given = port.element_type
     return list(dict.fromkeys(each for each in types if each is not None and each is not given))
-
-
-def _in_another_layout(port: Port, output: Port) -> bool:
-    """Whether one has the dimensions of the other in another order, or more or fewer."""
-    sizes = port.dims or (), output.dims or ()
-    return len(sizes[0]) != len(sizes[1]) or sorted(sizes[0]) == sorted(sizes[1])
 
 
 def _is_refused(scene: Scene, position: int) -> bool:

@@ -119,4 +119,5 @@ def _around(text: bytes) -> Iterator[Edit]:
     end = _END.search(text, begin.start())
     behind = text[end.end() :].strip() if end is not None else b""
     if end is not None and behind and not behind.startswith((b"<!--", b"<?")):
-        yield Edit(end.end(), len(text), b"\n")
+        rest = text[end.end() :]
+        yield Edit(end.end() + len(rest) - len(rest.lstrip()), len(text), b"")

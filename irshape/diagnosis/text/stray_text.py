@@ -275,9 +275,27 @@ def hidden(text: bytes, start: int, end: int) -> Iterator[Slip]:
     """Elements in a comment or a CDATA section are parts of the model."""
     for match in _HIDDEN.finditer(text, start, end):
         where = "a comment" if match[1].startswith(b"<!--") else "a CDATA section"
-        edits = Edit(*match.span(1), b""), Edit(*match.span(3), b"")
+        edits = _unwrapped(text, match)
         cause = f"a <{match[2].decode()}> stands in {where}"
         yield Slip(edits, f"it is taken out of {where}", cause, match.start(), doubtful=True)
+
+
+def _unwrapped(text: bytes, match: re.Match[bytes]) -> tuple[Edit, Edit]:
+    """What is in a comment without its marks: with a mark goes its line, if it stands there alone,
+    or else the blanks inside, unless they indent what is commented out."""
+    lines = match[1].split(b"\n")
+    line = text.rfind(b"\n", 0, match.start()) + 1
+    start, stop = match.span(1)
+    if len(lines) > 1:
+        stop -= len(lines[-1])
+        start = start if text[line:start].strip() else line
+    elif line == start:
+        stop = start + len(match[1].rstrip())
+    end = match.start(3)
+    own = match[3].rfind(b"\n")
+    if own >= 0:
+        end += own - match[3].endswith(b"\r", 0, own)
+    return Edit(start, stop, b""), Edit(end, match.end(3), b"")
 
 
 def instructions(text: bytes, start: int, end: int) -> Iterator[Slip]:

@@ -268,12 +268,15 @@ def _first_unknown(text: bytes, start: int, end: int) -> re.Match[bytes] | None:
 
 
 def _opened_before(text: bytes, place: int, name: str, child: str) -> Slip:
-    """A start tag is missing before an element."""
+    """A start tag is missing before an element: it is indented as its end tag is."""
     lead = place
     while text[lead - 1 : lead] in (b" ", b"\t"):
         lead -= 1
+    close = text.find(f"</{name}".encode(), place)
+    indent = text[text.rfind(b"\n", 0, close) + 1 : close]
+    indent = text[lead:place] if indent.strip() else indent
     opening = f"<{name}>".encode() if name != "port" else _port_before(text, place)
-    edit = Edit(lead, lead, text[lead:place] + opening + b"\n")
+    edit = Edit(lead, lead, indent + opening + b"\n")
     return Slip((edit,), f"<{name}> is added", f"<{name}> is missing before <{child}>", place)
 
 

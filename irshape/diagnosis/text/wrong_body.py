@@ -13,8 +13,6 @@ from ...rule_ids import DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, PORT_MAP
 from ...rules import Context
 from .stray_text import Slip
 
-ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE, PORT_MAP)
-"""Rules of which a finding may stand at a part that is in the wrong body."""
 SEVERAL = 3
 """So many findings it takes to look for parts of two bodies in each other's place."""
 _PARTS = ("layers", "edges")

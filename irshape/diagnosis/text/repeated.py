@@ -30,7 +30,7 @@ def in_repeated_pieces(
     every = (
         each
         for place in dict.fromkeys(places)
-        for each in _pieces(text, place)
+        for each in _pieces(text, place, of_lines=of_lines)
         if _is_lines(text, each[0], each[1]) == of_lines
     )
     pieces = list(dict.fromkeys(islice(every, MOST)))
@@ -49,22 +49,51 @@ def in_repeated_pieces(
             yield Slip(tuple(sorted(edits)), change, cause, start, doubtful=True)
 
 
-def _pieces(text: bytes, place: int) -> Iterator[tuple[int, int, int]]:
+def _pieces(text: bytes, place: int, *, of_lines: bool) -> Iterator[tuple[int, int, int]]:
     """The second pieces, of whole lines where that is possible; and where, without one of them,
     the text is another."""
     seen: dict[int, int] = {}
-    for at in range(max(0, place - BEFORE), min(len(text), place + BEHIND) - PROBE, STEP):
-        probe = text[at : at + PROBE]
+    begin, stop = max(0, place - BEFORE), min(len(text), place + BEHIND) - PROBE
+    probes = _lines(text, begin, stop) if of_lines else _everywhere(text, begin, stop)
+    for at, probe in probes:
         low, first = max(0, at - LONGEST), at
-        while (first := text.rfind(probe, low, first + PROBE - 1)) >= 0:
+        while (first := text.rfind(probe, low, first + len(probe) - 1)) >= 0:
             way = at - first
             if seen.get(way, 0) > at:
+                continue
+            if not _may_be_long(text, at, first, len(probe)):
+                seen[way] = at + len(probe)
                 continue
             start, seen[way] = _alike(text, at, way)
             last = seen[way] - way
             if start <= last:
                 line = text.find(b"\n", start - 1, last) + 1
                 yield line or start, (line or start) + way, last
+
+
+def _lines(text: bytes, begin: int, stop: int) -> Iterator[tuple[int, bytes]]:
+    """Each line, with the end of the one before, of which a piece has at least one."""
+    at = text.find(b"\n", begin)
+    while 0 <= at < stop and (end := text.find(b"\n", at + 1)) >= 0:
+        yield at, text[at : end + 1]
+        at = end
+
+
+def _everywhere(text: bytes, begin: int, stop: int) -> Iterator[tuple[int, bytes]]:
+    """Some bytes at every few."""
+    for at in range(begin, stop, STEP):
+        yield at, text[at : at + PROBE]
+
+
+def _may_be_long(text: bytes, at: int, first: int, size: int) -> bool:
+    """Whether what is alike around two places may reach from one to the other: then half of it, but
+    for what is known to be alike, stands before or behind that."""
+    half = (at - first - size) // 2
+    if half <= 0:
+        return True
+    if first >= half and text[first - half : first] == text[at - half : at]:
+        return True
+    return text[first + size : first + size + half] == text[at + size : at + size + half]
 
 
 def _alike(text: bytes, at: int, way: int) -> tuple[int, int]:

@@ -96,6 +96,21 @@ def _in_utf16(match: re.Match[bytes]) -> bytes:
     return match[0].decode("utf-16-be" if match[0][0] == 0 else "utf-16-le").encode()
 
 
+_ENTITIES = (
+    _Notation(
+        re.compile(rb"&(?!#?\w+;)"),
+        lambda match: b"&amp;",
+        "a text has a bare &",
+        "& becomes &amp;",
+    ),
+    _Notation(
+        re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w*);"),
+        _entity,
+        "XML knows no entity {old}",
+        "{old} {becomes}",
+    ),
+)
+"""Entities that XML does not know."""
 _NOT_IN_XML = (
     _Notation(
         _ODD_BLANK,
@@ -110,18 +125,6 @@ _NOT_IN_XML = (
         _in_latin,
         "the byte {code} is no UTF-8; as Latin-1 it is '{new}'",
         "it is written in UTF-8",
-    ),
-    _Notation(
-        re.compile(rb"&(?!#?\w+;)"),
-        lambda match: b"&amp;",
-        "a text has a bare &",
-        "& becomes &amp;",
-    ),
-    _Notation(
-        re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w*);"),
-        _entity,
-        "XML knows no entity {old}",
-        "{old} {becomes}",
     ),
     _Notation(
         re.compile(rb"=\s*%s([^\"'<>=]*?)%s" % (_CURLY, _CURLY)),
@@ -148,7 +151,7 @@ _NOT_IN_XML = (
         "it is removed",
     ),
 )
-"""What stands in no XML, so that it is wrong wherever it stands."""
+"""Characters that stand in no XML, or not there: those of XML are plain."""
 _NOT_IN_TAGS = (
     _Notation(
         re.compile(rb"%(2[02CF]|3[CDE])", re.IGNORECASE),
@@ -204,9 +207,8 @@ def in_characters(text: bytes, near: tuple[int, int] = (0, 0)) -> Iterator[Slip]
     near: around the place where the text goes wrong.
     """
     is_plain = text.isascii() and len(text.translate(None, _CONTROLS)) == len(text)
-    if not is_plain or b"&" in text:
-        for notation in _NOT_IN_XML:
-            yield from _rewritten(text, notation, 0, len(text))
+    for notation in (*_ENTITIES * (b"&" in text), *_NOT_IN_XML * (not is_plain)):
+        yield from _rewritten(text, notation, 0, len(text))
     yield from _in_declaration(text)
     for notation in _NOT_IN_TAGS:
         for slip in _rewritten(text, notation, *near):

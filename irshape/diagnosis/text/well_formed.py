@@ -135,13 +135,14 @@ def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[
             if chosen and not _are_alike(candidate, next(iter(chosen.values()))):
                 break
             after = edited(source.data, candidate.edits)
+            outside = elements.outside(min(min(candidate.edits).start, stops))
+            if _end_of_parsing(after, *outside) is not None:
+                continue
             in_order = is_in_order(elements, candidate.edits, after)
             if not in_order and (fallback or chosen):
                 continue
-            outside = elements.outside(min(min(candidate.edits).start, stops))
-            if _end_of_parsing(after, *outside) is None and (
-                not (candidate.doubtful or structure)
-                or elements.is_sound_after(candidate.edits, after)
+            if not (candidate.doubtful or structure) or elements.is_sound_after(
+                candidate.edits, after
             ):
                 if in_order:
                     chosen.setdefault(tuple(after.split()), candidate)
@@ -180,9 +181,9 @@ def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
     yield instructions(text, *around), False
     yield in_repeated_pieces(elements, places), False
     yield of_structure, False
-    yield in_repeated_pieces(elements, places, of_lines=False), False
     yield in_one_character(text, places), False
     yield hidden(text, *around), False
+    yield in_repeated_pieces(elements, places, of_lines=False), False
     yield from ((kind, True) for kind in in_displaced_lines(elements, places))
     yield in_carried_lines(elements), True
     yield half_a_tag(text, text.rfind(b"<", 0, places[0])), False

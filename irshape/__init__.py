@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from .inference.requirements import Requirements
     from .inference.result import Inference
     from .inspection.inspection import Inspection
-    from .model.graph import Body, Edge, Layer, Model, Port
+    from .model.edges import Edge
+    from .model.graph import Body, Layer, Model
+    from .model.ports import Port
     from .model.weights import Constant, Weights
     from .numbers.statistics import Errors
     from .numbers.tolerance import Hint
@@ -145,7 +147,7 @@ _MODULES = {
     "Constant": "model.weights",
     "Diagnostic": "diagnostics.report",
     "Dimension": "types",
-    "Edge": "model.graph",
+    "Edge": "model.edges",
     "Edit": "formats.ir.edits",
     "ElementType": "types",
     "Errors": "numbers.statistics",
@@ -170,7 +172,7 @@ _MODULES = {
     "Output": "graph.nodes",
     "Pair": "comparison.model_pairs",
     "PartialShape": "types",
-    "Port": "model.graph",
+    "Port": "model.ports",
     "Progress": "reduction.search",
     "Reduction": "reduction.reducer",
     "Report": "diagnostics.report",

@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..execution.session import ExecutionError, Session
-from ..model.graph import Body, Edge, Layer, Model, Port
+from ..model.edges import Edge
+from ..model.graph import Body, Layer, Model
 from ..model.ids import is_number
+from ..model.ports import Port
 from ..model.wiring import wire
 from ..numpy_types import element_type_of
 from .answers import Answer, Device, Question, Unanswered

@@ -11,8 +11,10 @@ import numpy as np
 
 from ..execution.inputs import existing_folder, npy_bytes
 from ..inference.engine import infer
-from ..model.graph import Body, Edge, Layer, Model, Port
+from ..model.edges import Edge
+from ..model.graph import Body, Layer, Model
 from ..model.ids import is_number
+from ..model.ports import Port
 from ..model.wiring import wire
 from ..numpy_types import element_type_of
 

@@ -9,7 +9,8 @@ from .report import FileReport
 
 if TYPE_CHECKING:
     from ..inference.result import BodyResult
-    from ..model.graph import Layer, Model, Port
+    from ..model.graph import Layer, Model
+    from ..model.ports import Port
     from ..ops.tensors import Tensor
 
 MAX_VALUE = 8

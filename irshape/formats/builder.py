@@ -13,9 +13,11 @@ from typing import Any
 from ..faults import Fault, Violation
 from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
+from ..model.edges import Edge
 from ..model.format import Format
-from ..model.graph import PORT_MAPS, BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
+from ..model.graph import PORT_MAPS, BackEdge, Body, Finding, Layer, Model, PortMap
 from ..model.pieces import Pieces
+from ..model.ports import Port
 from ..model.source import Source
 from ..model.weights import Weights, number_bytes
 from ..ops import registry

@@ -6,7 +6,8 @@ do without: a port may have several names, and OpenVINO knows Identity only sinc
 
 from __future__ import annotations
 
-from ..model.graph import Body, Edge, Layer, Model
+from ..model.edges import Edge
+from ..model.graph import Body, Layer, Model
 
 _Port = tuple[str, str]
 """An output port: the ids of its layer and of the port."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..faults import Fault
 from ..formats.builder import written
-from ..model.graph import Layer, Port
+from ..model.graph import Layer
+from ..model.ports import Port
 from ..ops import registry
 from ..ops.declaration import Operation
 from ..spelling import suggestion

@@ -7,7 +7,8 @@ from copy import copy
 from typing import TypeVar
 
 from ..formats.ir.writer import port_rt_info
-from ..model.graph import Layer, Port, PortElsewhere
+from ..model.graph import Layer
+from ..model.ports import Port, PortElsewhere
 from ..model.source import Passage, Source
 from ..model.weights import Constant
 from .editing import Editing

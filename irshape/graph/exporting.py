@@ -7,7 +7,8 @@ from copy import copy
 
 from ..inference.ports import declared
 from ..inference.result import BodyResult, Inference
-from ..model.graph import Body, Layer, Model, Port
+from ..model.graph import Body, Layer, Model
+from ..model.ports import Port
 from ..model.weights import Constant
 from ..model.wiring import Wiring
 from ..ops.tensors import Tensor

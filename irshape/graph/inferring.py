@@ -10,7 +10,8 @@ from typing import Any
 
 from ..faults import Fault
 from ..inference.result import BodyResult, LayerResult
-from ..model.graph import Body, Edge, Layer
+from ..model.edges import Edge
+from ..model.graph import Body, Layer
 from ..ops import registry
 from ..ops.declaration import AttributeFault, Operation
 from ..ops.tensors import Tensor

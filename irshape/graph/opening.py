@@ -7,9 +7,10 @@ from functools import partial
 from ..collection import collection_paused
 from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
-from ..model.graph import Model, Port
+from ..model.graph import Model
 from ..model.ids import is_number
 from ..model.pieces import Pieces
+from ..model.ports import Port
 from ..model.ranges import Ranges
 from ..ops import registry
 from .errors import GraphError

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Literal, NamedTuple
 
-from ..model.graph import PORT_MAPS, Layer, Port, PortMap
+from ..model.graph import PORT_MAPS, Layer, PortMap
+from ..model.ports import Port
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
 from .structure import Structure

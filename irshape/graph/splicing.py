@@ -14,7 +14,8 @@ from xml.parsers import expat
 from ..formats.ir.edits import Edit, set_dims
 from ..formats.ir.quoting import expressible
 from ..inference.result import BodyResult
-from ..model.graph import Body, Layer, Port
+from ..model.graph import Body, Layer
+from ..model.ports import Port
 from ..model.source import Passage, Source, passage_bytes
 from .nodes import GraphLayer
 

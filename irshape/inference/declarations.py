@@ -6,7 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple, Union
 
 from ..faults import Violation
-from ..model.graph import Layer, Model, Port
+from ..model.graph import Layer, Model
+from ..model.ports import Port
 from ..ops import registry
 from ..ops.declaration import AttributeFault, Operand, Operation, check_inputs
 from ..rule_ids import INPUT_COUNT

@@ -10,7 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, Union
 
 from ..demands import NOTED, Demand
 from ..faults import Fault, Violation, fault
-from ..model.graph import Layer, Model, PortDims, PortHeads
+from ..model.graph import Layer, Model
+from ..model.ports import PortDims, PortHeads
 from ..model.weights import Constant, Layout, layout_of, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value

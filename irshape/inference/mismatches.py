@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model.graph import Layer, Port
+from ..model.graph import Layer
+from ..model.ports import Port
 from ..model.wiring import OutputRef
 from ..ops.tensors import Tensor
 from ..types import DYNAMIC_TYPE, ElementType

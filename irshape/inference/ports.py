@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 
-from ..model.graph import Layer, Port
+from ..model.graph import Layer
+from ..model.ports import Port
 from ..ops.declaration import BOOLEAN_TYPE, I32_I64, INTEGER, REAL, Operand
 from ..ops.tensors import UNKNOWN, Tensor, Value
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape

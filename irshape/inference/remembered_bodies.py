@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from ..demands import Demand
 from ..faults import Fault
-from ..model.graph import PORT_MAPS, Body, Layer, PortDims, PortHeads, dims_of, heads_of
+from ..model.graph import PORT_MAPS, Body, Layer, dims_of, heads_of
+from ..model.ports import PortDims, PortHeads
 from ..model.wiring import OutputRef, Wiring, wire
 from ..ops.declaration import AttributeFault, Operation
 from ..ops.infrastructure import Const

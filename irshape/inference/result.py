@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ..demands import Demand
 from ..faults import Fault
-from ..model.graph import Body, Layer, Model, PortHeads
+from ..model.graph import Body, Layer, Model
+from ..model.ports import PortHeads
 from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from ..demands import Demand
 from ..faults import Fault, Violation
-from ..model.graph import Body, Layer, PortDims, PortHeads, dims_of, heads_of
+from ..model.graph import Body, Layer, dims_of, heads_of
+from ..model.ports import PortDims, PortHeads
 from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import Operation
 from ..ops.registry import UnknownOperation

@@ -9,68 +9,17 @@ them into lines and columns on demand.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from ..faults import Fault
 from ..rule_ids import RuleId, Severity
-from ..types import ElementType
+from .edges import Edge, EdgeTexts
 from .format import Format
-from .source import Passage, Source
+from .ports import LooseHeads, Port, PortDims, PortHeads, heads_like
+from .source import Source
 from .weights import Constant, Weights
-
-
-class Port:
-    """A port of a layer as the file declares it.
-
-    `dims` are as written, -1 for a dynamic one. Only ports of layers on their own have a `value`.
-    """
-
-    __slots__ = ("dims", "id", "names", "offset", "precision", "value")
-
-    def __init__(
-        self,
-        id: str,
-        precision: str | None,
-        names: str | None,
-        offset: int,
-        dims: tuple[int, ...] | None = (),
-    ) -> None:
-        self.id = id
-        self.precision = precision
-        self.names = names
-        self.offset = offset
-        self.dims = dims
-        """None if a dimension is malformed, which the reader has reported."""
-        self.value: str | None = None
-
-    @property
-    def element_type(self) -> ElementType | None:
-        """The type that `precision` names; None without one, or if it names no type."""
-        return ElementType.of_precision(self.precision) if self.precision is not None else None
-
-    @property
-    def tensor_names(self) -> list[str]:
-        """The tensor names, with `\\,` inside a name unescaped."""
-        return (
-            [part.replace("\\,", ",") for part in _NAMES.findall(self.names)] if self.names else []
-        )
-
-
-class PortElsewhere(Port):
-    """A port that comes from another file, with the `rt_info` that it has there."""
-
-    __slots__ = ("rt_info",)
-
-    def __init__(self, port: Port, rt_info: Passage | None) -> None:
-        super().__init__(port.id, port.precision, port.names, -1, port.dims)
-        self.rt_info = rt_info
-
-
-_NAMES = re.compile(r"(?:\\,|[^,])+")
 
 
 class PortMap(NamedTuple):
@@ -81,185 +30,7 @@ class PortMap(NamedTuple):
     offset: int
 
 
-class Edge:
-    """Connects the output port of one layer to the input port of another, all by id."""
-
-    __slots__ = ("from_layer", "from_port", "offset", "to_layer", "to_port")
-
-    def __init__(
-        self, from_layer: str, from_port: str, to_layer: str, to_port: str, offset: int
-    ) -> None:
-        self.from_layer = from_layer
-        self.from_port = from_port
-        self.to_layer = to_layer
-        self.to_port = to_port
-        self.offset = offset
-
-
-class EdgeTexts:
-    """The edges of a body as a reader leaves them: column by column, without an `Edge` for each.
-
-    Most models are checked without a look at any single edge.
-    """
-
-    __slots__ = (
-        "_made",
-        "_offsets",
-        "data",
-        "end",
-        "from_layers",
-        "from_ports",
-        "start",
-        "to_layers",
-        "to_ports",
-    )
-
-    def __init__(
-        self,
-        from_layers: list[str],
-        from_ports: list[str],
-        to_layers: list[str],
-        to_ports: list[str],
-        data: bytes = b"",
-        start: int = 0,
-        end: int = 0,
-    ) -> None:
-        """data, start, end: the bytes that they are in, and where these begin and end."""
-        self.from_layers = from_layers
-        self.from_ports = from_ports
-        self.to_layers = to_layers
-        self.to_ports = to_ports
-        self.data = data
-        self.start = start
-        self.end = end
-        self._offsets: list[int] | None = None
-        self._made: dict[int, Edge] = {}
-
-    @property
-    def regular(self) -> bool:
-        """Whether all ids are numbers, written as writers write them."""
-        return bool(self.data)
-
-    @property
-    def offsets(self) -> list[int]:
-        """Where each edge begins."""
-        if self._offsets is None:
-            matches = _EDGE.finditer(self.data, self.start, self.end)
-            self._offsets = [match.start() for match in matches]
-        return self._offsets
-
-    def edge(self, index: int) -> Edge:
-        """One of the edges: the same object each time."""
-        edge = self._made.get(index)
-        if edge is None:
-            edge = self._made[index] = Edge(
-                self.from_layers[index],
-                self.from_ports[index],
-                self.to_layers[index],
-                self.to_ports[index],
-                self.offsets[index],
-            )
-        return edge
-
-    def edges(self) -> list[Edge]:
-        edges = list(
-            map(
-                Edge,
-                self.from_layers,
-                self.from_ports,
-                self.to_layers,
-                self.to_ports,
-                self.offsets,
-            )
-        )
-        for index, edge in self._made.items():
-            edges[index] = edge
-        return edges
-
-
-_EDGE = re.compile(b"<edge ")
 NO_PORTS: list[Port] = []
-
-
-class PortHeads:
-    """What the ports of a layer have besides dimensions, inputs before outputs.
-
-    A reader leaves ports like this, without a `Port` for each: most models are checked without a
-    look at any single port, and most layers have the same heads.
-    """
-
-    __slots__ = (
-        "input_ids",
-        "input_positions",
-        "input_precisions",
-        "inputs",
-        "named",
-        "only_output",
-        "output_ids",
-        "output_precisions",
-        "places",
-    )
-
-    def __init__(
-        self,
-        input_ids: tuple[str, ...],
-        input_precisions: tuple[str | None, ...],
-        output_ids: tuple[str, ...],
-        output_precisions: tuple[str | None, ...],
-        places: tuple[int, ...] = (),
-        named: tuple[bool, ...] = (),
-    ) -> None:
-        self.input_ids = input_ids
-        self.input_precisions = input_precisions
-        self.output_ids = output_ids
-        self.output_precisions = output_precisions
-        self.places = places
-        """Where the ports begin, counted from the `begin` of `Layer.leave_ports` and without tensor
-        names."""
-        self.named = named
-        """Which of them have tensor names."""
-        self.inputs = len(input_ids)
-        self.only_output = output_ids[0] if len(output_ids) == 1 else None
-        """The id of the output of a layer with one; None for none and for several."""
-        positions = range(self.inputs - 1, -1, -1)
-        self.input_positions = dict(zip(reversed(input_ids), positions, strict=True))
-        """The inputs by id; the first of those that share one."""
-
-
-@lru_cache(maxsize=1024)
-def _heads_like(
-    input_ids: tuple[str, ...],
-    input_precisions: tuple[str | None, ...],
-    output_ids: tuple[str, ...],
-    output_precisions: tuple[str | None, ...],
-) -> PortHeads:
-    """What ports have of which each is an object; the same for layers that agree."""
-    return PortHeads(input_ids, input_precisions, output_ids, output_precisions)
-
-
-class LooseHeads(PortHeads):
-    """The same of layers that differ in their dimensions, which `places` leave out, too."""
-
-    __slots__ = ("around_dim",)
-
-    def __init__(
-        self,
-        input_ids: tuple[str, ...],
-        input_precisions: tuple[str | None, ...],
-        output_ids: tuple[str, ...],
-        output_precisions: tuple[str | None, ...],
-        places: tuple[int, ...],
-        named: tuple[bool, ...],
-        *,
-        around_dim: int,
-    ) -> None:
-        """around_dim: the characters that each dimension takes besides its digits."""
-        super().__init__(input_ids, input_precisions, output_ids, output_precisions, places, named)
-        self.around_dim = around_dim
-
-
-PortDims = tuple[tuple[int, ...] | None, ...]
-"""The dimensions of the ports of a layer, inputs before outputs."""
 
 
 NO_ATTRIBUTES: tuple[str, ...] = ()
@@ -371,7 +142,7 @@ class Layer:
     @property
     def port_heads(self) -> PortHeads:
         """What the ports have besides dimensions."""
-        return self._heads or _heads_like(
+        return self._heads or heads_like(
             tuple([port.id for port in self._inputs]),
             tuple([port.precision for port in self._inputs]),
             tuple([port.id for port in self._outputs]),

@@ -8,8 +8,10 @@ from itertools import repeat
 from operator import lt
 from typing import NamedTuple
 
-from .graph import Body, EdgeTexts, Layer, Port, PortDims, PortHeads, dims_of, heads_of
+from .edges import EdgeTexts
+from .graph import Body, Layer, dims_of, heads_of
 from .ids import lenient_id
+from .ports import Port, PortDims, PortHeads
 
 OutputRef = tuple[int, int]
 """An output port: the position of its layer in the body, and of the port in the layer."""

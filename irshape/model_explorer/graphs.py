@@ -10,7 +10,8 @@ from typing import Any
 
 from ..diagnostics.neighbourhood import agrees, port_text
 from ..inference.result import BodyResult
-from ..model.graph import Body, Layer, Port
+from ..model.graph import Body, Layer
+from ..model.ports import Port
 from ..model.wiring import wire
 from ..view.scopes import scope_of
 from ..view.showing import Subject

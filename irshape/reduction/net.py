@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterable, Iterator
 from copy import copy
 from typing import NamedTuple
 
-from ..model.graph import BackEdge, Body, Edge, Layer, Port
+from ..model.edges import Edge
+from ..model.graph import BackEdge, Body, Layer
+from ..model.ports import Port
 from ..model.wiring import wire
 from ..ops.tensors import Tensor
 from ..types import PartialShape

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..faults import Fault
 from ..inference.declarations import Declaration
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
-from ..model.graph import Body, Finding, Layer, Model, PortHeads, folded_type, heads_of
+from ..model.graph import Body, Finding, Layer, Model, folded_type, heads_of
+from ..model.ports import PortHeads
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry

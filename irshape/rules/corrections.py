@@ -13,7 +13,8 @@ from ..formats.ir.edits import add_attribute, read_dims, set_attribute, set_dims
 from ..inference.engine import infer
 from ..inference.ports import declared
 from ..inference.result import BodyResult
-from ..model.graph import Finding, Layer, Port
+from ..model.graph import Finding, Layer
+from ..model.ports import Port
 from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import (

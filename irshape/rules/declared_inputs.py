@@ -8,7 +8,8 @@ from typing import NamedTuple
 from ..inference.literals import parse_value
 from ..inference.ports import declared
 from ..inference.result import Mismatch
-from ..model.graph import Finding, Layer, Port
+from ..model.graph import Finding, Layer
+from ..model.ports import Port
 from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH, VALUE_MISMATCH
 from ..types import PartialShape
 from .base import Rule

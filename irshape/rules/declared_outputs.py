@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ..inference.declarations import Declarations
 from ..inference.result import BodyResult, Mismatch
-from ..model.graph import Finding, Layer, Port
+from ..model.graph import Finding, Layer
+from ..model.ports import Port
 from ..model.weights import Constant, small_values
 from ..ops import registry
 from ..ops.tensors import Tensor

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from ..model.graph import Body, Edge, Layer, Port
+from ..model.edges import Edge
+from ..model.graph import Body, Layer
 from ..model.ids import lenient_id, plain_id
+from ..model.ports import Port
 from ..model.wiring import Wiring
 
 SINKS = ("result", "assign")

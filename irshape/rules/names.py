@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..model.graph import Body, Finding, Layer, Port, names_of
+from ..model.graph import Body, Finding, Layer, names_of
+from ..model.ports import Port
 from ..rule_ids import (
     DUPLICATE_TENSOR_NAME,
     MISSING_TENSOR_NAME,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..model.graph import Finding, Layer, Model, Port
+from ..model.graph import Finding, Layer, Model
+from ..model.ports import Port
 from ..rule_ids import (
     EXPECTED_INPUTS,
     EXPECTED_OUTPUTS,

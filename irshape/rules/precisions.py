@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.graph import Finding, Layer, Port
+from ..model.graph import Finding, Layer
+from ..model.ports import Port
 from ..rule_ids import MISSING_PRECISION, UNKNOWN_PRECISION
 from ..types import ElementType
 from .context import Context

@@ -15,7 +15,8 @@ from ..inference.declarations import Declarations
 from ..inference.ports import declared as declared_tensor
 from ..inference.result import BodyResult, Inference, written
 from ..inspection.costs import fixed_positions
-from ..model.graph import Body, Layer, Model, Port
+from ..model.graph import Body, Layer, Model
+from ..model.ports import Port
 from ..model.wiring import OutputRef, Wiring, wire
 from ..spelling import counted
 from .constants import Constants

@@ -16,7 +16,8 @@ import irshape
 from irshape.formats.ir import forms, regular
 from irshape.formats.ir.forms import Form, Outline, outline_of, read_form
 from irshape.formats.ir.stencils import Stencils
-from irshape.model.graph import Body, Layer, Port, PortHeads
+from irshape.model.graph import Body, Layer
+from irshape.model.ports import Port, PortHeads
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
 HEAD = '<?xml version="1.0"?>'

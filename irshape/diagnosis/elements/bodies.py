@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import Literal
 
 from ...formats.ir.edits import Edit
-from ...model.graph import PORT_MAPS, Body, Finding, Layer, Port, PortMap
+from ...model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...rule_ids import (
     CUSTOM_OPERATION,
     DANGLING_EDGE,

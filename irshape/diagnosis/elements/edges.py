@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 
 from ...formats.ir.edits import Edit, element_end
-from ...model.graph import Edge, Finding, Layer, Port
+from ...model.edges import Edge
+from ...model.graph import Finding, Layer
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...rule_ids import CYCLE, DUPLICATE_EDGE, MISDIRECTED_EDGE, MISSING_EDGE
 from ...rules.links import alike
 from ..candidate import Candidate

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ...formats.ir.edits import Edit, element_end
-from ...model.graph import Edge, Finding, Layer, Port
+from ...model.edges import Edge
+from ...model.graph import Finding, Layer
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...rule_ids import (
     CONTRADICTED_ATTRIBUTE,
     CONTRADICTED_CONSTANT,

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...formats.ir.edits import Edit, set_dims
-from ...model.graph import Finding, Layer, Port
+from ...model.graph import Finding, Layer
+from ...model.ports import Port
 from ...rule_ids import (
     CONTRADICTED_ATTRIBUTE,
     CONTRADICTED_CONSTANT,

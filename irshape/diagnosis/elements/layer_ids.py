@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model.graph import Edge, Finding
+from ...model.edges import Edge
+from ...model.graph import Finding
 from ...model.ids import is_number
 from ...rule_ids import (
     DANGLING_EDGE,

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit, element_end
-from ...model.graph import Finding, Layer, Port
+from ...model.graph import Finding, Layer
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...rule_ids import (
     DANGLING_EDGE,
     MISSING_EDGE,

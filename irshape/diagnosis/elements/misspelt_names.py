@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...formats.ir.edits import Edit, rename_attribute
-from ...model.graph import Edge, Finding
+from ...model.edges import Edge
+from ...model.graph import Finding
 from ...model.ids import lenient_id
 from ...rule_ids import (
     MISSPELT_ELEMENT,

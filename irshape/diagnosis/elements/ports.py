@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ...formats.ir.edits import Edit, set_dims
-from ...model.graph import Finding, Layer, Port
+from ...model.graph import Finding, Layer
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...ops.tensors import Tensor
 from ...rule_ids import (
     CONSTANT_TYPE,

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model.graph import Finding, Layer, Port
+from ...model.graph import Finding, Layer
+from ...model.ports import Port
 from ...ops import registry
 from ...ops.kinds import ShapeText, TypeName
 from ...rule_ids import CONTRADICTED_ATTRIBUTE

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ...formats.ir.edits import Edit
-from ...model.graph import Finding, Layer, Port
+from ...model.graph import Finding, Layer
+from ...model.ports import Port
 from ...rule_ids import OUTPUT_COUNT, UNKNOWN_ATTRIBUTE, UNKNOWN_LAYER_ATTRIBUTE
 from ..candidate import Candidate
 from ..trials.parts import named_by_edges

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
-from ...model.graph import Edge, Finding, Layer, Port
+from ...model.edges import Edge
+from ...model.graph import Finding, Layer
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...rule_ids import DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_ID, MISSING_EDGE
 from ..candidate import Candidate
 from ..trials.scene import Scene

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ...formats.ir.edits import Edit, element_end
-from ...model.graph import Finding, Port
+from ...model.graph import Finding
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...rule_ids import MISDIRECTED_EDGE, MISSING_EDGE, MISSPELT_ELEMENT, UNREACHABLE_LAYER
 from ...rules.links import alike
 from ..candidate import Candidate

@@ -11,8 +11,10 @@ from functools import lru_cache, partial
 from itertools import combinations
 
 from ...formats.ir.edits import Edit, element_end, set_dims
-from ...model.graph import Edge, Finding, Port
+from ...model.edges import Edge
+from ...model.graph import Finding
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...ops import registry
 from ...ops.declaration import Operation
 from ...ops.kinds import Malformed

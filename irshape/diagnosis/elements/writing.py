@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit, element_end
-from ...model.graph import Edge
+from ...model.edges import Edge
 from ...model.ids import is_number
 from ...model.source import Source
 from ..trials.scene import Scene

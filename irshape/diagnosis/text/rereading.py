@@ -18,7 +18,8 @@ from ...formats.ir.text_between import MORE_TEXTS
 from ...inference.body_engine import BodyEngine
 from ...inference.engine import infer
 from ...inference.result import Inference
-from ...model.graph import Edge, Finding, Layer, Model, NotReadable
+from ...model.edges import Edge
+from ...model.graph import Finding, Layer, Model, NotReadable
 from ...model.source import Source
 from ...rule_ids import MISSPELT_ELEMENT, REPEATED_ELEMENT, STRAY_TEXT, UNKNOWN_ELEMENT
 from ...rules import Context, Rule, all_rules

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...formats.ir.edits import Edit, element_end
-from ...model.graph import PORT_MAPS, Body, Edge, Finding, Layer, PortMap
+from ...model.edges import Edge
+from ...model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ...model.ids import is_number
 from ...rule_ids import DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, PORT_MAP
 from ...rules import Context

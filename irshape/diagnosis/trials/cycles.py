@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.graph import Edge
+from ...model.edges import Edge
 from ...model.wiring import cyclic_layers
 from ..candidate import Candidate
 from .reading import edges_with

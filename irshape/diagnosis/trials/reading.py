@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...formats.ir.edits import Edit
 from ...formats.ir.reader import read
 from ...formats.ir.regular import Window, read_edges, read_layers
-from ...model.graph import Body, Edge, Finding, Layer, Model, NotReadable
+from ...model.edges import Edge
+from ...model.graph import Body, Finding, Layer, Model, NotReadable
 from ...model.source import Source
 from .scene import Scene
 

@@ -10,8 +10,10 @@ from functools import cached_property
 
 from ...inference.body_engine import BodyEngine
 from ...inference.result import BodyResult
-from ...model.graph import Body, Edge, Finding, Layer, Port, PortDims, dims_of
+from ...model.edges import Edge
+from ...model.graph import Body, Finding, Layer, dims_of
 from ...model.ids import is_number, plain_id
+from ...model.ports import Port, PortDims
 from ...model.source import Source
 from ...ops.tensors import Tensor
 from ...rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH

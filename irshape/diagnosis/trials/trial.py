@@ -17,7 +17,9 @@ from ...formats.ir.edits import Edit
 from ...inference.body_engine import BodyEngine
 from ...inference.result import Inference, Mismatch, OutputCount
 from ...inference.walk import Walk
-from ...model.graph import Edge, Finding, Layer, Model, Port
+from ...model.edges import Edge
+from ...model.graph import Finding, Layer, Model
+from ...model.ports import Port
 from ...model.weights import Weights
 from ...model.wiring import Wiring, rewired, wire
 from ...ops.registry import UnknownOperation

@@ -9,7 +9,8 @@ from ...formats.ir.edits import Edit, set_dims
 from ...inference.engine import infer
 from ...inference.ports import declared
 from ...inference.result import BodyResult
-from ...model.graph import Finding, Layer, Port
+from ...model.graph import Finding, Layer
+from ...model.ports import Port
 from ...ops.tensors import Tensor
 from ...rule_ids import OUTPUT_SHAPE_MISMATCH
 from ...rules import Context

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ...formats.ir.edits import Edit
-from ...model.graph import Body, Edge, Finding, Layer, Port
+from ...model.edges import Edge
+from ...model.graph import Body, Finding, Layer
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...rule_ids import (
     CYCLE,
     DANGLING_EDGE,

@@ -9,8 +9,10 @@ from itertools import combinations, islice, product
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
-from ...model.graph import Body, Edge, Finding, Port
+from ...model.edges import Edge
+from ...model.graph import Body, Finding
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...rules.links import alike
 from ..candidate import Candidate
 from ..elements.writing import with_edge

@@ -9,8 +9,10 @@ import re
 from typing import Literal
 
 from ...faults import Fault
-from ...model.graph import Body, Edge, Finding, Layer, Model, NotReadable, Port
+from ...model.edges import Edge
+from ...model.graph import Body, Finding, Layer, Model, NotReadable
 from ...model.ids import lenient_id, plain_id
+from ...model.ports import Port
 from ...model.source import Source
 from ...rule_ids import (
     MALFORMED_DIM,

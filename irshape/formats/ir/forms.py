@@ -12,7 +12,8 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from ...model.graph import NO_ATTRIBUTES, Layer, PortDims, PortHeads
+from ...model.graph import NO_ATTRIBUTES, Layer
+from ...model.ports import PortDims, PortHeads
 
 NAMES = ' names="'
 OFFSET = ' offset="'

@@ -18,8 +18,9 @@ from math import prod
 from ...faults import Fault
 from ...inference.declarations import newest_fitting
 from ...inference.literals import MAX_VALUE_TEXT, parse_value
-from ...model.graph import Finding, Layer, Model, NotReadable, Port
+from ...model.graph import Finding, Layer, Model, NotReadable
 from ...model.ids import is_number
+from ...model.ports import Port
 from ...model.source import Source
 from ...ops.registry import UnknownOperation, find
 from ...rule_ids import LEFT_OUT, MALFORMED_XML

@@ -12,17 +12,8 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from ...collection import collection_paused
-from ...model.graph import (
-    NO_PORTS,
-    PORT_MAPS,
-    BackEdge,
-    Body,
-    Layer,
-    Model,
-    NotReadable,
-    Port,
-    PortMap,
-)
+from ...model.graph import NO_PORTS, PORT_MAPS, BackEdge, Body, Layer, Model, NotReadable, PortMap
+from ...model.ports import Port
 from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR, STRAY_TEXT

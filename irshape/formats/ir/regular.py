@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from sys import intern
 
-from ...model.graph import BackEdge, Body, EdgeTexts, Layer, PortMap
+from ...model.edges import EdgeTexts
+from ...model.graph import BackEdge, Body, Layer, PortMap
 from .forms import ATTRIBUTE, FORMS, ID, NAMES, OFFSET, PAIR, SPACE, VALUE, Form, Outline, form_of
 from .stencils import LAYER, Stencils
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from operator import itemgetter
 from sys import intern
 
-from ...model.graph import Body, Layer, LooseHeads, PortHeads, layer_as_read
+from ...model.graph import Body, Layer, layer_as_read
+from ...model.ports import LooseHeads, PortHeads
 from .forms import ATTRIBUTE, FORM, ID, SPACE, VALUE, ports_of, read_form
 
 LAYER = re.compile(

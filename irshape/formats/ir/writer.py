@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ...inference.result import BodyResult, Inference
-from ...model.graph import Body, Layer, Model, Port, PortElsewhere
+from ...model.graph import Body, Layer, Model
+from ...model.ports import Port, PortElsewhere
 from ...model.source import Passage, Source
 from ...model.weights import Constant, Weights
 from ...ops.tensors import Tensor

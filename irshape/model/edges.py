@@ -1,0 +1,104 @@
+"""Edges of a body as a file has them: one by one, or as columns of texts."""
+
+from __future__ import annotations
+
+import re
+
+
+class Edge:
+    """Connects the output port of one layer to the input port of another, all by id."""
+
+    __slots__ = ("from_layer", "from_port", "offset", "to_layer", "to_port")
+
+    def __init__(
+        self, from_layer: str, from_port: str, to_layer: str, to_port: str, offset: int
+    ) -> None:
+        self.from_layer = from_layer
+        self.from_port = from_port
+        self.to_layer = to_layer
+        self.to_port = to_port
+        self.offset = offset
+
+
+class EdgeTexts:
+    """The edges of a body as a reader leaves them: column by column, without an `Edge` for each.
+
+    Most models are checked without a look at any single edge.
+    """
+
+    __slots__ = (
+        "_made",
+        "_offsets",
+        "data",
+        "end",
+        "from_layers",
+        "from_ports",
+        "start",
+        "to_layers",
+        "to_ports",
+    )
+
+    def __init__(
+        self,
+        from_layers: list[str],
+        from_ports: list[str],
+        to_layers: list[str],
+        to_ports: list[str],
+        data: bytes = b"",
+        start: int = 0,
+        end: int = 0,
+    ) -> None:
+        """data, start, end: the bytes that they are in, and where these begin and end."""
+        self.from_layers = from_layers
+        self.from_ports = from_ports
+        self.to_layers = to_layers
+        self.to_ports = to_ports
+        self.data = data
+        self.start = start
+        self.end = end
+        self._offsets: list[int] | None = None
+        self._made: dict[int, Edge] = {}
+
+    @property
+    def regular(self) -> bool:
+        """Whether all ids are numbers, written as writers write them."""
+        return bool(self.data)
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where each edge begins."""
+        if self._offsets is None:
+            matches = _EDGE.finditer(self.data, self.start, self.end)
+            self._offsets = [match.start() for match in matches]
+        return self._offsets
+
+    def edge(self, index: int) -> Edge:
+        """One of the edges: the same object each time."""
+        edge = self._made.get(index)
+        if edge is None:
+            edge = self._made[index] = Edge(
+                self.from_layers[index],
+                self.from_ports[index],
+                self.to_layers[index],
+                self.to_ports[index],
+                self.offsets[index],
+            )
+        return edge
+
+    def edges(self) -> list[Edge]:
+        edges = list(
+            map(
+                Edge,
+                self.from_layers,
+                self.from_ports,
+                self.to_layers,
+                self.to_ports,
+                self.offsets,
+            )
+        )
+        for index, edge in self._made.items():
+            edges[index] = edge
+        return edges
+
+
+_EDGE = re.compile(b"<edge ")

@@ -1,0 +1,140 @@
+"""Ports of layers as a file declares them: one by one, or as the rows of a layer."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ..types import ElementType
+from .source import Passage
+
+
+class Port:
+    """A port of a layer as the file declares it.
+
+    `dims` are as written, -1 for a dynamic one. Only ports of layers on their own have a `value`.
+    """
+
+    __slots__ = ("dims", "id", "names", "offset", "precision", "value")
+
+    def __init__(
+        self,
+        id: str,
+        precision: str | None,
+        names: str | None,
+        offset: int,
+        dims: tuple[int, ...] | None = (),
+    ) -> None:
+        self.id = id
+        self.precision = precision
+        self.names = names
+        self.offset = offset
+        self.dims = dims
+        """None if a dimension is malformed, which the reader has reported."""
+        self.value: str | None = None
+
+    @property
+    def element_type(self) -> ElementType | None:
+        """The type that `precision` names; None without one, or if it names no type."""
+        return ElementType.of_precision(self.precision) if self.precision is not None else None
+
+    @property
+    def tensor_names(self) -> list[str]:
+        """The tensor names, with `\\,` inside a name unescaped."""
+        return (
+            [part.replace("\\,", ",") for part in _NAMES.findall(self.names)] if self.names else []
+        )
+
+
+class PortElsewhere(Port):
+    """A port that comes from another file, with the `rt_info` that it has there."""
+
+    __slots__ = ("rt_info",)
+
+    def __init__(self, port: Port, rt_info: Passage | None) -> None:
+        super().__init__(port.id, port.precision, port.names, -1, port.dims)
+        self.rt_info = rt_info
+
+
+_NAMES = re.compile(r"(?:\\,|[^,])+")
+
+
+class PortHeads:
+    """What the ports of a layer have besides dimensions, inputs before outputs.
+
+    A reader leaves ports like this, without a `Port` for each: most models are checked without a
+    look at any single port, and most layers have the same heads.
+    """
+
+    __slots__ = (
+        "input_ids",
+        "input_positions",
+        "input_precisions",
+        "inputs",
+        "named",
+        "only_output",
+        "output_ids",
+        "output_precisions",
+        "places",
+    )
+
+    def __init__(
+        self,
+        input_ids: tuple[str, ...],
+        input_precisions: tuple[str | None, ...],
+        output_ids: tuple[str, ...],
+        output_precisions: tuple[str | None, ...],
+        places: tuple[int, ...] = (),
+        named: tuple[bool, ...] = (),
+    ) -> None:
+        self.input_ids = input_ids
+        self.input_precisions = input_precisions
+        self.output_ids = output_ids
+        self.output_precisions = output_precisions
+        self.places = places
+        """Where the ports begin, counted from the `begin` of `Layer.leave_ports` and without tensor
+        names."""
+        self.named = named
+        """Which of them have tensor names."""
+        self.inputs = len(input_ids)
+        self.only_output = output_ids[0] if len(output_ids) == 1 else None
+        """The id of the output of a layer with one; None for none and for several."""
+        positions = range(self.inputs - 1, -1, -1)
+        self.input_positions = dict(zip(reversed(input_ids), positions, strict=True))
+        """The inputs by id; the first of those that share one."""
+
+
+@lru_cache(maxsize=1024)
+def heads_like(
+    input_ids: tuple[str, ...],
+    input_precisions: tuple[str | None, ...],
+    output_ids: tuple[str, ...],
+    output_precisions: tuple[str | None, ...],
+) -> PortHeads:
+    """What ports have of which each is an object; the same for layers that agree."""
+    return PortHeads(input_ids, input_precisions, output_ids, output_precisions)
+
+
+class LooseHeads(PortHeads):
+    """The same of layers that differ in their dimensions, which `places` leave out, too."""
+
+    __slots__ = ("around_dim",)
+
+    def __init__(
+        self,
+        input_ids: tuple[str, ...],
+        input_precisions: tuple[str | None, ...],
+        output_ids: tuple[str, ...],
+        output_precisions: tuple[str | None, ...],
+        places: tuple[int, ...],
+        named: tuple[bool, ...],
+        *,
+        around_dim: int,
+    ) -> None:
+        """around_dim: the characters that each dimension takes besides its digits."""
+        super().__init__(input_ids, input_precisions, output_ids, output_precisions, places, named)
+        self.around_dim = around_dim
+
+
+PortDims = tuple[tuple[int, ...] | None, ...]
+"""The dimensions of the ports of a layer, inputs before outputs."""

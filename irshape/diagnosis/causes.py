@@ -37,7 +37,7 @@ MAX_TOLD = 8
 """With more causes than this, it is not asked whether one layer is behind several of them."""
 _OF_ELEMENTS = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
 _DOUBLED = (DUPLICATE_EDGE, DUPLICATE_ID)
-_ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE, PORT_MAP)
+_OF_ANOTHER_BODY = (DANGLING_EDGE, DUPLICATE_EDGE, PORT_MAP)
 """Rules of which a finding may stand at what belongs in another body."""
 _WIRED = (DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE)
 """Rules of which findings are there where edges name wrong layers."""
@@ -141,7 +141,7 @@ def _causes(
     """The causes in the file as a whole and in single places; and the findings that neither a cause
     in the whole file explains nor are true by themselves."""
     diagnoses: list[Diagnosis] = []
-    astray = len(context.results) > 1 and any(f.rule in _ASTRAY for f in graver)
+    astray = len(context.results) > 1 and any(f.rule in _OF_ANOTHER_BODY for f in graver)
     data = context.model.source.data
     comments = b"!" in data and b"<!--" in data  # a single byte is found far faster
     comments = comments or data.find(b"<?", FIRST) >= 0

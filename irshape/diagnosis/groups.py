@@ -10,26 +10,20 @@ from ..model.graph import Body, Finding, Layer
 from ..model.source import Source
 from ..rule_ids import (
     DANGLING_EDGE,
-    INPUT_MISMATCH,
-    INPUT_TYPE_MISMATCH,
     MISSING_ATTRIBUTE,
     MISSING_BODY,
     MISSING_EDGE,
     MISSING_RESULT,
-    OUTPUT_SHAPE_MISMATCH,
-    OUTPUT_TYPE_MISMATCH,
     PORT_MAP,
     STRAY_TEXT,
     UNKNOWN_ATTRIBUTE,
-    UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
 )
 from .candidate import Diagnosis
+from .rule_groups import BETWEEN_PORTS, OF_OUTPUTS
 from .telling import element_start
-from .together import Causes, by_layer, joined
+from .together import Causes, by_layer, told_at_the_first
 
-_OF_FED = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
-_OF_PRODUCED = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION)
 _RENAMED = re.compile(r'(from-layer|to-layer)="([^"]*)"')
 _BLANK = re.compile(rb">\s+<")
 _MAPPED = re.compile(r"refers to internal_layer_id \S+ as .*has no layer")
@@ -138,11 +132,11 @@ def of_wrong_inputs(causes: Causes) -> None:
     for lead in causes.findings:
         layer, cause = lead.layer, causes.of(lead)
         if (
-            lead.rule not in _OF_FED
+            lead.rule not in BETWEEN_PORTS
             or layer is None
             or layer in led
             or not all(
-                other.layer is layer and other.rule in _OF_FED and other.port == lead.port
+                other.layer is layer and other.rule in BETWEEN_PORTS and other.port == lead.port
                 for other in cause.explained
             )
         ):
@@ -151,7 +145,7 @@ def of_wrong_inputs(causes: Causes) -> None:
         also = [
             other
             for other in by_layers[layer]
-            if (_follows(other) or (other.rule in _OF_FED and other.port == lead.port))
+            if (_follows(other) or (other.rule in BETWEEN_PORTS and other.port == lead.port))
             and other is not lead
             and all(each.layer is layer for each in causes.of(other).explained)
         ]
@@ -164,7 +158,7 @@ def of_wrong_inputs(causes: Causes) -> None:
 
 def _follows(finding: Finding) -> bool:
     """Whether a finding may follow from what its layer is fed."""
-    return finding.rule in _OF_PRODUCED or finding.rule.code.startswith("IR4")
+    return finding.rule in OF_OUTPUTS or finding.rule.code.startswith("IR4")
 
 
 def of_copied_layers(causes: Causes) -> None:
@@ -176,7 +170,7 @@ def of_copied_layers(causes: Causes) -> None:
     told: set[Layer] = set()
     for layer in sorted(groups, key=lambda each: -len(groups[each])):
         own = groups[layer]
-        misfed = {finding.port for finding in own if finding.rule in _OF_FED}
+        misfed = {finding.port for finding in own if finding.rule in BETWEEN_PORTS}
         if not misfed or any(_is_of_several(causes, finding) for finding in own):
             continue
         body = next((body for body in causes.context.results if layer in body.layers), None)
@@ -211,7 +205,7 @@ def _behind(
             if source is not None and source[0] == at
         ]
         for finding in groups.get(other, ()) if numbers and other is not layer else ():
-            if finding.rule in _OF_FED:
+            if finding.rule in BETWEEN_PORTS:
                 if finding.port is not None and finding.port[1] in numbers:
                     yield finding
             elif _follows(finding):
@@ -250,9 +244,4 @@ def of_redirected_edges(causes: Causes) -> None:
         groups.setdefault((match[1], ids, first.layer.path), []).append(each)
     for group in groups.values():
         if len(group) > 1:
-            explained = tuple(dict.fromkeys(f for each in group for f in each.explained))
-            lead = group[0].finding
-            also = tuple(other for other in explained if other.offset != lead.offset)
-            cure = joined([each.candidates[0] for each in group])
-            certain = all(each.certain for each in group)
-            causes.add(Diagnosis(lead._replace(related=also), explained, (cure,), certain))
+            causes.add(told_at_the_first(group))

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.graph import Finding, Layer
-from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH, LOOSER_DECLARATION, RuleId
+from ..rule_ids import INPUT_MISMATCH, LOOSER_DECLARATION, RuleId
 from .candidate import Diagnosis
+from .rule_groups import BETWEEN_PORTS
 from .telling import changed_sizes
 from .together import Causes, joined
-
-_OF_FED = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 
 
 def of_inputs(causes: Causes, everything: Sequence[Finding]) -> None:
@@ -49,7 +48,7 @@ def _misfed(causes: Causes) -> dict[Layer, list[Finding]]:
     position = {layer: at for at, layer in enumerate(layers)}
     groups: dict[Layer, list[Finding]] = {}
     for finding in causes.findings:
-        if finding.rule in _OF_FED and finding.port and finding.layer in position:
+        if finding.rule in BETWEEN_PORTS and finding.port and finding.layer in position:
             at, number = position[finding.layer], finding.port[1]
             for port, source in zip(finding.layer.inputs, result.wiring.sources[at], strict=True):
                 if port.id == number and source and layers[source[0]].is_parameter:

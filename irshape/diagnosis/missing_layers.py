@@ -44,9 +44,8 @@ def of_blocks(causes: Causes) -> None:
             continue
         group = [finding for number in sorted(absent) for finding in absent[number]]
         torn = list(_of_a_torn_layer(causes, path, first - 1, last + 1))
-        if all(finding.layer is None for finding in group) or len(absent) < SEVERAL - 2 * bool(
-            torn and len(group) > 1
-        ):
+        are_few = len(absent) < SEVERAL and not (torn and len(group) > 1)
+        if are_few or all(finding.layer is None for finding in group):
             continue
         unfed = [
             finding

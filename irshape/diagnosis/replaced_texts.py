@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..model.source import Source
-from ..rule_ids import (
-    INPUT_MISMATCH,
-    INPUT_TYPE_MISMATCH,
-    OUTPUT_SHAPE_MISMATCH,
-    OUTPUT_TYPE_MISMATCH,
-    UNPROVEN_DIMENSION,
-)
-from .candidate import Candidate, Diagnosis
+from .candidate import Diagnosis
+from .rule_groups import BETWEEN_PORTS, OF_OUTPUTS
 from .telling import replaced_sizes
-from .together import Causes, joined
+from .together import Causes, told_at_the_first
 
 BESIDE = 2
 """How many layers apart stand those in which one text was replaced."""
-_OF_PORTS = (
-    *(INPUT_MISMATCH, INPUT_TYPE_MISMATCH),
-    *(OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, UNPROVEN_DIMENSION),
-)
+_OF_PORTS = (*BETWEEN_PORTS, *OF_OUTPUTS)
 
 
 def of_replaced_texts(causes: Causes) -> None:
@@ -34,14 +25,7 @@ def of_replaced_texts(causes: Causes) -> None:
     for group in groups.values():
         group.sort(key=lambda each: each.finding.offset)
         for run in _runs(causes.source, group):
-            explained = tuple(dict.fromkeys(f for each in run for f in each.explained))
-            lead = run[0].finding
-            also = tuple(other for other in explained if other.offset != lead.offset)
-            firsts = [each.candidates[0] for each in run if each.candidates]
-            cures: tuple[Candidate, ...] = (joined(firsts),) if len(firsts) == len(run) else ()
-            certain = bool(cures) and all(each.certain for each in run)
-            lead = lead._replace(related=also)
-            causes.add(Diagnosis(lead, explained, cures, certain, len(run)))
+            causes.add(told_at_the_first(run)._replace(parts=len(run)))
 
 
 def _replaced(source: Source, diagnosis: Diagnosis) -> tuple[str, str] | None:

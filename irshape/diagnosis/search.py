@@ -30,13 +30,13 @@ from ..rule_ids import (
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
 from .elements.alone import refuted
-from .elements.attributes import BETWEEN_PORTS
 from .elements.exchanges import exchange_causes
 from .elements.lost_layers import of_lost_layers
 from .elements.misspelt_names import cured_causes
 from .elements.slips import slips
 from .elements.values import Patched, value_causes
 from .elements.variables import gives_variable
+from .rule_groups import BETWEEN_PORTS
 from .telling import cause_as_finding, element_start
 from .trials.cycles import breaks_cycles
 from .trials.ordering import CandidateSource, CheapestFirst

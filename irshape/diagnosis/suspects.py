@@ -22,6 +22,7 @@ from ..rule_ids import (
 )
 from .candidate import Diagnosis
 from .elements.lost_layers import free_ids
+from .rule_groups import BETWEEN_PORTS
 from .together import Causes, cure_of
 from .trials.parts import between, flagged_layers
 from .trials.scene import Scene
@@ -33,7 +34,6 @@ MAX_SUSPECTS = 3
 """How many layers are tried as the one."""
 MAX_BEFORE = 400
 """Among how many layers before each finding one is looked for that is before all of them."""
-_OF_FED = ("IR205", "IR206")
 _OF_LINKS = ("IR110", "IR112", "IR113", "IR116")
 """Findings about the edges and ports that a layer has: where it has others than it should, there
 are several."""
@@ -101,7 +101,7 @@ def _are_apart(told: Sequence[Diagnosis], layer: Layer) -> bool:
     return all(
         each.certain
         and not each.finding.rule.code.startswith(_OF_LINKS)
-        and (each.finding.layer is layer or each.finding.rule.code.startswith(_OF_FED))
+        and (each.finding.layer is layer or each.finding.rule in BETWEEN_PORTS)
         for each in told
     )
 

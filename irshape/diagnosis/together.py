@@ -112,6 +112,18 @@ def cure_of(causes: Sequence[Diagnosis]) -> tuple[tuple[Candidate, ...], bool]:
     return (joined([cause.candidates[0] for cause in chosen]),), bool(sure)
 
 
+def told_at_the_first(causes: Sequence[Diagnosis]) -> Diagnosis:
+    """Several causes as one, in the words of the first; with all of them taken back, if each can
+    be."""
+    explained = tuple(dict.fromkeys(f for each in causes for f in each.explained))
+    lead = causes[0].finding
+    also = tuple(other for other in explained if other.offset != lead.offset)
+    firsts = [each.candidates[0] for each in causes if each.candidates]
+    cures = (joined(firsts),) if len(firsts) == len(causes) else ()
+    certain = bool(cures) and all(each.certain for each in causes)
+    return Diagnosis(lead._replace(related=also), explained, cures, certain)
+
+
 def joined(candidates: Sequence[Candidate]) -> Candidate:
     """Several changes as one, those that are the same once."""
     candidates = list({each.edits: each for each in candidates}.values())

@@ -15,8 +15,6 @@ from ...rule_ids import (
     CONSTANT_SIZE,
     CONSTANT_TYPE,
     CUSTOM_OPERATION,
-    INPUT_MISMATCH,
-    INPUT_TYPE_MISMATCH,
     INTERNAL_ERROR,
     MISSING_ATTRIBUTE,
     OUTPUT_COUNT,
@@ -31,8 +29,8 @@ from ...rule_ids import (
 from ...rules.links import alike
 from ...types import DYNAMIC_TYPE
 from ..candidate import Candidate, Change
+from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene
-from .attributes import BETWEEN_PORTS
 
 _NOT_READ = {
     *(UNKNOWN_TYPE, UNKNOWN_VERSION, CUSTOM_OPERATION),
@@ -94,7 +92,7 @@ def _told_as_written(
 ) -> bool | None:
     """The same where the ports and attributes as they are written tell; None where they do not."""
     alone = candidate.touched == (position,)
-    if changes and finding.rule in (INPUT_MISMATCH, INPUT_TYPE_MISMATCH):
+    if changes and finding.rule in BETWEEN_PORTS:
         return True  # it is about what two ports declare
     if changes and finding.rule == CONSTANT_SIZE:
         return alone and _of_other_size(scene, position, changes)

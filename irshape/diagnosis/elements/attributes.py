@@ -23,14 +23,13 @@ from ...ops.kinds import (
 from ...rule_ids import (
     ATTRIBUTE_VALUE,
     CONTRADICTED_ATTRIBUTE,
-    INPUT_MISMATCH,
-    INPUT_TYPE_MISMATCH,
     MISSING_ATTRIBUTE,
     OUTPUT_TYPE_MISMATCH,
     UNKNOWN_ATTRIBUTE,
     RuleId,
 )
 from ..candidate import Candidate, Change
+from ..rule_groups import BETWEEN_PORTS
 from ..trials.ordering import Later
 from ..trials.scene import Scene
 from .attribute_texts import (
@@ -44,8 +43,6 @@ from .attribute_texts import (
 )
 from .writing import attribute_writer, with_attribute, with_data, without_attribute
 
-BETWEEN_PORTS = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
-"""Rules that compare what the ports at both ends of an edge declare."""
 _OF_NO_TYPE = (Boolean, Integer, ListOf, Real)
 """Kinds of attributes on which no type of an output depends."""
 

@@ -13,9 +13,9 @@ from ...model.weights import Constant
 from ...rule_ids import CONTRADICTED_CONSTANT, OUTPUT_TYPE_MISMATCH
 from ...types import ElementType
 from ..candidate import Candidate
+from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene
 from .attribute_texts import spelt_otherwise
-from .attributes import BETWEEN_PORTS
 from .constant_places import (
     Const,
     constant_spans,

@@ -17,8 +17,8 @@ from ...rule_ids import (
 )
 from ...rules.links import alike
 from ..candidate import Candidate
+from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene
-from .attributes import BETWEEN_PORTS
 from .writing import without_element
 
 MAX_PORTS = 3

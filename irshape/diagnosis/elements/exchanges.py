@@ -25,8 +25,8 @@ from ...rule_ids import (
 )
 from ...rules.links import alike
 from ..candidate import Candidate
+from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene
-from .attributes import BETWEEN_PORTS
 from .constant_places import Const
 from .writing import encoded, with_attribute, with_edge, with_exchanged
 

@@ -22,9 +22,9 @@ from ...rule_ids import (
 )
 from ...rules import Context
 from ..candidate import Candidate, Change
+from ..rule_groups import BETWEEN_PORTS
 from ..trials.ordering import Later
 from ..trials.scene import Scene
-from .attributes import BETWEEN_PORTS
 from .writing import with_attribute
 
 MAX_TYPES = 6

@@ -35,8 +35,9 @@ from ...rule_ids import (
 )
 from ...types import ElementType, PartialShape
 from ..candidate import Candidate, Change
+from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene
-from .attributes import BETWEEN_PORTS, is_strange
+from .attributes import is_strange
 from .constant_places import Const, lies_in_place
 from .edges import is_as_chosen
 from .ports import declared_as_fed, shown

@@ -207,7 +207,9 @@ def in_characters(text: bytes, near: tuple[int, int] = (0, 0)) -> Iterator[Slip]
     near: around the place where the text goes wrong.
     """
     is_plain = text.isascii() and len(text.translate(None, _CONTROLS)) == len(text)
-    for notation in (*_ENTITIES * (b"&" in text), *_NOT_IN_XML * (not is_plain)):
+    for notation in _ENTITIES if b"&" in text else ():
+        yield from _rewritten(text, notation, 0, len(text))
+    for notation in () if is_plain else _NOT_IN_XML:
         yield from _rewritten(text, notation, 0, len(text))
     yield from _in_declaration(text)
     for notation in _NOT_IN_TAGS:

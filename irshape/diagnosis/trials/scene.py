@@ -16,10 +16,10 @@ from ...model.ids import is_number, plain_id
 from ...model.ports import Port, PortDims
 from ...model.source import Source
 from ...ops.tensors import Tensor
-from ...rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH
 from ...rules import Context
 from ...rules.links import SINKS
 from ...types import ElementType, PartialShape
+from ..rule_groups import BETWEEN_PORTS
 
 DeclaredOutputs = list[tuple[PartialShape | None, ElementType | None]]
 _END_OF_INPUT = re.compile(rb"</input\s*>")
@@ -99,7 +99,7 @@ class Scene:
         return {
             finding.layer
             for finding in self.findings
-            if finding.layer is not None and finding.rule in (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
+            if finding.layer is not None and finding.rule in BETWEEN_PORTS
         }
 
     @cached_property

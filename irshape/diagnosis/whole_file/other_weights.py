@@ -12,13 +12,12 @@ from ...model.weights import Weights
 from ...rule_ids import (
     CONSTANT_OUT_OF_RANGE,
     CONTRADICTED_CONSTANT,
-    INPUT_MISMATCH,
-    INPUT_TYPE_MISMATCH,
     RuleId,
 )
 from ...rules import Context
 from ..candidate import Diagnosis
 from ..elements.constant_places import Const, constant_spans, reaching_into_others
+from ..rule_groups import BETWEEN_PORTS
 from ..telling import of_whole_file
 from ..trials.scene import Scene
 from ..trials.trial import Trial, local_rules
@@ -32,7 +31,6 @@ FEW = 12
 """With so many findings a single constant is looked for first."""
 Single = Callable[[Context, Sequence[Finding], int], Diagnosis | None]
 """Looks for one constant that explains so many findings."""
-_BETWEEN_LAYERS = (INPUT_MISMATCH, INPUT_TYPE_MISMATCH)
 
 
 def _name(weights: Weights) -> str:
@@ -200,7 +198,7 @@ def other_weights(
         return alone
     if Scene(context, context.results[context.model.net]).narrowed:
         return None  # an input has other sizes than its port
-    if any(f.rule in _BETWEEN_LAYERS or f.rule.code.startswith("IR11") for f in findings):
+    if any(f.rule in BETWEEN_PORTS or f.rule.code.startswith("IR11") for f in findings):
         return None  # no .bin decides what ports say and where edges lead
     if context.shared(reaching_into_others):
         return None  # offsets are wrong, whatever the .bin holds

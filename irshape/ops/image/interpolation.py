@@ -84,6 +84,17 @@ def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
     return None if image.rank is None else tuple(range(image.rank))
 
 
+def _require_known_type(name: str, given: Tensor) -> None:
+    """Raises `Violation` if the element type of an operand is dynamic."""
+    if given.element_type.is_dynamic:
+        raise Violation(
+            f"`{name}` has a dynamic element type; it must be known here",
+            at=name,
+            actual="dynamic",
+            rule=INPUT_ELEMENT_TYPE,
+        )
+
+
 def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
     """Raises `Violation` unless every axis is one of the image; negative ones are not allowed."""
     rank = len(image.shape)
@@ -203,16 +214,9 @@ class InterpolateAttributes(Operation):
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
         """The result, with `axes` resized by the scales or to the sizes of the operand `name`."""
-        for at, tensor in ((name, given), ("axes", axes)):
-            if tensor is None:
-                continue
-            if tensor.element_type.is_dynamic:
-                raise Violation(
-                    f"`{at}` has a dynamic element type; it must be known here",
-                    at=at,
-                    actual="dynamic",
-                    rule=INPUT_ELEMENT_TYPE,
-                )
+        _require_known_type(name, given)
+        if axes is not None:
+            _require_known_type("axes", axes)
         if image.rank is None:
             return Tensor(image.element_type, DYNAMIC_SHAPE)
         along = default_axes(image, axes)
@@ -325,14 +329,8 @@ class Interpolate_4(InterpolateAttributes):
     axes = operand(SIZE_TYPES, rank=1, value=True, optional=True)
 
     def infer(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Tensor:
-        for name, tensor in (("sizes", sizes), ("scales", scales)):
-            if tensor.element_type.is_dynamic:
-                raise Violation(
-                    f"`{name}` has a dynamic element type; it must be known here",
-                    at=name,
-                    actual="dynamic",
-                    rule=INPUT_ELEMENT_TYPE,
-                )
+        _require_known_type("sizes", sizes)
+        _require_known_type("scales", scales)
         given, name = (scales, "scales") if self.by_scales else (sizes, "sizes")
         # not declared: OpenVINO does not look at the rank of the other one
         if given.rank not in (None, 1):

@@ -88,6 +88,22 @@ def test_fault(model: Path, name: str, tmp_path: Path) -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
+@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: model.stem)
+def test_wrong_dimensions_everywhere(model: Path, share: float, tmp_path: Path) -> None:
+    original = model.read_bytes()
+    for seed in (0, 1, 5):
+        chance = random.Random(seed)
+
+        def wrong(size: re.Match[bytes], chance: random.Random = chance) -> bytes:
+            return size[0] if chance.random() > share else b"<dim>%d</dim>" % (int(size[1]) + 1)
+
+        broken = tmp_path / model.name
+        broken.write_bytes(re.sub(rb"<dim>(\d+)</dim>", wrong, original))
+        shutil.copy(model.with_suffix(".bin"), tmp_path)
+        assert irshape.fix(broken).data == original
+
+
 def test_a_stale_model(tmp_path: Path) -> None:
     """A long chain's input changed and no port after it did: one call of `fix` updates all."""
     net = Net()

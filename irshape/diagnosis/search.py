@@ -76,6 +76,8 @@ SHOWN = 3
 FEW = 8
 """With more errors and warnings than this, what could be meant is not changed unasked, unless all
 are gone then."""
+BY_CHANCE = 2
+"""Where many layers declare wrong ports, another change may explain so many by chance."""
 OTHERS = 4
 """Among how many findings the one is looked for whose cause explains most."""
 LISTED = 5
@@ -87,6 +89,8 @@ _OF_AN_EDGE = (DANGLING_EDGE, MISSING_EDGE)
 """Rules of which a finding may stand at an edge with wrong ends."""
 _RESULT = ("a Result", 'type="Result"')
 """The changes after which a body has a Result."""
+_DECLARED = "IR20"
+"""Findings of which each may be a port that declares something wrong."""
 _WIRING = ("IR10", "IR11", "IR402", "IR60")
 """Findings with which it is not known what feeds what."""
 
@@ -121,6 +125,11 @@ class Search:
             # the cause of the edge that is missing is that of the one that leads astray
             self.waiting.sort(key=lambda finding: finding.rule not in _ASTRAY)
         self.few = len(findings) <= FEW
+        declaring = {
+            finding.layer for finding in findings if finding.rule.code.startswith(_DECLARED)
+        }
+        self.redeclared = len(declaring) > FEW
+        """Whether so many layers declare wrong ports that one more is likelier than another slip."""
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
         self.work = work
         self.scenes: dict[Body, Scene] = {}
@@ -262,12 +271,12 @@ class Search:
                 break
         if not best:
             return None
-        best.sort(key=lambda entry: (-entry[0], entry[1].cost))
+        best.sort(key=self.rank)
         if best[0][0] < len(self.waiting):
             best[:LOOKED_AT_WIDELY] = [
                 self.with_what_follows(scene, finding, entry) for entry in best[:LOOKED_AT_WIDELY]
             ]
-            best.sort(key=lambda entry: (-entry[0], entry[1].cost))
+            best.sort(key=self.rank)
         most, first, explained = best[0]
         rivals = [entry for entry in best if entry[0] == most]
         certain = (
@@ -281,6 +290,13 @@ class Search:
             tuple(entry[1] for entry in best[:LISTED] if entry[1].edits) if first.edits else (),
             certain,
         )
+
+    def rank(self, entry: _Explaining) -> tuple[int, float]:
+        """By how much a candidate explains, then by how likely it is."""
+        count, candidate, _ = entry
+        if self.redeclared and count <= BY_CHANCE and candidate.port is None:
+            count = 0
+        return -count, candidate.cost
 
     def with_what_follows(self, scene: Scene, finding: Finding, entry: _Explaining) -> _Explaining:
         """A candidate with what it explains further behind, where its consequences come together

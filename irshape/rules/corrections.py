@@ -12,7 +12,7 @@ from ..faults import Fault
 from ..formats.ir.edits import add_attribute, read_dims, set_attribute, set_dims
 from ..inference.engine import infer
 from ..inference.ports import declared
-from ..inference.result import BodyResult
+from ..inference.result import BodyResult, Inference
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..ops import registry
@@ -49,24 +49,40 @@ def port_corrections(context: Context, findings: Sequence[Finding]) -> dict[Rule
     doubts = {rule_id: "layer" if rule is None else rule.doubt for rule_id, rule in rules.items()}
     if not asked or any(doubts[error.rule] == "wiring" for error in errors):
         return {}
+    inference = infer(context.model)
+    excused = _faults(context.inference) - _faults(inference)
     blocked = {
-        error.layer for error in errors if error.layer is not None and doubts[error.rule] == "layer"
+        error.layer
+        for error in errors
+        if error.layer is not None
+        and doubts[error.rule] == "layer"
+        and (error.layer, error.rule) not in excused
     }
+    ports = Ports(context, inference.result, blocked | context.doubtful | context.mistyped)
     by_rule: dict[RuleId, list[Cure]] = {}
-    for cure in Ports(context, blocked | context.doubtful | context.mistyped).corrections():
+    for cure in ports.corrections():
         by_rule.setdefault(cure.finding.rule, []).append(cure)
     return by_rule
+
+
+def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
+    """What layers refuse. Where ports are not believed, what only they gave cause for is gone."""
+    return {
+        (layer, subject.rule)
+        for layer, subject in inference.observations
+        if isinstance(subject, Fault)
+    }
 
 
 class Ports:
     """Compares every port of a model with an inference that believes none of them."""
 
-    def __init__(self, context: Context, blocked: set[Layer]) -> None:
+    def __init__(self, context: Context, result: BodyResult, blocked: set[Layer]) -> None:
         self.context = context
         self.source = context.model.source
         self.blocked = blocked
         """Layers whose inference proves nothing about their outputs."""
-        self.result = infer(context.model).result
+        self.result = result
         self.tainted: set[Layer] = set()
         """Layers whose outputs are unknown because something before them is in doubt."""
         self.corrected: dict[Port, tuple[Dims, str | None]] = {}

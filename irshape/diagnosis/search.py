@@ -129,7 +129,7 @@ class Search:
             finding.layer for finding in findings if finding.rule.code.startswith(_DECLARED)
         }
         self.redeclared = len(declaring) > FEW
-        """Whether so many layers declare wrong ports that one more is likelier than another slip."""
+        """Whether so many layers declare wrong ports that one more is likelier than a slip."""
         self.counts = Counter((finding.rule.code, finding.layer) for finding in findings)
         self.work = work
         self.scenes: dict[Body, Scene] = {}

@@ -6,10 +6,10 @@ The reports come in the order of the files, and one bad file never stops the oth
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 from collections import deque
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics.report import Diagnostic, FileReport
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 COLLECT_EVERY = 64
 """Files after which a process looks for garbage: the collector is off while one is checked."""
+COLLECT_ALL_EVERY = 16
+"""After so many times it looks through what it keeps, too: reports, and what is remembered."""
 FEW = 8
 SMALL = 4 << 20
 """Below so many files and bytes of .xml together, starting processes costs more than it saves."""
@@ -231,7 +233,12 @@ def _in_turn(tasks: Sequence[Task]) -> Generator[FileReport, None, None]:
     for index, task in enumerate(tasks, 1):
         yield check(task)
         if index % COLLECT_EVERY == 0 and not gc.isenabled():
-            gc.collect()
+            _collect(index // COLLECT_EVERY)
+
+
+def _collect(times: int) -> None:
+    """Frees what came since the last time and is in use no more, and now and then all else."""
+    gc.collect(2 if times % COLLECT_ALL_EVERY == 0 else 1)
 
 
 def _begin() -> None:
@@ -255,10 +262,14 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+_batches = itertools.count(1)
+"""Those that a process of ours checks."""
+
+
 def _several(tasks: Sequence[Task]) -> list[FileReport]:
     """A batch, in a process of ours."""
     reports = list(map(check, tasks))
-    gc.collect()
+    _collect(next(_batches))
     return reports
 
 
@@ -349,7 +360,7 @@ def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileR
     waiting = iter(tasks)
     try:
         while True:
-            for task in islice(waiting, FLYING - len(flying)):
+            for task in itertools.islice(waiting, FLYING - len(flying)):
                 try:
                     flying.append((task, executor.submit(check, task)))
                 except RuntimeError:  # it broke meanwhile, or is shut down

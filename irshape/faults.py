@@ -11,6 +11,9 @@ from typing import NamedTuple
 from .rule_ids import OPERATION_CONSTRAINT, RuleId, Severity
 from .spelling import agreeing
 
+MAX_SEARCHED = 40
+"""Of more errors and warnings in a file, the causes are not looked for one by one."""
+
 
 class Fault(NamedTuple):
     """Something that is wrong, wherever it stands."""

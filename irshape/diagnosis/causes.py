@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from ..faults import MAX_SEARCHED
 from ..model.graph import Finding
 from ..rule_ids import (
     CONSTANT_OUT_OF_RANGE,
@@ -31,8 +32,6 @@ from .trials.work import Work
 
 FIRST = 8
 """Where the declaration of a document begins at most."""
-MAX_FINDINGS = 40
-"""With more errors and warnings than this, no single slip is looked for."""
 MAX_TOLD = 8
 """With more causes than this, it is not asked whether one layer is behind several of them."""
 _OF_ELEMENTS = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)
@@ -96,7 +95,7 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
     from .suspects import of_suspects
     from .torn_tags import of_torn_tags
 
-    few = len(causes.findings) <= MAX_FINDINGS
+    few = len(causes.findings) <= MAX_SEARCHED
     groups.of_lost_inputs(causes)
     if few:
         groups.of_copied_layers(causes)
@@ -122,7 +121,7 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
         ends = renumbered_at_one_end(stage, causes.findings)
         if ends is not None:
             causes.add(ends)
-    if len(causes.all()) <= MAX_FINDINGS:
+    if len(causes.all()) <= MAX_SEARCHED:
         of_replaced_texts(causes)
     of_torn_tags(causes)
     if len(causes.all()) <= MAX_TOLD:
@@ -146,7 +145,7 @@ def _causes(
     comments = b"!" in data and b"<!--" in data  # a single byte is found far faster
     comments = comments or data.find(b"<?", FIRST) >= 0
     in_text = comments or any(f.rule in _OF_ELEMENTS for f in graver)
-    doubled = 1 < sum(finding.rule in _DOUBLED for finding in graver) <= MAX_FINDINGS
+    doubled = 1 < sum(finding.rule in _DOUBLED for finding in graver) <= MAX_SEARCHED
     if astray or in_text or doubled:
         from .text.misplaced_elements import misplaced_cause
 
@@ -171,7 +170,7 @@ def _causes(
             graver = without(graver, [whole])
     huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
     graver = [finding for finding in graver if finding.rule != HUGE_TENSOR]
-    if len(graver) > MAX_FINDINGS:
+    if len(graver) > MAX_SEARCHED:
         return diagnoses, graver
     diagnoses += Search(context, graver, work, huge, stage=stage, as_read=as_read).run()
     rest = without(graver, diagnoses)

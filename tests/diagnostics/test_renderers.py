@@ -15,6 +15,7 @@ import subprocess
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import jsonschema
@@ -241,6 +242,45 @@ def test_infos_are_left_out_where_asked() -> None:
         assert "IR504" in render(fixed_report(), form)
         assert "IR504" not in render(fixed_report(), form, Options(infos=False))
     assert "1 info (shown with --verbose)" in render(fixed_report(), "text", Options(infos=False))
+
+
+class Fixable(NamedTuple):
+    safe: int
+    unsafe: int
+    without: int
+    last: str
+
+
+FIXABLE = {
+    "none": Fixable(0, 0, 40, "1 file, 1 layer: 40 errors"),
+    "safe": Fixable(1, 0, 2, "`irshape fix` takes back 1 finding (shown with --show-fixes)"),
+    "unsafe": Fixable(
+        0, 2, 0, "`irshape fix --unsafe-fixes` takes back 2 findings (shown with --show-fixes)"
+    ),
+    "both": Fixable(
+        3,
+        1,
+        0,
+        "`irshape fix` takes back 3 findings, --unsafe-fixes 1 more (shown with --show-fixes)",
+    ),
+    "too many to look for causes": Fixable(
+        0, 0, 41, "`irshape fix --diff` shows what can be corrected of so many"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIXABLE)
+def test_the_last_line_says_what_fix_does(name: str) -> None:
+    case = FIXABLE[name]
+    plain = Diagnostic("IR201", "output-shape-mismatch", "error", "declared [2]", 1, 1)
+    edit = {"line": 1, "column": 1, "end_line": 1, "end_column": 1, "text": "1"}
+    safe, unsafe = (
+        plain._replace(fixes=({"change": "a change", "safe": sure, "edits": [edit]},))
+        for sure in (True, False)
+    )
+    found = [safe] * case.safe + [unsafe] * case.unsafe + [plain] * case.without
+    text = render(Report([FileReport("a.xml", 1, found)]), "text")
+    assert text.splitlines()[-1] == case.last
 
 
 def test_paths_are_written_from_the_root_of_the_checkout(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...faults import MAX_SEARCHED
 from ...model.source import Source
 from ...rule_ids import SEVERITIES
 from ...spelling import counted
@@ -25,7 +26,10 @@ Paint = Callable[..., str]
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    """The findings file by file, and a summary line. Infos that are not shown are counted."""
+    """The findings file by file, a summary line, and what `irshape fix` can do about them.
+
+    Infos that are not shown are counted.
+    """
     paint = painter(options.colour)
     groups = [(file, shown(file, options)) for file in report.files]
     groups = [(file, group) for file, group in groups if group]
@@ -36,7 +40,7 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
             counts = tally({severity: severities.count(severity) for severity in SEVERITIES})
             parts.append(f"{paint(plain_path(file.path), 'bold')}: {counts}\n")
         parts += [_finding(file, one, paint, options) for one in group]
-    parts.append(_summary(report, options, paint))
+    parts.append("\n".join((_summary(report, options, paint), *_what_fix_does(report, options))))
     return "\n".join(parts) + "\n"
 
 
@@ -135,3 +139,24 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
         outcome = paint("no errors, no warnings", "green")
     hidden = "" if options.infos else " (shown with --verbose)"
     return f"{files}: {outcome}" + (f", {counted(notes, 'info')}{hidden}" if notes else "")
+
+
+def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
+    """How many findings `irshape fix` takes back, as far as that is known."""
+    firsts = [diagnostic.fixes[0]["safe"] for diagnostic in report.diagnostics if diagnostic.fixes]
+    safe, unsafe = firsts.count(True), firsts.count(False)
+    flag = "--unsafe-fixes"
+    if safe:
+        told = f"`irshape fix` takes back {counted(safe, 'finding')}"
+        told += f", {flag} {unsafe} more" if unsafe else ""
+    elif unsafe:
+        told = f"`irshape fix {flag}` takes back {counted(unsafe, 'finding')}"
+    elif any(_graver(file) > MAX_SEARCHED for file in report.files):
+        told = "`irshape fix --diff` shows what can be corrected of so many"
+    else:
+        return
+    yield told + ("" if options.fixes or not firsts else " (shown with --show-fixes)")
+
+
+def _graver(file: FileReport) -> int:
+    return sum(diagnostic.severity != "info" for diagnostic in file.diagnostics)

@@ -142,8 +142,10 @@ def _causes(
     diagnoses: list[Diagnosis] = []
     astray = len(context.results) > 1 and any(f.rule in _OF_ANOTHER_BODY for f in graver)
     data = context.model.source.data
-    comments = b"!" in data and b"<!--" in data  # a single byte is found far faster
-    comments = comments or data.find(b"<?", FIRST) >= 0
+    # a single byte is found far faster
+    comments = b"!" in data and b"<!--" in data
+    declared = data.find(b">") + 1
+    comments = comments or (data.find(b"?", declared) >= 0 and data.find(b"<?", FIRST) >= 0)
     in_text = comments or any(f.rule in _OF_ELEMENTS for f in graver)
     doubled = 1 < sum(finding.rule in _DOUBLED for finding in graver) <= MAX_SEARCHED
     if astray or in_text or doubled:

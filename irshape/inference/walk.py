@@ -92,6 +92,8 @@ class Walk:
         """Whether layers of one declaration with the same inputs are inferred once."""
         self.passes = True
         """Whether layers may be passed without a call of `infer`."""
+        self.order = wiring.order
+        """The layers that are inferred, producers first."""
         self.needed: set[int] = set()
         """The layers whose values are needed."""
         self._remembered = 0
@@ -106,7 +108,7 @@ class Walk:
             if self._known is not None
             else needed_values(result.body, wiring, self._declared, result_values)
         )
-        order = iter(wiring.order)
+        order = iter(self.order)
         if self.remembers:
             self._run_remembering(order, parameters)
         if self.passes and not parameters and not wiring.cyclic:

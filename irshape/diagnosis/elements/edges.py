@@ -98,10 +98,10 @@ def _source(scene: Scene, edge: Edge) -> tuple[int, Port] | None:
 
 def ids_around(scene: Scene, edge: Edge) -> tuple[int, int]:
     """The ids between which the source of an edge lies where edges stand in the order of those."""
-    edges = scene.body.edges
+    sources = scene.body.ends.from_layers
     at = bisect_left(scene.edge_offsets, edge.offset)
-    before = (edges[index].from_layer for index in range(at - 1, -1, -1))
-    behind = (edges[index].from_layer for index in range(at + 1, len(edges)))
+    before = (sources[index] for index in range(at - 1, -1, -1))
+    behind = (sources[index] for index in range(at + 1, len(sources)))
     low = next((int(number) for number in before if is_number(number)), 0)
     high = next((int(number) for number in behind if is_number(number)), 1 << 62)
     return (low, high) if low <= high else (0, 1 << 62)

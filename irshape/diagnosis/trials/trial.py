@@ -235,8 +235,10 @@ def _quiet(part: _Part) -> frozenset[str]:
 class Trial:
     """A part of a body, checked with and without changes."""
 
-    def __init__(self, scene: Scene, core: Iterable[int]) -> None:
+    def __init__(self, scene: Scene, core: Iterable[int], *, remembers: bool = False) -> None:
+        """remembers: the layers are what their text says, so that text tells what is found."""
         self.scene = scene
+        self.remembers = remembers
         self.core = sorted(set(core))
         self.every_layer = sum(_layers(scene.layers[at]) for at in self.core)
         """How many layers it has, with those in bodies."""
@@ -493,23 +495,16 @@ class _PartWalk(Walk):
         wiring: Wiring,
         presets: Mapping[int, tuple[Tensor, ...]],
     ) -> None:
-        super().__init__(engine, model.net, wiring, compare=True)
-        self.presets = presets
-        if wiring.complete is not None:
-            self.result.heads = wiring.complete.heads
-        self.remembers = self.passes = False  # those at the boundary have other outputs
-
-    def infer(
-        self,
-        position: int,
-        inputs: tuple[Tensor, ...],
-        with_values: bool,
-        fed: PartialShape | Tensor | None = None,
-    ) -> tuple[Tensor, ...]:
-        preset = self.presets.get(position)
-        if preset is not None:
-            return preset
-        return super().infer(position, inputs, with_values, fed)
+        known = wiring.complete
+        ports = (known.heads, known.dims) if known is not None else None
+        super().__init__(engine, model.net, wiring, compare=True, ports=ports)
+        if known is not None:
+            self.result.heads = known.heads
+        self.passes = False
+        self.order = [at for at in wiring.order if at not in presets]
+        for at, tensors in presets.items():
+            self.result.outputs[at] = tensors
+            self.compare_ports(at, tensors)
 
 
 @lru_cache(maxsize=1)

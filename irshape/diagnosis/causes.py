@@ -76,7 +76,7 @@ def diagnose(
     if not graver or model.kind != "net" or not model.format.fixable:
         return []
     everything = of_layers(everything)
-    work, stage = Work(context), Stage(context, everything)
+    work, stage = Work(context), Stage(context, everything, as_read=as_read)
     huge = [finding for finding in graver if finding.rule == HUGE_TENSOR]  # true by itself
     diagnoses, graver = _causes(context, everything, graver, as_read, work, stage)
     causes = Causes(context, [*graver, *huge], diagnoses)

@@ -495,7 +495,7 @@ class Search:
         core |= behind_values(scene, core, MAX_VALUES_BEFORE)
         if len(core) == len(trial.core):
             return None
-        wider = Trial(scene, core)
+        wider = self.known_trial(scene, core)
         self.work.count_trial(wider)
         return wider
 
@@ -525,7 +525,7 @@ class Search:
             return False  # what it is fed comes from around the body
         trial = self.known_trial(scene, touched)
         self.work.count_trial(trial)
-        return not trial.takes_back(candidate.edits, candidate.needs, weights, wanted)
+        return trial.check(candidate.edits, candidate.needs, weights, wanted) is None
 
     def known_trial(self, scene: Scene, core: Iterable[int]) -> Trial:
         """The trial of a part, which is made once."""

@@ -13,8 +13,12 @@ from .trial import Trial
 class Stage:
     """The bodies of a model and parts of them, as all searches in it look at them."""
 
-    def __init__(self, context: Context, everything: Sequence[Finding]) -> None:
-        """everything: all that the rules that look at layers found, reported or not."""
+    def __init__(
+        self, context: Context, everything: Sequence[Finding], *, as_read: bool = False
+    ) -> None:
+        """everything: all that the rules that look at layers found, reported or not. as_read: the
+        model is what its text says."""
+        self._as_read = as_read
         self.context = context
         self._everything = everything
         self._scenes: dict[Body, Scene] = {}
@@ -35,5 +39,5 @@ class Stage:
         key = (scene.body, core)
         trial = self._trials.get(key)
         if trial is None:
-            trial = self._trials[key] = Trial(scene, core)
+            trial = self._trials[key] = Trial(scene, core, remembers=self._as_read)
         return trial

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ...formats.ir.edits import Edit
 from ...inference.body_engine import BodyEngine
+from ...inference.layer import Lasting
 from ...inference.result import Inference, Mismatch, OutputCount
 from ...inference.walk import Walk
 from ...model.edges import Edge
@@ -232,15 +233,21 @@ def _quiet(part: _Part) -> frozenset[str]:
     return frozenset(quiet)
 
 
+_Row = tuple[str, Any, int]
+"""Findings of a part: their code, the place of their layer among all of the part, and how many."""
+_CHECKED: Lasting[list[_Row] | Literal["refuted"]] = Lasting(1 << 19)
+"""What checks found, from one model to the next, by the texts of the parts and their changes."""
+
+
 class Trial:
     """A part of a body, checked with and without changes."""
 
     def __init__(self, scene: Scene, core: Iterable[int], *, remembers: bool = False) -> None:
-        """remembers: the layers are what their text says, so that text tells what is found."""
+        """remembers: the layers are what their text says, so that it decides what is found."""
         self.scene = scene
         self.remembers = remembers
         self.core = sorted(set(core))
-        self.every_layer = sum(_layers(scene.layers[at]) for at in self.core)
+        self.every_layer = sum(1 for at in self.core for _ in _walk(scene.layers[at]))
         """How many layers it has, with those in bodies."""
 
     @cached_property
@@ -293,8 +300,69 @@ class Trial:
         the answer where it stays. allowed: what may be found; None is also the answer where there
         is more, but for sizes that are not proven.
         """
+        said = self._said(edits, needs) if weights is None and self.remembers else None
+        if said is None:
+            part = self._part(edits, needs, weights)
+            return None if part is None else _findings(part, wanted, allowed)
+        layers = [each for at in self._with(needs) for each in _walk(self.scene.layers[at])]
+        places = dict(zip(layers, range(len(layers)), strict=True))
+
+        def place(layer: Layer | None) -> int | str | None:
+            return None if layer is None else places.get(layer, layer.id)
+
+        key = (
+            said,
+            wanted and (wanted.finding.rule.code, place(wanted.finding.layer), wanted.among),
+            allowed is not None
+            and frozenset([(code, place(layer), n) for (code, layer), n in allowed.items()]),
+        )
+        known = _CHECKED.entries.get(key)
+        if known is not None:
+            if known == "refuted":
+                return None
+            return Counter({(code, None if at is None else layers[at]): n for code, at, n in known})
         part = self._part(edits, needs, weights)
-        return None if part is None else _findings(part, wanted, allowed)
+        graver = None if part is None else _findings(part, wanted, allowed)
+        rows = [(code, place(layer), n) for (code, layer), n in (graver or {}).items()]
+        if not any(isinstance(at, str) for _, at, _ in rows):
+            _CHECKED.keep(key, "refuted" if graver is None else rows, (), size=len(said[0]) // 8)
+        return graver
+
+    def _said(self, edits: tuple[Edit, ...], needs: Iterable[int]) -> tuple[Any, ...] | None:
+        """What decides a check: the text of a part, what feeds it, and where the text is changed;
+        None for a change that lies elsewhere."""
+        scene, positions, model = self.scene, self._with(needs), self.scene.context.model
+        data, weights = scene.source.data, model.weights
+        if weights is not None and weights.data is not None and weights.identity is None:
+            return None
+        changes: list[tuple[int, int, int, bytes]] = []
+        for start, end, text in edits:
+            at, edge = scene.layer_at(start), scene.edge_at(start)
+            if at in positions:
+                number, span = positions.index(at), scene.span(at)
+            elif edge in self._edges:
+                number, span = -1 - self._edges.index(edge), scene.edge_span(edge)
+            elif at is None and edge is None and text.lstrip().startswith(b"<edge "):
+                number, span = len(positions), (start, start)
+            else:
+                return None
+            if end > span[1]:
+                return None
+            changes.append((number, start - span[0], end - span[0], text))
+        spans = [*map(scene.span, positions), *map(scene.edge_span, self._edges)]
+        read = [(each.rule.code, each.message, each.offset) for each in model.findings]
+        return (
+            b"\0".join([data[start:end] for start, end in spans]),
+            tuple([(at in self._inside, scene.outputs(at)) for at in positions]),
+            tuple(changes),
+            (scene.body.path, scene.source.encoding, model.version, scene.context.settings),
+            weights and (weights.state, weights.identity),
+            (*read, *spans) if read else None,
+        )
+
+    def _with(self, needs: Iterable[int]) -> list[int]:
+        """The layers of the part with others that it needs."""
+        return sorted({*self.positions, *needs}) if needs else self.positions
 
     def check_without(self, position: int, *, declared: bool) -> Counter[Key] | None:
         """The errors and warnings if a layer outside gave what those that it feeds declare.
@@ -313,26 +381,12 @@ class Trial:
         net.reindex()
         return _findings(self._inferred(part.model, positions, {index: given}), None, None)
 
-    def takes_back(
-        self,
-        edits: tuple[Edit, ...],
-        needs: Iterable[int],
-        weights: Weights | None,
-        wanted: Wanted,
-    ) -> bool:
-        """Whether a finding is gone with some edits, whatever else there may be."""
-        rule = rule_of(wanted.finding.rule)
-        part = self._part(edits, needs, weights)
-        if part is None or rule is None:
-            return False
-        return wanted.gone(Counter(part.keys(rule)))
-
     def _part(
         self, edits: tuple[Edit, ...], needs: Iterable[int], weights: Weights | None
     ) -> _Part | None:
         """The part with some edits, read and inferred; None if it cannot be read."""
         scene = self.scene
-        positions = sorted({*self.positions, *needs}) if needs else self.positions
+        positions = self._with(needs)
         part = read_part(scene, positions, self._inside, self._edges, edits)
         if part is None:
             return None
@@ -433,6 +487,13 @@ class Trial:
         return {_SUBJECTS.get(finding.rule, "") for finding in self.scene.findings}
 
 
+def _walk(layer: Layer) -> Iterator[Layer]:
+    """A layer and those in its bodies."""
+    yield layer
+    for body in (layer.bodies or {}).values():
+        yield from body.walk()
+
+
 def _stand_in(scene: Scene, position: int, declared: bool) -> tuple[Layer, tuple[Tensor, ...]]:
     """A layer with the outputs that edges name, and what the inputs that they feed declare."""
     layer = scene.layers[position]
@@ -474,11 +535,6 @@ def _changed(layer: Layer, original: Layer, *, inside: bool) -> Iterator[str]:
         inside and heads.input_precisions != before.input_precisions
     ):
         yield "precisions"
-
-
-def _layers(layer: Layer) -> int:
-    """A layer and those in its bodies."""
-    return 1 + sum(1 for body in (layer.bodies or {}).values() for _ in body.walk())
 
 
 def _offset_of(edge: Edge) -> int:

@@ -497,6 +497,41 @@ SLIPS = {
         says='axis="2", which does not fit the ports of the layer; axis="0" does',
         model="recurrent",
     ),
+    "a Result of another type": Slip(
+        put('name="logits" type="Result"', 'name="logits" type="ReLU"'),
+        code="IR116",
+        says="the layer has no output port",
+    ),
+    "an element type in capitals": Slip(
+        put('element_type="i8" shape="16, 1, 3, 3"', 'element_type="I8" shape="16, 1, 3, 3"'),
+        code="IR304",
+        says='element_type="I8"',
+    ),
+    "an output among the inputs": Slip(
+        put(
+            r'(name="conv1" .*?)</input>\s*<output>(.*?)</output>',
+            r"\1\2</input><output></output>",
+        ),
+        code="IR113",
+        says="no edge leads to input port 2",
+    ),
+    "the last of several outputs": Slip(
+        put(r'(name="head8/split" .*)<port id="5".*?</port>(.*?name="head16/split")', r"\1\2"),
+        code="IR110",
+        says="the layer has no output port 5, which an edge names",
+        model="detector",
+    ),
+    "an edge past a layer": Slip(
+        put('from-layer="75" from-port="1"', 'from-layer="74" from-port="2"'),
+        code="IR115",
+        says="leaves SoftMax 'block1/attention/softmax' (id 75) out",
+        model="encoder",
+    ),
+    "two attributes of a constant": Slip(
+        put('(shape="16, 1, 3, 3") offset="8" size="144"', r"\1"),
+        code="IR303",
+        says="",
+    ),
     "an attribute cut off": Slip(
         put(r'transpose_b="true"', r'tr="true"'), code="IR301", says="lacks transpose_b"
     ),

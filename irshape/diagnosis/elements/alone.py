@@ -78,6 +78,8 @@ def refuted(scene: Scene, finding: Finding, candidate: Candidate, weights: Weigh
     result = scene.engine.layers.infer(layer, declaration[0], inputs, False)
     if isinstance(result.outputs, Fault):
         return result.outputs.rule != INTERNAL_ERROR
+    if layer.is_result:  # what it passes on is no port
+        return False
     if len(result.outputs) != len(layer.outputs):
         return finding.rule == OUTPUT_COUNT
     return _as_wrong(scene, finding, position, result.outputs)

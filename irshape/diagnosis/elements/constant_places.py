@@ -17,7 +17,7 @@ from .writing import with_attribute
 
 MAX_REACHING = 8
 """How many constants are looked at that reach into others."""
-_ORDER = ("element_type", "shape", "offset", "size")
+ORDER = ("element_type", "shape", "offset", "size")
 
 
 def lies_in_place(const: Const) -> bool:
@@ -80,7 +80,7 @@ class Const:
     def candidate(self, name: str, text: str, cause: str, cost: float = 1.0) -> Candidate:
         """One attribute gets another value."""
         source, element = self.scene.source, self.layer.data_offset
-        edits = with_attribute(source, element, name, text, _ORDER[: _ORDER.index(name)])
+        edits = with_attribute(source, element, name, text, ORDER[: ORDER.index(name)])
         return Candidate(
             edits,
             f'{name}="{text}"',

@@ -36,6 +36,8 @@ MAX_BEHIND = 24
 """Among how many layers before a layer constants are looked for."""
 NEARLY = 0.5
 """How much likelier an offset is that differs from the written one by a slip of typing."""
+USUAL = 0.2
+"""So is one at which the constants lie that the like of its consumers take at the same input."""
 FAR = 1 << 32
 """How far away a layer of another body is."""
 
@@ -98,8 +100,8 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
         ):
             says = f"its size of {const.size} bytes and its port say [{text}]"
         yield const.candidate("shape", text, f"shape says [{written}], but {says}")
-    if port_type is not None and port_type is not const.type:
-        given = const.layer.attribute("element_type")
+    given = const.layer.attribute("element_type")
+    if port_type is not None and given != port_type.name:  # OpenVINO does not read `F32`
         yield const.candidate(
             "element_type",
             port_type.name,
@@ -185,10 +187,12 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
             cost - NEARLY * one_slip(written, str(start)) - NEARLY * (str(spelt) == str(start)),
         )
     place, shape = const.scene.position, const.layer.attribute("shape")
+    usual = _usual(const) if consumer is not None else ()
     alike = context.shared(starts).get((size, const.layer.attribute("element_type")), ())
     same = [
         (
             not one_slip(written, str(start)),
+            start not in usual,
             other.attribute("shape") != shape,
             abs(place.get(other, FAR) - const.position),
             start,
@@ -205,9 +209,23 @@ def _offsets(const: Const, consumer: Finding | None = None) -> Iterator[Candidat
                 f"same type and shape lies at {start}",
                 1.2
                 + 0.05 * index
+                - USUAL * (start in usual)
                 - NEARLY * one_slip(written, str(start))
                 - NEARLY * (str(spelt) == str(start)),
             )
+
+
+def _usual(const: Const) -> set[int | None]:
+    """Where the constants lie that the like of a constant's consumers take at the same input."""
+    scene = const.scene
+    roles = {(scene.layers[at].type, index) for _, at, index in scene.consumers[const.position]}
+    return {
+        Const(scene, source[0]).offset
+        for at, layer in enumerate(scene.layers)
+        for name, index in roles
+        if layer.type == name and index < len(scene.sources[at])
+        if (source := scene.sources[at][index]) is not None and source[0] != const.position
+    }
 
 
 def _exchanged_offsets(const: Const, consumer: int) -> Iterator[Candidate]:

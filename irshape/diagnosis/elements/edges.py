@@ -53,8 +53,6 @@ def crossed_edge_causes(scene: Scene, finding: Finding, position: int) -> Iterat
         incoming = scene.edges_to.get(layer.id, [])[:6]
         for one, other in combinations(incoming, 2):
             yield from _crossed(scene, one, other, layer, position)
-        for edge in incoming:
-            yield from _crossed_with_the_next(scene, edge, position)
 
 
 def other_source_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -537,51 +535,6 @@ def _crossed(
         rule=MISDIRECTED_EDGE,
         feeds=feeds if straight else (),
     )
-
-
-def _crossed_with_the_next(scene: Scene, edge: Edge, position: int) -> Iterator[Candidate]:
-    """An edge and one beside it in the file have each other's source: so both are out of order."""
-    edges = scene.body.edges
-    at = bisect_left(scene.edge_offsets, edge.offset)
-    for first in (at - 1, at):
-        near = edges[max(0, first - 1) : first + 3]
-        numbers = [each.from_layer for each in near]
-        if first < 0 or first + 1 >= len(edges) or not all(map(is_number, numbers)):
-            continue
-        one, other = edges[first], edges[first + 1]
-        start = near.index(one)
-        if int(one.from_layer) <= int(other.from_layer):
-            continue
-        numbers[start : start + 2] = other.from_layer, one.from_layer
-        if numbers != sorted(numbers, key=int):
-            continue
-        changes = [
-            _ends(one, from_layer=other.from_layer, from_port=other.from_port),
-            _ends(other, from_layer=one.from_layer, from_port=one.from_port),
-        ]
-        if not (_is_alike(scene, one) and _is_alike(scene, other)):
-            continue  # `exchanges` knows of those
-        ends = [scene.by_id.get(each.to_layer, ()) for each in (one, other)]
-        sources = [scene.by_id.get(each.from_layer, ()) for each in (one, other)]
-        yield Candidate(
-            with_edge(scene, one, changes[0]) + with_edge(scene, other, changes[1]),
-            f"the sources of the edges into layers {one.to_layer} and {other.to_layer} are "
-            "exchanged",
-            f"two edges have each other's source: they stand in the order of sources, but "
-            f"{one.from_layer} stands before {other.from_layer}",
-            scene.source.attribute(one.offset, "from-layer"),
-            scene.layers[position],
-            tuple(dict.fromkeys((position, *ends[0], *ends[1]))),
-            (*sources[0], *sources[1]),
-            cost=0.3,
-            rule=MISDIRECTED_EDGE,
-        )
-
-
-def _is_alike(scene: Scene, edge: Edge) -> bool:
-    """Whether both ends of an edge declare the same."""
-    target, source = _target(scene, edge), _source(scene, edge)
-    return target is not None and source is not None and alike(target[1], source[1])
 
 
 def _in_order(scene: Scene, edge: Edge) -> bool:

@@ -11,6 +11,7 @@ from ...rule_ids import CONTRADICTED_CONSTANT, MISSING_ATTRIBUTE
 from ..candidate import Candidate
 from ..trials.scene import Scene
 from .constant_places import (
+    ORDER,
     Const,
     constant_spans,
     end_before,
@@ -60,14 +61,14 @@ def constant_data_causes(scene: Scene, finding: Finding, position: int) -> Itera
     ]
     if not lost and not wrong:
         return
+    several = len(wrong) + (const.offset is None) > 1
     for cost, offset in _offsets(const, size):
         copied = wrong == ["shape"] and const.shape is not None and _is_shared(const)
-        if not lost and len(wrong) < 2 and (offset == const.offset or not copied):
+        if not lost and not several and (offset == const.offset or not copied):
             continue  # other causes
         row = {**items, "offset": str(offset)}
         if lost:
-            names = ("element_type", "shape", "offset", "size")
-            edits, change = with_data(scene.source, layer.offset, [(n, row[n]) for n in names])
+            edits, change = with_data(scene.source, layer.offset, [(n, row[n]) for n in ORDER])
             change = f"{change} is added"
             cause = "the constant has no <data>; its port says what it holds"
         else:
@@ -81,7 +82,7 @@ def constant_data_causes(scene: Scene, finding: Finding, position: int) -> Itera
             layer.offset if lost else scene.source.attribute(layer.data_offset, wrong[0]),
             layer,
             (position,),
-            cost=cost - (0.4 if not lost and len(wrong) < 2 else 0.0),  # it is a copy
+            cost=cost - (0.4 if not lost and not several else 0.0),  # it is a copy
             certain=cost < SHARED,
             rule=MISSING_ATTRIBUTE if lost else CONTRADICTED_CONSTANT,
         )
@@ -120,8 +121,8 @@ def _is_shared(const: Const) -> bool:
 def _rewritten(const: Const, names: list[str], row: dict[str, str]) -> tuple[tuple[Edit, ...], str]:
     """Some attributes get other values; and what these are."""
     source, element = const.scene.source, const.layer.data_offset
-    changed = [name for name in names if const.layer.attribute(name) != row[name]]
+    changed = [name for name in ORDER if name in names and const.layer.attribute(name) != row[name]]
     edits: list[Edit] = []
     for name in changed:
-        edits += with_attribute(source, element, name, row[name])
+        edits += with_attribute(source, element, name, row[name], ORDER[: ORDER.index(name)])
     return tuple(edits), " and ".join(f'{name}="{row[name]}"' for name in changed)

@@ -75,14 +75,16 @@ def other_type_causes(scene: Scene, finding: Finding, position: int) -> Iterator
     layer = scene.layers[position]
     if finding.rule in BETWEEN_PORTS and finding.layer is layer:
         return
-    if finding.rule == UNKNOWN_ATTRIBUTE:
-        if sum(other.layer is layer for other in scene.findings) < 2:
-            return
-    elif finding.rule == ATTRIBUTE_VALUE or not finding.rule.code.startswith(_MISFITS):
+    if finding.rule == ATTRIBUTE_VALUE or not finding.rule.code.startswith(_MISFITS):
         return
+    alone = finding.rule == UNKNOWN_ATTRIBUTE and (
+        sum(other.layer is layer for other in scene.findings) < 2
+    )
     seen = {layer.type}
     for told in _other_types(scene, layer):
         if isinstance(told, Later):
+            if alone:
+                return  # an attribute too many tells less than the name of a layer
             yield told
             continue
         name, cost = told
@@ -331,7 +333,8 @@ def _other_types(scene: Scene, layer: Layer) -> Iterator[tuple[str, float] | Lat
                     yield name, 0.7
     heads = layer.port_heads
     if not heads.input_ids:
-        yield "Const" if layer.attribute("offset") is not None else "Parameter", 0.6
+        lies_in_bin = layer.attribute("offset") is not None
+        yield ("Const", 0.6) if lies_in_bin else ("Parameter", 1.0)
     elif not heads.output_ids:
         yield "Result", 0.6
     given = set(layer.items[::2])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from ...formats.ir.edits import Edit, set_dims
+from ...formats.ir.edits import Edit, element_end, set_dims
 from ...model.graph import Finding, Layer
 from ...model.ids import is_number
 from ...model.ports import Port
@@ -26,13 +26,10 @@ from ...rule_ids import (
 from ...types import ElementType, PartialShape
 from ..candidate import Candidate
 from ..trials.scene import Scene
-from .writing import new_edge, with_attribute
+from .writing import new_edge, with_attribute, without_element
 
 MAX_UNUSED = 4
 """Of how many layers that feed nothing an edge is looked for."""
-
-MAX_NEAR = 8
-"""Of how many layers before one an output is tried where all feed something."""
 
 _OF_PORT_IDS = (
     *(DANGLING_EDGE, DUPLICATE_PORT, INPUT_COUNT, MALFORMED_ID, MISSING_EDGE, OUTPUT_COUNT),
@@ -240,8 +237,6 @@ def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator
         if at != position and not scene.consumers[at] and len(scene.layers[at].outputs) == 1
     ]
     unused.sort(key=lambda at: (not scene.layers[at].is_constant, position - at))
-    if not unused and finding.rule == INPUT_COUNT and scene.in_order:
-        yield from _lost_input_of_many(scene, position, gaps)
     for index, at in enumerate(unused[:MAX_UNUSED]):
         why = f"nothing takes what {scene.layers[at].label} produces"
         for step, number in enumerate(map(str, gaps)):
@@ -270,26 +265,6 @@ def _with_input(
         (source[0],),
         rule=INPUT_COUNT,
     )
-
-
-def _lost_input_of_many(scene: Scene, position: int, gaps: list[int]) -> Iterator[Candidate]:
-    """An input port is lost whose source feeds others, too: the nearest ones before are tried.
-
-    Writers put a layer soon behind those that feed it.
-    """
-    fed = {source for source in scene.sources[position] if source is not None}
-    near = [
-        (at, index)
-        for at in range(position - 1, max(-1, position - 1 - MAX_NEAR), -1)
-        for index in range(len(scene.layers[at].outputs))
-        if (at, index) not in fed
-    ]
-    for rank, source in enumerate(near):
-        why = f"{scene.layers[source[0]].label} stands near"
-        for step, number in enumerate(map(str, gaps)):
-            candidate = _with_input(scene, position, number, source, why)
-            if candidate is not None:
-                yield candidate._replace(cost=1.5 + 0.05 * rank + 0.1 * step, certain=False)
 
 
 def _with_ends(scene: Scene, position: int, direction: str, number: str) -> tuple[int, ...]:
@@ -391,45 +366,53 @@ def _with_section(
 def _lost_port(scene: Scene, position: int, direction: str, number: str) -> Iterator[Candidate]:
     """A port that an edge names is not there."""
     layer = scene.layers[position]
-    if direction == "input":
-        edge = next((e for e in scene.edges_to[layer.id] if e.to_port == number), None)
-        if edge is None:
-            return
-        producers = scene.by_id.get(edge.from_layer, [])
-        twin = next(
-            (p for at in producers for p in scene.layers[at].outputs if p.id == edge.from_port),
-            None,
-        )
-    else:
-        edge = next((e for e in scene.edges_from[layer.id] if e.from_port == number), None)
-        if edge is None:
-            return
-        consumers = scene.by_id.get(edge.to_layer, [])
-        twin = next(
-            (p for at in consumers for p in scene.layers[at].inputs if p.id == edge.to_port),
-            None,
-        )
+    twin = _twin(scene, layer, direction, number)
     if twin is None:
         return
-    ports = layer.inputs if direction == "input" else layer.outputs
-    edits = _with_port(scene, position, direction, ports, number, twin)
-    if edits:
-        yield Candidate(
-            edits,
-            f"{direction} port {number} is added",
-            f"the layer has no {direction} port {number}, which an edge names",
-            layer.offset,
-            layer,
-            _with_ends(scene, position, direction, number),
-            cost=1.2,
-            rule=DANGLING_EDGE,
+    ports, others, other = layer.inputs, layer.outputs, "output"
+    if direction == "output":
+        ports, others, other = others, ports, "input"
+    stray = next((port for port in others if port.id == number and port.dims == twin.dims), None)
+    data = scene.source.data
+    text = b"" if stray is None else data[stray.offset : element_end(data, stray.offset)]
+    edits = _with_port(scene, position, direction, ports, number, twin, text)
+    if not edits:
+        return
+    lost = Candidate(
+        edits,
+        f"{direction} port {number} is added",
+        f"the layer has no {direction} port {number}, which an edge names",
+        layer.offset,
+        layer,
+        _with_ends(scene, position, direction, number),
+        cost=1.2,
+        rule=DANGLING_EDGE,
+    )
+    if stray is not None:
+        lost = lost._replace(
+            edits=(*edits, *without_element(scene.source, stray.offset)),
+            change=f"port {number} is moved to <{direction}>",
+            cause=f"port {number} stands in <{other}>, but an edge "
+            + ("leads to it" if direction == "input" else "comes from it"),
+            offset=stray.offset,
+            cost=0.3,
+            rule=OUTPUT_COUNT if direction == "input" else INPUT_COUNT,
         )
+    elif direction == "output" and 0 < len(ports) < len(scene.outputs(position)):
+        lost = lost._replace(cost=0.6)  # the operation has such an output
+    yield lost
 
 
 def _with_port(
-    scene: Scene, position: int, direction: str, ports: list[Port], number: str, twin: Port
+    scene: Scene,
+    position: int,
+    direction: str,
+    ports: list[Port],
+    number: str,
+    twin: Port,
+    text: bytes = b"",
 ) -> tuple[Edit, ...]:
-    """A port more, that declares what the one at the other end of its edge does."""
+    """A port more: a text, or one that declares what the port at the other end of its edge does."""
     data = scene.source.data
     layer = scene.layers[position]
     start, end = scene.span(position)
@@ -445,7 +428,7 @@ def _with_port(
     precision = f' precision="{twin.precision}"' if twin.precision else ""
     opening = f'<port id="{number}"{precision}'.encode()
     inner = b"".join(deeper + b"<dim>%d</dim>" % size for size in twin.dims)
-    text = opening + (b">" + inner + indent + b"</port>" if inner else b"/>")
+    text = text or opening + (b">" + inner + indent + b"</port>" if inner else b"/>")
     later = [
         port
         for port in ports

@@ -99,7 +99,7 @@ _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.3, constant_data_causes),
     (0.9, port_causes),
     (0.5, edge_declaration_causes),
-    (0.5, port_id_causes),
+    (0.3, port_id_causes),
     (0.9, lost_input_causes),
     (0.7, operation_causes),
     (0.7, other_type_causes),

@@ -20,13 +20,14 @@ _NAME = re.compile(rb"<[^\s<>/]+")
 
 
 def unused_layer_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """An edge stands where those from the layer do, but comes from another.
+    """An edge stands where those from the layer do, but comes from another, or from what feeds it.
 
     What that one produces has the same form, so that no port contradicts it.
     """
     layer = scene.layers[position]
     if finding.rule != UNREACHABLE_LAYER or finding.layer is not layer or not is_number(layer.id):
         return
+    before = {source[0] for source in scene.sources[position] if source is not None}
     for output in layer.outputs:
         for at, consumer, port in _fed_alike(scene, output, position):
             target = scene.layers[consumer]
@@ -35,7 +36,7 @@ def unused_layer_causes(scene: Scene, finding: Finding, position: int) -> Iterat
                 continue
             low, high = ids_around(scene, edge)
             own = is_number(edge.from_layer) and low <= int(edge.from_layer) <= high
-            if own or not low <= int(layer.id) <= high:
+            if not low <= int(layer.id) <= high or (own and at not in before):
                 continue
             ends = {"from-layer": layer.id, "from-port": output.id}
             if edge.from_port == output.id:
@@ -44,12 +45,16 @@ def unused_layer_causes(scene: Scene, finding: Finding, position: int) -> Iterat
                 with_edge(scene, edge, ends),
                 ", ".join(f'{name}="{text}"' for name, text in ends.items()),
                 f"the edge comes from {scene.layers[at].label}, but stands among those from "
-                f"{layer.label}, which feeds nothing",
+                f"{layer.label}, which feeds nothing"
+                if not own
+                else f"the edge comes from {scene.layers[at].label} and leaves {layer.label} out, "
+                "which feeds nothing",
                 scene.source.attribute(edge.offset, "from-layer"),
                 target,
                 (consumer, at),
                 (position,),
-                cost=0.4,
+                cost=0.9 if own else 0.4,
+                certain=not own,
                 rule=MISDIRECTED_EDGE,
             )
 

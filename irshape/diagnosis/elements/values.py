@@ -88,7 +88,7 @@ def _other_values(
             const.layer.offset,
             const.layer,
             (*sharing, *consumers),
-            cost=1.2 + 0.01 * index,
+            cost=1.35 + 0.01 * index,
             certain=False,
             rule=CONTRADICTED_CONSTANT,
             patch=Patch(const.offset, content),

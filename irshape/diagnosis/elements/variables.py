@@ -50,7 +50,7 @@ def variable_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
                 scene.source.attribute(layer.data_offset, "variable_id"),
                 layer,
                 (place,),
-                cost=(0.5 if wrong else 0.9) + nearness,
+                cost=(0.5 if wrong else 0.75) + nearness,
                 rule=UNKNOWN_VARIABLE,
                 becomes=Change("data", "variable_id", meant),
             )

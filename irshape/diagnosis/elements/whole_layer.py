@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 
-from ...formats.ir.edits import Edit, element_end, set_dims
+from ...formats.ir.edits import Edit, set_dims
 from ...model.edges import Edge
 from ...model.graph import Finding
 from ...model.ids import is_number
@@ -45,7 +45,6 @@ from .writing import (
     with_attribute,
     with_edge,
     without_attribute,
-    without_element,
 )
 
 _OF_PORTS = (
@@ -96,6 +95,7 @@ def layer_ports_causes(scene: Scene, finding: Finding, position: int) -> Iterato
     if len(changed) < 2 or not (exchanged or any(way == "input" for way, _, _ in changed)):
         return
     direction, first, text = changed[0]
+    crossed = {shown(port) for _, port, _ in changed} == {says for _, _, says in changed}
     yield Candidate(
         tuple(edits),
         "; ".join(f"{way} port {port.id} declares {says}" for way, port, says in changed[:3])
@@ -106,7 +106,7 @@ def layer_ports_causes(scene: Scene, finding: Finding, position: int) -> Iterato
         layer,
         (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
         port=(direction, first.id),
-        cost=0.6 if exchanged else 1.6 if len(changed) < MANY else 1.3,
+        cost=0.6 if exchanged else 0.75 if crossed else 1.6 if len(changed) < MANY else 1.3,
         rule=finding.rule,
     )
 
@@ -362,12 +362,7 @@ def _is_read_as(
 
 
 def misplaced_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """An attribute of `<data>` stands in `<layer>`, or an input port among the outputs."""
-    yield from _attribute(scene, finding, position)
-    yield from _port(scene, finding, position)
-
-
-def _attribute(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An attribute of `<data>` stands in `<layer>`."""
     layer, source = scene.layers[position], scene.source
     if UNKNOWN_LAYER_ATTRIBUTE not in scene.context.read_under.get(layer, ()):
         return
@@ -394,28 +389,4 @@ def _attribute(scene: Scene, finding: Finding, position: int) -> Iterator[Candid
             (position,),
             cost=0.2,
             rule=UNKNOWN_LAYER_ATTRIBUTE,
-        )
-
-
-def _port(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    layer, source = scene.layers[position], scene.source
-    if finding.rule not in (INPUT_COUNT, OUTPUT_COUNT, DANGLING_EDGE) or not layer.inputs:
-        return
-    own = {port.id for port in layer.inputs}
-    named = {edge.to_port for edge in scene.edges_to.get(layer.id, ())} - own
-    for port in layer.outputs:
-        if port.id not in named:
-            continue
-        start, end = port.offset, element_end(source.data, port.offset)
-        last = element_end(source.data, layer.inputs[-1].offset)
-        line = source.data.rfind(b">", 0, start) + 1
-        yield Candidate(
-            (*without_element(source, start), Edit(last, last, source.data[line:end])),
-            f"port {port.id} is moved to <input>",
-            f"port {port.id} stands in <output>, but an edge leads to it",
-            port.offset,
-            layer,
-            (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
-            cost=0.3,
-            rule=OUTPUT_COUNT,
         )

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, chain, groupby
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
 from ...spelling import counted
 from .damaged_lines import Around, mended
-from .format_tables import CHILDREN, KNOWN
+from .format_tables import BODIES, CHILDREN, KNOWN
 from .line_grammar import NEUTRAL, Place, Tag, lines_of, step, tag_of, walk
 from .stray_text import Slip
 from .structure import Structure
@@ -29,6 +29,10 @@ MAX_MOVED = 6
 """So many lines may stand elsewhere."""
 MAX_WAY = 14
 """So many lines further on they may stand."""
+MAX_CARRIED = 12
+"""So many lines may have been put into another layer."""
+REACH = 160
+"""So many lines behind the place where the order breaks, the next layer or edge begins."""
 MAX_TAGS = 4
 """So many tags may be added."""
 MAX_DAMAGED = 3
@@ -45,6 +49,10 @@ ALIKE = 0.6
 """How alike two names must be for one to be a misspelling of the other."""
 MOST_NAMES = 40_000
 """In so many tags a name may be misspelt."""
+CLOSED, REMOVED, REPLACED, OPENED, MOVED, SWAPPED = range(0, 600, 100)
+"""What is likelier has the lower price: end tags are lost, lines stand there twice, …"""
+_HELD_BY = {"layer": "layers", "edge": "edges"}
+_HOLDERS = ("net", "layers", "layer", "edges", "edge", *BODIES)
 LONGEST = 4000
 """A window has no lines longer than this."""
 
@@ -55,22 +63,62 @@ def _is_odd(tag: Tag) -> bool:
 
 
 class _Window:
-    """The lines around the first one that stands where writers do not put it."""
+    """The lines around the first one that stands where writers do not put it.
 
-    def __init__(self, structure: Structure, places: Sequence[int]) -> None:
+    first: a place behind its beginning. last: a place before its end. more: so many lines follow.
+    """
+
+    def __init__(
+        self, structure: Structure, first: int, last: int = 0, more: int = BEFORE + BEHIND
+    ) -> None:
         text = self.text = structure.text
-        self.start, opened = structure.before(min(places))
-        end = self.start
-        for _ in range(BEFORE + BEHIND + text.count(b"\n", self.start, max(*places, self.start))):
+        start, self.opened = structure.before(first)
+        end = start
+        for _ in range(more + text.count(b"\n", start, max(last, start))):
             end = text.find(b"\n", end) + 1
             if not end:
                 end = len(text)
                 break
-        self.lines = lines_of(text[self.start : end])
-        self.starts = [self.start]
-        for line in self.lines:
-            self.starts.append(self.starts[-1] + len(line))
-        self.begin = structure.place(opened)
+        self.lines = lines_of(text[start:end])
+        self.starts = list(accumulate(map(len, self.lines), initial=start))
+        self.begin = structure.place(self.opened)
+        self.joint: tuple[int, Place] | None = None
+        """A line before which others are left out that are right, and what is known there."""
+
+    def with_next(self) -> _Window | None:
+        """The lines up to the next layer or edge, and those around the next break."""
+        around = list(self.opened)
+        for at, (tag, start) in enumerate(zip(self.tags, self.starts, strict=False)):
+            names = [name for name, _, _ in around]
+            if tag is None or tag.name not in _HOLDERS:
+                continue
+            held = "" if tag.closes else _HELD_BY.get(tag.name, "")
+            if at > self.broken and held in names:
+                del around[len(names) - names[::-1].index(held) :]
+                return self._joined(at, Structure(self.text, start, tuple(around)))
+            if tag.closes and tag.name in names:
+                del around[len(names) - 1 - names[::-1].index(tag.name) :]
+            elif not tag.closes and not tag.empty:
+                around.append((tag.name, start, start))
+        return None
+
+    def _joined(self, at: int, rest: Structure) -> _Window | None:
+        _ = rest.is_sound  # which looks at the text
+        both = _Window(rest, len(self.text))
+        ends = (
+            index + 1
+            for index, tag in enumerate(both.tags)
+            if index > both.broken and tag is not None and not tag.closes and tag.name in _HELD_BY
+        )
+        end = next(ends, len(both.lines))
+        if both.broken >= end:
+            return None
+        both.joint, both.begin = (at + 1, both.begin), self.begin
+        both.lines = self.lines[: at + 1] + both.lines[:end]
+        both.starts = self.starts[: at + 1] + both.starts[: end + 1]
+        del both.states
+        both.tags = list(map(tag_of, both.lines))  # a line that is right where it belongs, is whole
+        return both
 
     @cached_property
     def tags(self) -> list[Tag | None]:
@@ -116,8 +164,55 @@ class _Window:
             last, tag = known[-1], self.tags[start + len(known) - 1]
             if last is None:
                 return None
-            known.append(step(last, tag) if tag is not None else None)
+            behind = step(last, tag) if tag is not None else None
+            if self.joint is not None and behind is not None:
+                at, place = self.joint
+                behind = place if at == start + len(known) else behind
+            known.append(behind)
         return known[end - start]
+
+    def slip(self, way: _Rewriting) -> Slip | None:
+        """The slip that is taken back by a rewriting; None if it breaks the order of lines."""
+        place: Place | None = self.states[way.start]
+        for piece in way.pieces:
+            if isinstance(piece, slice):
+                place = self.behind(place, piece.start, piece.stop)
+            elif place is not None:
+                tag = tag_of(piece)
+                place = step(place, tag) if tag is not None else None
+        if self.behind(place, way.end, len(self.tags)) is None:
+            return None
+        edits = tuple(self._edits(way))
+        offset = _offset(self.text, edits[0])
+        return Slip(edits, way.change, way.cause, offset, doubtful=True)
+
+    def line(self, at: int) -> int:
+        """The number of a line in the text, from 1 on."""
+        return self.text.count(b"\n", 0, self.starts[at]) + 1
+
+    def named(self, start: int, end: int) -> str:
+        """Some lines, in words."""
+        first = self.line(start)
+        last = first + end - start - 1
+        return f"line {first}" if first == last else f"lines {first} to {last}"
+
+    def _edits(self, way: _Rewriting) -> Iterator[Edit]:
+        """The edits of a rewriting: of the lines that stay, most are not touched."""
+        parts, starts = way.pieces, self.starts
+        kept = [each for each in parts if isinstance(each, slice)]
+        if not kept:
+            yield Edit(starts[way.start], starts[way.end], b"".join(map(self._text, parts)))
+            return
+        stays = max(kept, key=lambda each: starts[each.stop] - starts[each.start])
+        at = parts.index(stays)
+        before, behind = (b"".join(map(self._text, each)) for each in (parts[:at], parts[at + 1 :]))
+        yield Edit(starts[way.start], starts[stays.start], before)
+        yield Edit(starts[stays.stop], starts[way.end], behind)
+
+    def _text(self, piece: _Piece) -> bytes:
+        if isinstance(piece, slice):
+            return self.text[self.starts[piece.start] : self.starts[piece.stop]]
+        return piece
 
     @cached_property
     def _behind(self) -> dict[tuple[Place, int], list[Place | None]]:
@@ -125,17 +220,20 @@ class _Window:
         return {}
 
 
-class _Exchange(NamedTuple):
-    """Where two blocks of lines, of which one has to be moved, begin, meet and end."""
+_Piece = bytes | slice
+"""A line, or some lines of a window."""
 
-    first: int
-    middle: int
+
+class _Rewriting(NamedTuple):
+    """What stands in the place of some lines: others that are added, and those of a window."""
+
+    start: int
+    pieces: tuple[_Piece, ...]
     end: int
-
-    @property
-    def moved(self) -> int:
-        """How many lines are moved."""
-        return min(self.middle - self.first, self.end - self.middle)
+    cause: str
+    change: str
+    price: tuple[int, ...] = (0,)
+    """The least likely has the highest; those of which the first number is the same are rivals."""
 
 
 def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bool:
@@ -164,7 +262,7 @@ def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bo
 def first_break(structure: Structure, stopped: int) -> int | None:
     """The first line before a place that cannot stand behind the line before it; None for none."""
     _ = structure.is_sound
-    window = _Window(structure, (stopped,))
+    window = _Window(structure, stopped, stopped)
     if window.broken >= len(window.lines) or window.starts[window.broken] > stopped:
         return None
     return window.starts[window.broken] + len(_indent(window.lines[window.broken]))
@@ -173,20 +271,25 @@ def first_break(structure: Structure, stopped: int) -> int | None:
 def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[Iterable[Slip]]:
     """What may be meant where the order of lines breaks, kind by kind, the least change first."""
     yield _in_names(structure, places)
-    window = _Window(structure, places)
+    window = _Window(structure, min(places), max(places))
     if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
         return
     if None in window.tags[: window.broken + BEFORE]:
         yield _mended(window)
-        return
-    completed = list(_completed(window))
-    yield (slip for slip in completed if not _opens(slip))
-    yield _removed(window)
-    yield _replaced(window)
-    yield (slip for slip in completed if _opens(slip))
-    for _, ways in groupby(_exchanges(window), key=lambda row: row.moved):
-        yield _moved(window, list(ways))
-    yield _exchanged(window)
+    else:
+        added = _bridged(window, 0, BEFORE), _bridged(window, 1, NEAR)
+        yield from _in_groups(window, [*chain(_removed(window), *added)])
+        yield from _in_groups(window, [*_moves(window), *_swaps(window)])
+    both = _Window(structure, min(places), max(places), REACH).with_next()
+    if both is not None:
+        yield from _in_groups(both, list(_carried(both)))
+
+
+def _in_groups(window: _Window, ways: list[_Rewriting]) -> Iterator[Iterable[Slip]]:
+    """The slips that some rewritings take back, those together that are as likely."""
+    ways.sort(key=lambda way: way.price)
+    for _, group in groupby(ways, key=lambda way: way.price[0]):
+        yield filter(None, map(window.slip, group))
 
 
 def _indent(line: bytes) -> bytes:
@@ -291,27 +394,24 @@ def _fitted(
 # lines that are lost
 
 
-def _completed(window: _Window) -> Iterator[Slip]:
-    """Tags are added before a line, after which it and those behind may stand there."""
-    for at in range(window.broken, max(-1, window.broken - BEFORE), -1):
-        place, tag = window.states[at], window.tags[at]
-        for texts in _bridges(place, tag, window, at):
-            tags = [tag_of(text) for text in texts]
-            if not window.goes_on(place, tags, at):
-                continue
-            indent = _indent(window.lines[at])
-            start = window.starts[at]
-            edit = Edit(start, start, b"".join(indent + text + b"\n" for text in texts))
-            shown = "".join(text.decode() for text in texts)
-            line = window.text.count(b"\n", 0, start) + 1
-            cause = f"the lines before line {line} are lost"
-            offset = _offset(window.text, edit)
-            yield Slip((edit,), f"{shown} is added", cause, offset, doubtful=True)
-
-
-def _opens(slip: Slip) -> bool:
-    """Whether a start tag is added."""
-    return any(b"<" in edit.text.replace(b"</", b"") for edit in slip.edits)
+def _bridged(window: _Window, gone: int, before: int) -> Iterator[_Rewriting]:
+    """Tags are added before a line, or in place of one, so that those behind may stand there."""
+    for at in range(window.broken, max(-1, window.broken - before), -1):
+        if at + gone >= len(window.lines):
+            continue
+        indent = _indent(window.lines[at])
+        line = window.line(at)
+        for texts in _bridges(window.states[at], window.tags[at + gone], window, at):
+            shown = b"".join(texts).decode()
+            lines = tuple(indent + text + b"\n" for text in texts)
+            if gone:
+                cause = f"{_shown(window.lines[at])} stands in the place of something else"
+                yield _Rewriting(at, lines, at + 1, cause, f"it becomes {shown}", (REPLACED,))
+            else:
+                closes = all(text.startswith(b"</") for text in texts)
+                cause = f"the lines before line {line} are lost"
+                price = (CLOSED if closes else OPENED,)
+                yield _Rewriting(at, lines, at, cause, f"{shown} is added", price)
 
 
 def _bridges(place: Place, tag: Tag | None, window: _Window, at: int) -> Iterator[list[bytes]]:
@@ -385,24 +485,6 @@ def _precision(window: _Window, at: int) -> bytes:
     return b""
 
 
-def _replaced(window: _Window) -> Iterator[Slip]:
-    """A line stands in place of one or two tags."""
-    for at in range(window.broken, max(-1, window.broken - NEAR), -1):
-        if at + 1 >= len(window.lines):
-            continue
-        for texts in _bridges(window.states[at], window.tags[at + 1], window, at):
-            tags = [tag_of(text) for text in texts]
-            if not window.goes_on(window.states[at], tags, at + 1):
-                continue
-            indent = _indent(window.lines[at])
-            whole = b"".join(indent + text + b"\n" for text in texts)
-            edit = Edit(window.starts[at], window.starts[at + 1], whole)
-            shown = b"".join(texts).decode()
-            cause = f"{_shown(window.lines[at])} stands in the place of something else"
-            offset = window.starts[at] + len(indent)
-            yield Slip((edit,), f"it becomes {shown}", cause, offset, doubtful=True)
-
-
 # names of elements
 
 
@@ -435,26 +517,20 @@ def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
 # lines that stand there twice, or elsewhere
 
 
-def _removed(window: _Window) -> Iterator[Slip]:
+def _removed(window: _Window) -> Iterator[_Rewriting]:
     """Some lines that are there elsewhere, too, are removed."""
     text, starts = window.text, window.starts
-    most = min(window.broken + 2, len(window.lines))
+    most = min(window.broken + 2, len(window.lines), len(window.states))
     for length in range(1, MAX_BLOCK + 1):
         for at in range(most - 1, max(0, window.broken - length - 2) - 1, -1):
-            if at >= len(window.states) or at + length >= len(window.lines):
+            end = at + length
+            if end >= len(window.lines) or window.behind(window.states[at], end, end + 1) is None:
                 continue
-            if not window.goes_on(window.states[at], (), at + length):
-                continue
-            block = text[starts[at] : starts[at + length]]
-            if not _stands_elsewhere(text, block, starts[at]):
-                continue
-            line = text.count(b"\n", 0, starts[at]) + 1
-            stands = "stands" if length == 1 else "stand"
-            cause = f"{_named(line, line + length - 1)} {stands} there once too often"
-            edit = Edit(starts[at], starts[at + length], b"")
-            offset = _offset(text, edit)
-            change = "they are removed" if length > 1 else "it is removed"
-            yield Slip((edit,), change, cause, offset, doubtful=True)
+            if _stands_elsewhere(text, text[starts[at] : starts[end]], starts[at]):
+                stands = "stands" if length == 1 else "stand"
+                cause = f"{window.named(at, end)} {stands} there once too often"
+                change = "they are removed" if length > 1 else "it is removed"
+                yield _Rewriting(at, (), end, cause, change, (REMOVED, length))
 
 
 def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:
@@ -462,61 +538,58 @@ def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:
     return text.find(words) < start or text.find(words, start + len(block)) >= 0
 
 
-def _moved(window: _Window, ways: Iterable[_Exchange]) -> Iterator[Slip]:
-    """Some lines stand before or behind some others."""
-    text, starts, states, count = window.text, window.starts, window.states, len(window.tags)
-    for first, middle, end in ways:
-        exchanged = window.behind(window.behind(states[first], middle, end), first, middle)
-        if window.behind(exchanged, end, count) is None:
-            continue
-        start, between, stop = starts[first], starts[middle], starts[end]
-        line = text.count(b"\n", 0, start) + 1
-        rest, last = line + middle - first, line + end - first - 1
-        shown = f"{_named(line, rest - 1)} and {_named(rest, last)}"
-        cause = f"{shown} stand in each other's place"
-        edit = Edit(start, stop, text[between:stop] + text[start:between])
-        offset = _offset(text, edit)
-        yield Slip((edit,), "they are exchanged", cause, offset, doubtful=True)
+def _moves(window: _Window) -> Iterator[_Rewriting]:
+    """Some lines stand before or behind some others: that first of which fewest lines are moved,
+    and by the shortest way."""
+    broken, count, states = window.broken, len(window.tags), window.states
+    for first in range(max(0, broken - MAX_WAY), min(broken, count - 2) + 1):
+        for middle in range(first + 1, min(first + MAX_WAY + MAX_MOVED, count)):
+            if window.behind(states[first], middle, middle + 1) is None:
+                continue
+            for end in range(max(middle, broken) + 1, min(middle + MAX_WAY, count) + 1):
+                moved = min(middle - first, end - middle)
+                if moved <= MAX_MOVED:
+                    shown = f"{window.named(first, middle)} and {window.named(middle, end)}"
+                    price = MOVED + moved, end - first, middle != broken, -first
+                    yield _Rewriting(
+                        first,
+                        (slice(middle, end), slice(first, middle)),
+                        end,
+                        f"{shown} stand in each other's place",
+                        "they are exchanged",
+                        price,
+                    )
 
 
-def _named(first: int, last: int) -> str:
-    return f"line {first}" if first == last else f"lines {first} to {last}"
-
-
-def _exchanges(window: _Window) -> list[_Exchange]:
-    """What may be exchanged, where the first line of the second block may stand where the first
-    begins: that first of which fewest lines are moved, and by the shortest way."""
-    broken, count = window.broken, len(window.tags)
-    rows = [
-        _Exchange(first, middle, end)
-        for first in range(max(0, broken - MAX_WAY), min(broken, count - 2) + 1)
-        for middle in range(first + 1, min(first + MAX_WAY + MAX_MOVED, count))
-        if window.behind(window.states[first], middle, middle + 1) is not None
-        for end in range(max(middle, broken) + 1, min(middle + MAX_WAY, count) + 1)
-        if min(middle - first, end - middle) <= MAX_MOVED
-    ]
-    return sorted(
-        rows,
-        key=lambda row: (row.moved, row.end - row.first, row.middle != broken, -row.first),
-    )
-
-
-def _exchanged(window: _Window) -> Iterator[Slip]:
+def _swaps(window: _Window) -> Iterator[_Rewriting]:
     """Two lines stand in each other's place, with others between them."""
-    text, starts, tags = window.text, window.starts, window.tags
-    for first in range(window.broken, max(-1, window.broken - NEAR), -1):
-        for other in range(first + 2, min(first + BEHIND, len(tags))):
-            exchanged = [tags[other], *tags[first + 1 : other], tags[first]]
-            if tags[first] == tags[other] or other < window.broken:
+    broken, tags = window.broken, window.tags
+    for first in range(broken, max(-1, broken - NEAR), -1):
+        for other in range(max(first + 2, broken), min(first + BEHIND, len(tags))):
+            if window.behind(window.states[first], other, other + 1) is None:
                 continue
-            if not window.goes_on(window.states[first], exchanged, other + 1):
-                continue
-            one, two = window.lines[first], window.lines[other]
-            edits = (
-                Edit(starts[first], starts[first + 1], two),
-                Edit(starts[other], starts[other + 1], one),
+            pieces = slice(other, other + 1), slice(first + 1, other), slice(first, first + 1)
+            cause = (
+                f"lines {window.line(first)} and {window.line(other)} stand in each other's place"
             )
-            line = text.count(b"\n", 0, starts[first]) + 1
-            cause = f"lines {line} and {line + other - first} stand in each other's place"
-            offset = starts[first] + len(_indent(one))
-            yield Slip(edits, "they are exchanged", cause, offset, doubtful=True)
+            yield _Rewriting(
+                first, pieces, other + 1, cause, "they are exchanged", (SWAPPED, -first)
+            )
+
+
+def _carried(window: _Window) -> Iterator[_Rewriting]:
+    """Lines near one break were cut out near another, in another layer."""
+    broken, count, states = window.broken, len(window.tags), window.states
+    joint = window.joint[0] if window.joint is not None else count
+    for first in range(broken, -1, -1):
+        for middle in range(first + 1, count):
+            there = middle >= joint
+            behind = window.behind(states[first], middle, middle + 1 if there else joint)
+            if behind is None or (not there and middle - first > MAX_CARRIED):
+                continue
+            most = min(middle + MAX_CARRIED, count - 1) if there else count - 1
+            for end in range(max(joint, middle + 1), most + 1):
+                start, stop, to = (middle, end, first) if there else (first, middle, end)
+                cause = f"{window.named(start, stop)} stood before line {window.line(to)}"
+                pieces = slice(middle, end), slice(first, middle)
+                yield _Rewriting(first, pieces, end, cause, "put back there", (stop - start,))

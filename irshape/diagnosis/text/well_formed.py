@@ -12,7 +12,6 @@ from ...model.source import Source
 from ...rule_ids import MALFORMED_XML, NOT_AN_IR
 from ..candidate import Candidate, Diagnosis
 from .between_elements import around_the_document
-from .carried_lines import in_carried_lines
 from .displaced_lines import first_break, in_displaced_lines, is_in_order
 from .in_tags import doubled_attributes, half_a_tag
 from .merge_conflicts import rated, sides
@@ -185,7 +184,6 @@ def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
     yield hidden(text, *around), False
     yield in_repeated_pieces(elements, places, of_lines=False), False
     yield from ((kind, True) for kind in in_displaced_lines(elements, places))
-    yield in_carried_lines(elements), True
     yield half_a_tag(text, text.rfind(b"<", 0, places[0])), False
 
 

@@ -33,12 +33,13 @@ from ..candidate import Candidate, Diagnosis
 from ..trials.trial import take
 from ..trials.work import Work
 from .between_elements import without_texts
-from .displaced_lines import in_displaced_lines, is_in_order
+from .displaced_lines import in_displaced_lines
 from .format_tables import KNOWN
 from .merge_conflicts import half_a_conflict
 from .repeated import in_repeated_pieces
 from .rereading import Rereading, graver_findings
 from .stray_text import Slip, edited, hidden, instructions
+from .windows import is_in_order
 from .wrong_body import in_the_wrong_body
 
 _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)

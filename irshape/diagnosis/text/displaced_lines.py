@@ -357,4 +357,4 @@ def _carried(window: Window) -> Iterator[Rewriting]:
                 start, stop, to = (middle, end, first) if there else (first, middle, end)
                 cause = f"{window.named(start, stop)} stood before line {window.line(to)}"
                 pieces = slice(middle, end), slice(first, middle)
-                yield Rewriting(first, pieces, end, cause, "put back there", (stop - start,))
+                yield Rewriting(first, pieces, end, cause, "put back there", (0, stop - start))

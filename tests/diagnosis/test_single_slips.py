@@ -377,6 +377,27 @@ SLIPS = {
         code="IR001",
         says="a merge conflict",
     ),
+    **{
+        f"a conflict without its mark {gone}": Slip(
+            put(
+                r'([^\n]*<layer id=")35("[^\n]*\n)',
+                "".join(
+                    text
+                    for text in (
+                        "<<<<<<< a\n",
+                        r"\g<1>35\2",
+                        "=======\n",
+                        r"\g<1>36\2",
+                        ">>>>>>> b\n",
+                    )
+                    if text[0] != gone
+                ),
+            ),
+            code="IR001",
+            says="half a merge conflict",
+        )
+        for gone in "<=>"
+    },
     "a line twice": Slip(
         put(r'(name="conv2".*?)(<output>\s*)', r"\1\2\2"), code="IR001", says="is there twice"
     ),

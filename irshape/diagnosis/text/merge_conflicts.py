@@ -24,7 +24,7 @@ _CONFLICT = re.compile(
     rb"^[ \t]*<{7}%s(?P<ours>%s)(?:[ \t]*\|{7}%s%s)?%s" % (_END, _SIDE, _END, _SIDE, _LATER),
     re.MULTILINE,
 )
-_HALF = re.compile(rb"^%s" % _LATER, re.MULTILINE)
+_MARK = re.compile(rb"^[ \t]*(<{7}|={7}|>{7})%s" % _END, re.MULTILINE)
 _SIDES = ("ours", "theirs")
 MAX_TRIED = 8
 """How many choices of sides are tried; with more conflicts, one side is kept in all of them."""
@@ -34,7 +34,7 @@ def sides(source: Source) -> list[tuple[int, Slip]]:
     """How many errors and warnings each choice of sides leaves, and what it is; the best first."""
     conflicts = list(_CONFLICT.finditer(source.data)) if b"<" * 7 in source.data else []
     choices = [_kept(source.data, conflicts, choice) for choice in _choices(len(conflicts))]
-    return rated(source, choices)
+    return rated(source, choices or list(half_a_conflict(source.data)))
 
 
 def rated(source: Source, choices: Sequence[Slip]) -> list[tuple[int, Slip]]:
@@ -100,18 +100,31 @@ def _equal(one: bytes, other: bytes) -> int:
 
 
 def half_a_conflict(text: bytes) -> Iterator[Slip]:
-    """A conflict without its first mark: one of the sides goes, which may be of the same length."""
-    half = _HALF.search(text) if b">" * 7 in text else None
-    if half is None:
+    """A conflict without one of its marks: one of its sides goes, which are of the same length."""
+    marks = list(_MARK.finditer(text)) if b"=" * 7 in text or b">" * 7 in text else []
+    if len(marks) != 2:
         return
+    one, other = marks
+    inner = text[one.end() : other.start()]
+    lines = inner.splitlines(keepends=True)
+    middle = one.end() + len(b"".join(lines[: len(lines) // 2]))
+    ours, theirs = (one.end(), middle), (middle, other.start())
+    kinds = one[1][:1] + other[1][:1]
+    if kinds == b"<=":
+        behind = text[other.end() :].split(b"\n", len(lines))[: len(lines)]
+        end = other.end() + sum(len(line) + 1 for line in behind)
+        ours, theirs = (one.end(), other.start()), (other.end(), end)
+    elif kinds == b"=>":
+        start = one.start()
+        for _ in lines:
+            start = text.rfind(b"\n", 0, max(start - 1, 0)) + 1
+        ours, theirs = (start, one.start()), (one.end(), other.start())
+    begin, stop = min(one.start(), ours[0]), max(other.end(), theirs[1])
     cause = "half a merge conflict was left in the file"
-    whole = Edit(half.start(), half.end(), b"")
-    yield Slip((whole,), "the first side is kept", cause, half.start())
-    ours = half.start()
-    for _ in range(half["theirs"].count(b"\n")):
-        ours = text.rfind(b"\n", 0, max(ours - 1, 0)) + 1
-    edits = Edit(ours, half.start("theirs"), b""), Edit(half.end("theirs"), half.end(), b"")
-    yield Slip(edits, "the second side is kept", cause, half.start())
+    for side, shown in ((ours, "first"), (theirs, "second")):
+        edits = Edit(begin, side[0], b""), Edit(side[1], stop, b"")
+        gone = begin if begin < side[0] else side[1]
+        yield Slip(edits, f"the {shown} side is kept", cause, gone)
 
 
 def _choices(count: int) -> Iterator[tuple[str, ...]]:

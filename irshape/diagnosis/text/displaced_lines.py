@@ -313,7 +313,9 @@ def _moves(window: Window) -> Iterator[Rewriting]:
                 continue
             for end in range(max(middle, broken) + 1, min(middle + MAX_WAY, count) + 1):
                 moved = min(middle - first, end - middle)
-                if moved <= MAX_MOVED:
+                exchanged = window.behind(states[first], middle, end)
+                exchanged = window.behind(exchanged, first, middle)
+                if moved <= MAX_MOVED and window.behind(exchanged, end, count) is not None:
                     shown = f"{window.named(first, middle)} and {window.named(middle, end)}"
                     price = MOVED + moved, end - first, middle != broken, -first
                     yield Rewriting(
@@ -354,6 +356,9 @@ def _carried(window: Window) -> Iterator[Rewriting]:
                 continue
             most = min(middle + MAX_CARRIED, count - 1) if there else count - 1
             for end in range(max(joint, middle + 1), most + 1):
+                exchanged = window.behind(window.behind(states[first], middle, end), first, middle)
+                if window.behind(exchanged, end, count) is None:
+                    continue
                 start, stop, to = (middle, end, first) if there else (first, middle, end)
                 cause = f"{window.named(start, stop)} stood before line {window.line(to)}"
                 pieces = slice(middle, end), slice(first, middle)

@@ -48,6 +48,7 @@ class Window:
         self.lines = lines_of(text[start:end])
         self.starts = list(accumulate(map(len, self.lines), initial=start))
         self.begin = structure.place(self.opened)
+        self._numbers: dict[int, int] = {}
         self.joint: tuple[int, Place] | None = None
         """A line before which others are left out that are right, and what is known there."""
 
@@ -154,7 +155,9 @@ class Window:
 
     def line(self, at: int) -> int:
         """The number of a line in the text, from 1 on."""
-        return self.text.count(b"\n", 0, self.starts[at]) + 1
+        if at not in self._numbers:
+            self._numbers[at] = self.text.count(b"\n", 0, self.starts[at]) + 1
+        return self._numbers[at]
 
     def named(self, start: int, end: int) -> str:
         """Some lines, in words."""

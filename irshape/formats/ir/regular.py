@@ -35,8 +35,9 @@ class Window:
             return False
         if at == len(self.data) or self.start + len(self.text) == len(self.data):
             return False
-        self.start = at
-        self.text = self.data[at : at + _WINDOW].decode("latin-1")
+        self.start, self.text = at, ""  # whose memory the next one takes
+        with memoryview(self.data) as whole:
+            self.text = str(whole[at : at + _WINDOW], "latin-1")
         return True
 
 

@@ -44,8 +44,13 @@ class Stencil:
         """Takes the items of a layer out of those of the form, behind which are those that differ.
         The groups behind the name are the latter."""
         self.behind_items = pattern.groups
-        self.rt_info = 0 if form.rt_info is None else pattern.add_values(*form.rt_info) + 1
-        """The number of the group of `<rt_info>`; 0 where there is none."""
+        self.rt_info = 0
+        """From the end of the group before `<rt_info>` to where that begins; 0 where there is
+        none. It ends where the group before all ports does."""
+        if form.rt_info is not None:
+            begin, end = form.rt_info
+            self.rt_info = begin - pattern.at if pattern.at else begin + len(behind_name)
+            pattern.add_values(begin, end)
         self.before_ports = pattern.groups
         """The number of the group before all ports."""
         self.begin = -pattern.at if pattern.at else len(behind_name)
@@ -62,7 +67,7 @@ class Stencil:
         """Takes out the dimensions of each port, as they are written; nothing of a scalar's."""
         self.heads = ports.heads(form.heads)
         self.match = re.compile(
-            rf'{SPACE}<layer id="({ID})" name="({VALUE})"{re.escape(behind_name[1:])}'
+            rf'{SPACE}<layer id="({ID})" name="({VALUE})"{_literal(behind_name[1:])}'
             rf"{pattern.finished()}</layer>"
         ).match
         self.known: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -122,21 +127,28 @@ class _Pattern:
 
     def add(self, start: int, end: int, group: str) -> int:
         """Puts a group in place of a part of the content; returns its index among all groups."""
-        self.text += f"{re.escape(self.content[self.at : start])}({group})"
+        self.text += f"{_literal(self.content[self.at : start])}({group})"
         self.at = end
         self.groups += 1
         return self.groups - 1
 
-    def add_values(self, start: int, end: int) -> int:
-        """The same for elements whose attributes may have any values."""
-        group, at = "", start
+    def add_values(self, start: int, end: int) -> None:
+        """Puts elements in, whose attributes may have any values, and a group behind them."""
         for attribute in ATTRIBUTE.finditer(self.content, start, end):
-            group += re.escape(self.content[at : attribute.start(2)]) + VALUE
-            at = attribute.end(2)
-        return self.add(start, end, group + re.escape(self.content[at:end]))
+            self.text += _literal(self.content[self.at : attribute.start(2)]) + VALUE
+            self.at = attribute.end(2)
+        self.add(end, end, "")
 
     def finished(self) -> str:
-        return self.text + re.escape(self.content[self.at :])
+        return self.text + _literal(self.content[self.at :])
+
+
+def _literal(text: str) -> str:
+    """The pattern of a text. `re.escape` escapes more, which takes `re` longer to read."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 
 _ANY_SIZE = "(?:-1|0|[1-9][0-9]{0,17}+)"
@@ -164,7 +176,7 @@ class _Ports:
             if sizes:
                 lead = sizes[: sizes.index("<")]
                 self._leads.add(lead)
-                group = f"(?:{re.escape(lead)}<dim>{_ANY_SIZE}</dim>)++"
+                group = f"(?:{_literal(lead)}<dim>{_ANY_SIZE}</dim>)++"
                 self.dims.append(pattern.add(*port.span(5), group))
             else:
                 self.dims.append(pattern.add(port.end(), port.end(), ""))
@@ -248,8 +260,9 @@ class Stencils:
             if stencil is not stencils[0]:
                 stencils.remove(stencil)
                 stencils.insert(0, stencil)
-            groups = match.groups()
+            groups, end_of = match.groups(), match.end
             values = groups[2 : stencil.behind_items]
+            before_ports = origin + end_of(stencil.before_ports)
             layers.append(
                 layer_as_read(
                     groups[0],
@@ -259,21 +272,17 @@ class Stencils:
                     origin + match.start(1) - _BEFORE_ID,
                     path,
                     stencil.known.get(values) or stencil.items_of(values),
-                    origin + match.end(2) + stencil.data if stencil.data else -1,
-                    _span(match, stencil.rt_info, origin) if stencil.rt_info else None,
+                    origin + end_of(2) + stencil.data if stencil.data else -1,
+                    (origin + end_of(stencil.before_ports - 1) + stencil.rt_info, before_ports)
+                    if stencil.rt_info
+                    else None,
                     stencil.heads,
                     tuple(map(sizes_of, stencil.dims(groups))),
-                    origin + match.end(stencil.before_ports) + stencil.begin,
+                    before_ports + stencil.begin,
                     stencil.names(groups),
                 )
             )
-            at = match.end()
-
-
-def _span(match: re.Match[str], group: int, origin: int) -> tuple[int, int]:
-    """Where a group lies in the file."""
-    start, end = match.span(group)
-    return origin + start, origin + end
+            at = end_of()
 
 
 _TYPE = ' type="'

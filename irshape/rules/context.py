@@ -6,8 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from math import prod
-from operator import le
+from operator import attrgetter, le
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..faults import Fault
@@ -58,6 +59,8 @@ class LayersByType(Mapping[str, list[tuple[Body, int]]]):
         self._bodies = bodies
         self._places: dict[str, list[tuple[Body, int]]] = {}
         """Those of the types that have been asked for."""
+        self._sorted: list[tuple[Body, dict[str, list[int]]]] = []
+        """For each body, the positions of the layers of each type as it is written."""
         self.spellings: dict[str, list[str]] = {}
         """How each type is written."""
         for each in written:
@@ -67,28 +70,13 @@ class LayersByType(Mapping[str, list[tuple[Body, int]]]):
         places = self._places.get(folded)
         if places is None:
             spellings = self.spellings[folded]
-            if len(self._places) == _LOOKED_FOR:
-                self._sort()
-                places = self._places[folded]
-            else:
-                places = self._places[folded] = [
-                    (body, position)
-                    for body in self._bodies
-                    for position, layer in enumerate(body.layers)
-                    if layer.type in spellings
-                ]
+            self._sorted = self._sorted or [(body, _by_type(body)) for body in self._bodies]
+            places = self._places[folded] = [
+                (body, position)
+                for body, positions in self._sorted
+                for position in sorted(chain(*[positions.get(each, ()) for each in spellings]))
+            ]
         return places
-
-    def _sort(self) -> None:
-        """Sorts out the layers of all types, which takes as long as to look for some of them."""
-        as_written: defaultdict[str, list[tuple[Body, int]]] = defaultdict(list)
-        for body in self._bodies:
-            for position, layer in enumerate(body.layers):
-                as_written[layer.type].append((body, position))
-        places: defaultdict[str, list[tuple[Body, int]]] = defaultdict(list)
-        for written, those in as_written.items():
-            places[folded_type(written)] += those
-        self._places = dict(places)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.spellings)
@@ -97,8 +85,15 @@ class LayersByType(Mapping[str, list[tuple[Body, int]]]):
         return len(self.spellings)
 
 
-_LOOKED_FOR = 3
-"""So many types are looked for one by one."""
+def _by_type(body: Body) -> dict[str, list[int]]:
+    """The positions of the layers of each type, as it is written."""
+    positions: defaultdict[str, list[int]] = defaultdict(list)
+    for position, written in enumerate(map(_type_of, body.layers)):
+        positions[written].append(position)
+    return positions
+
+
+_type_of: Callable[[Layer], str] = attrgetter("type")
 
 
 class SoundConstants:

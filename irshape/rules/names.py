@@ -215,10 +215,12 @@ def _all_differ(context: Context, body: Body) -> bool:
     known: set[int] = set()
     count = 0
     for start in range(0, len(given), _AT_ONCE):
-        joined = ",".join(given[start : start + _AT_ONCE])
+        names = given[start : start + _AT_ONCE]
+        joined = ",".join(names)
         if "\\" in joined:
             return False
-        names = joined.split(",")
+        if joined.count(",") >= len(names):  # some tensor has several
+            names = joined.split(",")
         count += len(names)
         known.update(map(hash, names))
     if len(known) < count:

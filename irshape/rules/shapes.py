@@ -113,20 +113,13 @@ class PinnedDimension(Rule):
     @classmethod
     def _broadcasts(cls, context: Context) -> Iterator[Finding]:
         """Layers that broadcast a dynamic tensor and a constant."""
-        constants: dict[Body, set[tuple[int, int] | None]] = {
-            body: set() for body in context.bodies
-        }
-        for body, position in context.by_type.get("const", ()):
-            constants[body].add((position, 0))
+        constants = frozenset(context.by_type.spellings.get("const", ()))
         harmless: set[object] = set()
         for name in context.by_type:
             broadcast = name == "broadcast"
             if not broadcast and not _broadcasts(name):
                 continue
             for body, position in context.by_type[name]:
-                row = context.wiring(body).sources[position]
-                if constants[body].isdisjoint(row):
-                    continue
                 result = context.results.get(body)
                 if result is None:  # the body of a layer that takes none is not inferred
                     continue
@@ -134,18 +127,19 @@ class PinnedDimension(Rule):
                 if inputs is None or len(inputs) < 2:
                     continue
                 left, right = inputs[:2]
-                if left is None or right is None:
+                if left is None or right is None or left.shape.is_static is right.shape.is_static:
                     continue
-                key = (id(left.shape), id(right.shape), row[0] in constants[body])
-                if not broadcast and key in harmless:
+                row = context.wiring(body).sources[position]
+                first, second = (_of_type(body, source, constants) for source in row[:2])
+                key = (id(left.shape), id(right.shape), first)
+                if not (first or second) or (not broadcast and key in harmless):
                     continue
-                pairs = [(left, right, row[1])]
-                if not broadcast:
+                pairs = [(left, right, row[1])] if second else []
+                if first and not broadcast:
                     pairs.append((right, left, row[0]))
                 findings = [
                     finding
                     for data, constant, source in pairs
-                    if source in constants[body]
                     for finding in cls._against(body, position, data, constant, source, broadcast)
                 ]
                 if not findings and not broadcast:
@@ -290,6 +284,11 @@ HUGE = 1 << 40
 def _dynamic(shape: PartialShape) -> Iterator[int]:
     """The dynamic dimensions of a shape."""
     return (axis for axis, dim in enumerate(shape.dims or ()) if dim.is_dynamic)
+
+
+def _of_type(body: Body, source: OutputRef | None, types: frozenset[str]) -> bool:
+    """Whether a layer of one of these types feeds an input."""
+    return source is not None and body.layers[source[0]].type in types
 
 
 def _any_dynamic(context: Context) -> bool:

@@ -185,19 +185,10 @@ class Dimension:
     @staticmethod
     def of(size: DimensionLike) -> Dimension:
         """A dimension from an int (-1 is `?`), a pair `(low, high)`, a text or a dimension."""
-        if size.__class__ is int and size in _SIZES:
-            return _SIZES[size]
         if isinstance(size, Dimension):
             return size
         if isinstance(size, int):
-            if size == -1:
-                return DYNAMIC
-            known = _SIZES.get(size)
-            if known is None:
-                known = Dimension(size)
-                if size < _FEW_SIZES:
-                    _SIZES[size] = known
-            return known
+            return _SIZES[size]
         if isinstance(size, str):
             return parse_dimension(size)
         low, high = size
@@ -254,6 +245,10 @@ class Dimension:
         """The dimension that the two make under NumPy's broadcasting, or None where they cannot."""
         if other.leads and not self.leads:
             return other.broadcast(self)
+        if self.low == self.high and other.low == other.high:
+            if self.low == 1:
+                return other
+            return self if other.low in (1, self.low) else None
         here, there = self.contains(1), other.contains(1)
         if here and there:
             return Dimension(min(self.low, other.low), max(self.high, other.high))
@@ -296,9 +291,9 @@ class Dimension:
         return Dimension(min(self.low, other.low), max(self.high, other.high))
 
     def __add__(self, other: Dimension | int) -> Dimension:
-        if other.__class__ is Dimension and self.low == self.high and other.low == other.high:
-            return Dimension.of(self.low + other.low)
         low, high = (other, other) if isinstance(other, int) else (other.low, other.high)
+        if low == high and self.low == self.high < UNBOUNDED:
+            return _SIZES[max(self.low + low, 0)]
         if self.high == UNBOUNDED or high == UNBOUNDED:
             return Dimension(max(_up(self.low + low), 0), UNBOUNDED)
         return Dimension(_up(max(self.low + low, 0)), max(self.high + high, 0))
@@ -374,10 +369,22 @@ def _note_agreement(one: Dimension, other: Dimension) -> None:
 
 
 DimensionLike = Union[int, str, tuple[int, int | None], Dimension]
-_SIZES: Final[dict[int, Dimension]] = {}
-"""Sizes met that are smaller than `_FEW_SIZES`: they come again and again."""
 _FEW_SIZES: Final = 1 << 16
 DYNAMIC: Final = Dimension(0, UNBOUNDED)
+
+
+class _Sizes(dict[int, Dimension]):
+    """Dimensions by their sizes, -1 being `?`; those smaller than `_FEW_SIZES` come again and
+    again, and are kept once."""
+
+    def __missing__(self, size: int) -> Dimension:
+        known = Dimension(size)
+        if size < _FEW_SIZES:
+            self[int(size)] = known
+        return known
+
+
+_SIZES: Final = _Sizes({-1: DYNAMIC})
 ONE: Final = Dimension(1)
 
 _DIGITS = re.compile(r"[0-9]+\Z")
@@ -443,9 +450,13 @@ class PartialShape:
         if dims is None:
             self.dims, self.declared, self.rank = None, (), None
             return
-        own = tuple([size if size.__class__ is Dimension else Dimension.of(size) for size in dims])
+        own: tuple[Any, ...] = tuple(dims)
+        try:
+            self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
+        except AttributeError:  # some are no dimensions yet
+            own = tuple(map(Dimension.of, own))
+            self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
         self.dims = own
-        self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
         self.rank = len(own)
 
     @staticmethod
@@ -475,7 +486,7 @@ class PartialShape:
         """The shape of these sizes, -1 for a dynamic one; equal ones are kept once."""
         shape = _SHAPES.get(sizes)
         if shape is None:
-            shape = PartialShape(sizes)
+            shape = PartialShape(map(_SIZES.__getitem__, sizes))
             if len(sizes) <= _FEW_AXES:
                 if len(_SHAPES) == _MOST_SHAPES:
                     _SHAPES.clear()
@@ -503,9 +514,13 @@ class PartialShape:
         try:
             return self._size
         except AttributeError:
-            total = ONE if self.dims is not None else DYNAMIC
-            for dim in self.dims or ():
-                total = total * dim
+            dims = self.dims
+            if dims is not None and len(dims) <= _FEW_AXES and -1 not in self.declared:
+                total = _SIZES[min(prod(self.declared), UNBOUNDED)]
+            else:
+                total = ONE if dims is not None else DYNAMIC
+                for dim in dims or ():
+                    total = total * dim
             if not total.symbolic:
                 self._size = total
             return total

@@ -80,6 +80,17 @@ Alike = tuple[
 """What layers alike have: their declaration, inputs and outputs; the ports of the one that was
 inferred; and what was noted of that one, mostly nothing."""
 
+
+class _OneOperation(NamedTuple):
+    """Constants that differ in nothing but their values."""
+
+    layout: Layout
+    tensor: Tensor
+    """Their output without its value."""
+    by_bytes: dict[bytes, LayerResult]
+    """Those with values: what constants in several places feed is inferred once."""
+
+
 _RESULTS: Lasting[LayerResult] = Lasting()
 """The results of layers. An operation is its class and its attributes, and a result depends on
 nothing but these and the inputs."""
@@ -113,10 +124,8 @@ class LayerEngine:
         self.remembers = True
         """Whether results are remembered; not where hardly any of them comes again."""
         self._memo: dict[tuple[object, ...], LayerResult] = {}
-        self._byte_sizes: dict[Operation, int] = {}
-        """The bytes of constants that have been read, by what they are besides."""
-        self._by_bytes: dict[tuple[Operation, bytes], LayerResult] = {}
-        """Constants with their values: what constants in several places feed is inferred once."""
+        self._constants: dict[Operation, _OneOperation] = {}
+        """Constants with their values, by what they are besides."""
         self.alike_constants: dict[Kind, Alike] = {}
         """Constants with their values, by their declaration and place."""
         self._sizes_of_kinds: dict[int, int] = {}
@@ -129,33 +138,38 @@ class LayerEngine:
     ) -> LayerResult:
         """The outputs of a layer of that operation, with bounds of their values where asked for."""
         if with_values and operation.reads_weights and not inputs:
-            return self._constant(layer, operation)
+            return self._constant(layer.items, operation)
         if self.remembers or not inputs:
             return self._once(operation, inputs, with_values)
         return self._infer(operation, inputs, with_values)
 
-    def _constant(self, layer: Layer, operation: Operation) -> LayerResult:
+    def _constant(self, items: tuple[str, ...], operation: Operation) -> LayerResult:
         """The output of a Const with its value."""
-        items, weights = layer.items, self.model.weights
-        size = self._byte_sizes.get(operation)
-        if size is not None and weights is not None and _is_place(items[5]):
-            raw = weights.bytes_at(int(items[5]), size)
-            known = None if raw is None else self._by_bytes.get((operation, raw))
-            if known is not None:
-                return known
+        weights, like = self.model.weights, self._constants.get(operation)
+        if like is not None and weights is not None and _is_place(items[5]):
+            layout, tensor, by_bytes = like
+            raw = weights.bytes_at(int(items[5]), layout.size)
+            if raw is not None:
+                known = by_bytes.get(raw)
+                if known is None and items[7].isdecimal():
+                    valued = self._of_bytes(tensor, raw, layout.unpack)
+                    known = by_bytes[raw] = LayerResult((valued,))
+                if known is not None:
+                    return known
         result = self._once(operation, (), False)
         if isinstance(result.outputs, Fault):
             return result
         tensor = result.outputs[0]
         read = self._read(items, tensor)
         if read is not None:
-            tensor = self._of_bytes(tensor, *read)
+            valued = self._of_bytes(tensor, *read)
+            if not result.faults and (written := _layout(items)) is not None:
+                known = LayerResult((valued,))
+                self._constants[operation] = _OneOperation(written, tensor, {read[0]: known})
+                return known
+            tensor = valued
         # without its value, some shape is wider than it is meant to be
-        result = LayerResult((tensor,), result.faults, unsure=tensor.value is None)
-        if read is not None and (layout := _layout(items)) is not None:
-            self._byte_sizes[operation] = layout.size
-            self._by_bytes[operation, read[0]] = result
-        return result
+        return LayerResult((tensor,), result.faults, unsure=tensor.value is None)
 
     def _once(
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
@@ -177,6 +191,7 @@ class LayerEngine:
     ) -> LayerResult:
         demands: list[Demand] = []
         before = NOTED.set(demands)  # `with NotedDemands()` takes as long as a simple layer
+        faults: tuple[Fault, ...] = ()
         try:
             operands = check_inputs(operation, inputs)
             inferred = operation.infer(*operands)
@@ -185,18 +200,19 @@ class LayerEngine:
                 _check_returned(outputs)
             if with_values and not operation.reads_weights:
                 outputs = _with_values(operation, operands, outputs)
-            if not operation.stricter:
-                result = LayerResult(outputs)
-            else:
-                faults = (*check_specified(operation, operands), *operation.check(*operands))
-                result = LayerResult(outputs, faults)
+            if operation.narrowed:
+                faults = tuple(check_specified(operation, operands))
+            if operation.checks:
+                faults = (*faults, *operation.check(*operands))
         except Violation as violation:
             return LayerResult(violation.fault)
         except Exception as error:
             return LayerResult(internal_error(operation, error))
         finally:
             NOTED.reset(before)
-        return result._replace(demands=frozenset(demands)) if demands else result
+        if faults or demands:
+            return LayerResult(outputs, faults, demands=frozenset(demands))
+        return LayerResult(outputs)
 
     def constant_at(self, kind: int, place: str) -> tuple[bytes | None, Alike | None]:
         """The bytes of a constant of a kind that has been seen, and what is known of one that has
@@ -276,20 +292,22 @@ def _with_values(
     values: tuple[Value | None, ...]
     if operation.infer_value is None:
         values = fold(operation, inputs, outputs)
-    elif any(output.shape.size.low > MAX_VALUE_ELEMENTS for output in outputs):
+    elif max([output.shape.least_size for output in outputs], default=0) > MAX_VALUE_ELEMENTS:
         return outputs
     else:
         inferred = operation.infer_value(*inputs, outputs=outputs)
         values = inferred if isinstance(inferred, tuple) else (inferred,)
     return tuple(
-        output.with_value(value) if value is not None and _fits(value, output) else output
-        for output, value in zip(outputs, values, strict=True)
+        [
+            output.with_value(value) if value is not None and _fits(value, output) else output
+            for output, value in zip(outputs, values, strict=True)
+        ]
     )
 
 
 def _fits(value: Value, output: Tensor) -> bool:
     shape = output.shape.static
-    return shape is not None and len(value) == prod(shape)
+    return shape is not None and len(value.lower) == prod(shape)
 
 
 def plugin_of(operation: type[Operation]) -> str | None:

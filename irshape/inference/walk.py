@@ -230,10 +230,17 @@ class Walk:
             self.contradicted,
         )
         heads, dims = self._ports or (heads_of(layers), dims_of(layers))
+        inputs: tuple[Tensor, ...]
         for position in order:
             row = sources[position]
             try:
-                inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
+                if not row:
+                    inputs = ()
+                elif len(row) == 2:
+                    (first, port), (second, its_port) = row  # type: ignore[misc]
+                    inputs = outputs[first][port], outputs[second][its_port]
+                else:
+                    inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
                 operation, attribute_faults = declarations[position]  # type: ignore[misc]
             except (TypeError, IndexError):
                 outputs[position] = self._infer_at(position, None, {})

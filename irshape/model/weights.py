@@ -140,11 +140,10 @@ class Weights:
 
     def holds(self, offset: int, size: int) -> bool:
         """Whether there are `size` bytes at `offset`."""
-        if isinstance(self.data, (Pieces, Ranges)):
-            return self.data.holds(offset, size)
-        return (
-            self.data is not None and offset >= 0 and size >= 0 and offset + size <= len(self.data)
-        )
+        data = self.data
+        if isinstance(data, (Pieces, Ranges)):
+            return data.holds(offset, size)
+        return data is not None and offset >= 0 and size >= 0 and offset + size <= len(data)
 
     def bytes_at(self, offset: int, size: int) -> bytes | None:
         """A copy of `size` bytes at `offset`; None if they are not all there."""

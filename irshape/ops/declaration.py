@@ -205,9 +205,8 @@ class Operation:
     """Whether operands declare more of their shapes than the rank."""
     narrowed: ClassVar[bool] = False
     """Whether the specification allows fewer element types of operands than OpenVINO reads."""
-    stricter: ClassVar[bool] = False
-    """Whether the specification states conditions that OpenVINO passes over: see `check` and
-    `narrowed`."""
+    checks: ClassVar[bool] = False
+    """Whether there is a `check`; not declared."""
     limited: ClassVar[dict[str, Between]] = {}
     """The attributes whose values are limited, by their Python names."""
 
@@ -253,7 +252,7 @@ class Operation:
         )
         cls.shaped = any(declared.axes or declared.single for declared in cls.operands)
         cls.narrowed = any(declared.specified is not None for declared in cls.operands)
-        cls.stricter = cls.narrowed or cls.check is not Operation.check
+        cls.checks = cls.check is not Operation.check
         cls.limited = {
             name: declared.within
             for name, declared in attributes.items()
@@ -499,16 +498,13 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     if not operands and not inputs and not operation.limited:
         return inputs
     groups, last = operation.type_groups, len(operands) - 1
+    shared: dict[str, ElementType] = {}
     if not operation.fewest <= len(inputs) <= operation.most:
         check_count(operation.type_name(), operands, len(inputs))
-    shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
         place = index if index < last else last
         declared, element_type = operands[place], tensor.element_type
-        if (
-            element_type not in declared.unquestioned
-            or tensor.shape.rank not in declared.usual_ranks
-        ):
+        if element_type not in declared.unquestioned or tensor.rank not in declared.usual_ranks:
             check_operand(declared, index, tensor)
         group = groups[place]
         if group is None or element_type is DYNAMIC_TYPE:

@@ -192,10 +192,13 @@ class Reshape(Reinterpretation):
         return size
 
     def check(self, data: Tensor, pattern: Tensor) -> Iterator[Fault]:
+        sizes, wanted = data.shape.static, pattern.known
+        if sizes is None or (wanted is not None and 0 not in wanted):  # `infer` has compared
+            return
         if self.agreeing(data, pattern) is not None:
             return
-        sizes, result = data.shape.static, self.infer(data, pattern).shape.static
-        if sizes is not None and result is not None and product(sizes) not in (0, product(result)):
+        result = self.infer(data, pattern).shape.static
+        if result is not None and product(sizes) not in (0, product(result)):
             message = (
                 f"`data` {data.shape} has {product(sizes)} elements, "
                 f"the result {listed(result)} {product(result)}; "

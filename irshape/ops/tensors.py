@@ -69,6 +69,8 @@ class Value:
         The bounds -1 and no limit make the dimension `?`.
         """
         low, high = self.lower[index], self.upper[index]
+        if low == high and low.__class__ is int and low >= 0:
+            return Dimension.of(low)
         if not high >= 0:  # negative, or not a number
             return None
         size = Dimension(int(min(max(low, 0), UNBOUNDED)), int(min(high, UNBOUNDED)))
@@ -150,10 +152,12 @@ def expressions_of(dims: Iterable[Dimension]) -> Expressions | None:
 class Tensor:
     """An abstract tensor. Immutable and hashable; equal tensors give equal inferences."""
 
-    __slots__ = ("_hash", "element_type", "shape", "value")
+    __slots__ = ("_hash", "element_type", "rank", "shape", "value")
 
     element_type: ElementType
     shape: PartialShape
+    rank: int | None
+    """The rank; None if it is dynamic."""
     value: Value | None
 
     def __init__(
@@ -163,22 +167,20 @@ class Tensor:
             shape = PartialShape.of(shape)
         self.element_type = element_type
         self.shape = shape
+        self.rank = shape.rank
         self.value = value
         self._hash = 0  # worked out when it is asked for
-
-    @property
-    def rank(self) -> int | None:
-        """The rank; None if it is dynamic."""
-        return self.shape.rank
 
     @property
     def known(self) -> tuple[int, ...] | None:
         """The elements as integers where all of them are known, else None; numbers that are no
         integers lose their fraction, as OpenVINO reads them.
         """
-        exact = None if self.value is None else self.value.exact
+        value = self.value
+        if value is None or (value.lower is not value.upper and value.lower != value.upper):
+            return None
         try:
-            return None if exact is None else tuple(map(int, exact))
+            return tuple(map(int, value.lower))
         except (ValueError, OverflowError):  # NaN, infinity
             return None
 

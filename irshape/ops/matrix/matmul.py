@@ -31,27 +31,28 @@ class MatMul(Operation):
 
     def infer(self, a: Tensor, b: Tensor) -> Tensor:
         element_type = common_type(a, b)
-        if a.rank is None or b.rank is None:
+        here, there = a.shape.dims, b.shape.dims
+        if here is None or there is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
-        for name, tensor in (("a", a), ("b", b)):
-            if not tensor.rank:
-                raise Violation(
-                    f"`{name}` is a scalar; expected a vector or matrices",
-                    at=name,
-                    expected="rank 1 or more",
-                    actual="rank 0",
-                    rule=INPUT_RANK,
-                )
-        here, there = list(a.shape), list(b.shape)
+        if not here or not there:
+            name = "b" if here else "a"
+            raise Violation(
+                f"`{name}` is a scalar; expected a vector or matrices",
+                at=name,
+                expected="rank 1 or more",
+                actual="rank 0",
+                rule=INPUT_RANK,
+            )
         if self.transpose_a and len(here) > 1:
-            here[-2:] = here[:-3:-1]
+            here = (*here[:-2], here[-1], here[-2])
         if self.transpose_b and len(there) > 1:
-            there[-2:] = there[:-3:-1]
-        rows, inner = ([ONE] * (len(here) == 1) + here)[-2:]
-        other, columns = (there + [ONE] * (len(there) == 1))[-2:]
-        static = inner.is_static and other.is_static
+            there = (*there[:-2], there[-1], there[-2])
+        inner, other = here[-1], there[-2:][0]
+        static = inner.low == inner.high and other.low == other.high
         # OpenVINO lets two ranges go together that share no size
-        if (static or inner.compatible(other)) and not inner.agrees(other):
+        if (inner.low != other.low if static else inner.compatible(other)) and not inner.agrees(
+            other
+        ):
             names = [
                 name + (" transposed" if swapped and len(dims) > 1 else "")
                 for name, swapped, dims in (
@@ -68,9 +69,8 @@ class MatMul(Operation):
                 rule=INPUT_SHAPES,
             )
         batch = self.batch(here[:-2], there[:-2])
-        return Tensor(
-            element_type, (*batch, *[rows] * (len(here) > 1), *[columns] * (len(there) > 1))
-        )
+        columns = there[-1:] if len(there) > 1 else ()
+        return Tensor(element_type, (*batch, *here[-2:-1], *columns))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
         a, b = inputs
@@ -82,12 +82,12 @@ class MatMul(Operation):
             return DYNAMIC
         return outputs[0].shape.size * inner
 
-    def batch(self, here: list[Dimension], there: list[Dimension]) -> list[Dimension]:
+    def batch(self, here: tuple[Dimension, ...], there: tuple[Dimension, ...]) -> list[Dimension]:
         """The axes before the matrices. OpenVINO lets two ranges go together that share no size."""
-        rank = max(len(here), len(there))
-        result = []
+        result: list[Dimension] = []
+        ones = (ONE,) * max(len(here), len(there))
         for axis, (left, right) in enumerate(
-            zip([ONE] * (rank - len(here)) + here, [ONE] * (rank - len(there)) + there, strict=True)
+            zip(ones[len(here) :] + here, ones[len(there) :] + there, strict=True)
         ):
             dim = left.broadcast(right)
             if not (dim is not None or left.is_dynamic or right.is_dynamic):

@@ -51,7 +51,8 @@ class Transpose(Operation):
             return Tensor(data.element_type, of_length(order) if known else DYNAMIC_SHAPE)
         if known is None:
             return Tensor(data.element_type, PartialShape.of_rank(rank))
-        return Tensor(data.element_type, [data.shape[axis] for axis in self.axes(known, rank)])
+        dims = data.shape[:]
+        return Tensor(data.element_type, [dims[axis] for axis in self.axes(known, rank)])
 
     @staticmethod
     def axes(order: tuple[int, ...], rank: int) -> tuple[int, ...]:

@@ -348,7 +348,7 @@ def _carried(window: Window) -> Iterator[Rewriting]:
     """Lines near one break were cut out near another, in another layer."""
     broken, count, states = window.broken, len(window.tags), window.states
     joint = window.joint[0] if window.joint is not None else count
-    for first in range(broken, -1, -1):
+    for first in range(broken, max(-1, broken - BEFORE), -1):
         for middle in range(first + 1, count):
             there = middle >= joint
             behind = window.behind(states[first], middle, middle + 1 if there else joint)

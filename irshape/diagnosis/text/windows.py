@@ -55,18 +55,20 @@ class Window:
     def with_next(self) -> Window | None:
         """The lines up to the next layer or edge, and those around the next break."""
         around = list(self.opened)
+        names = [name for name, _, _ in around]
         for at, (tag, start) in enumerate(zip(self.tags, self.starts, strict=False)):
-            names = [name for name, _, _ in around]
             if tag is None or tag.name not in _HOLDERS:
                 continue
             held = "" if tag.closes else _HELD_BY.get(tag.name, "")
-            if at > self.broken and held in names:
+            if held and at > self.broken and held in names:
                 del around[len(names) - names[::-1].index(held) :]
                 return self._joined(at, Structure(self.text, start, tuple(around)))
             if tag.closes and tag.name in names:
-                del around[len(names) - 1 - names[::-1].index(tag.name) :]
+                last = len(names) - 1 - names[::-1].index(tag.name)
+                del around[last:], names[last:]
             elif not tag.closes and not tag.empty:
                 around.append((tag.name, start, start))
+                names.append(tag.name)
         return None
 
     def _joined(self, at: int, rest: Structure) -> Window | None:

@@ -398,6 +398,20 @@ SLIPS = {
         )
         for gone in "<=>"
     },
+    "lines pasted inside another": Slip(
+        put(
+            r'(([^\n]*<port id="0" precision="FP32">\n[^\n]*<dim>1</dim>\n).*?<layer id="35" na)',
+            r"\1\2",
+        ),
+        code="IR001",
+        says="stands there once too often",
+    ),
+    "a selection dragged to another place": Slip(
+        swapped(r'(<layer id="19" name=")', r'(Add_19" type="Add" v)'),
+        code="IR001",
+        says="stands before what it follows",
+        model="encoder",
+    ),
     "a line twice": Slip(
         put(r'(name="conv2".*?)(<output>\s*)', r"\1\2\2"), code="IR001", says="is there twice"
     ),

@@ -12,6 +12,7 @@ from ...model.source import Source
 from ...rule_ids import MALFORMED_XML, NOT_AN_IR
 from ..candidate import Candidate, Diagnosis
 from .between_elements import around_the_document
+from .cut_pieces import in_cut_pieces
 from .displaced_lines import in_displaced_lines
 from .in_tags import doubled_attributes, half_a_tag
 from .merge_conflicts import rated, sides
@@ -185,6 +186,7 @@ def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
     yield hidden(text, *around), False
     yield in_repeated_pieces(elements, places, of_lines=False), False
     yield from ((kind, True) for kind in in_displaced_lines(elements, places))
+    yield from ((kind, True) for kind in in_cut_pieces(elements, places))
     yield half_a_tag(text, text.rfind(b"<", 0, places[0])), False
 
 

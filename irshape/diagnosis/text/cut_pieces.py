@@ -1,0 +1,148 @@
+"""Pieces of a text, cut at any place, that stand there once too often or in each other's place.
+
+Where the text goes on rightly, some bytes on both sides of a cut stand elsewhere in it, too.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+from ...formats.ir.edits import Edit
+from .line_grammar import Place, lines_of, step, tag_of
+from .stray_text import Slip
+from .structure import Structure
+from .windows import LONGEST, Window
+
+SIDE = 4
+"""So many bytes on each side of a cut are looked for elsewhere."""
+LONGEST_PIECE, LONGEST_PASTED = 200, 600
+"""So long are pieces that are exchanged, or that stand there once too often."""
+AROUND = 1 << 12
+"""So many bytes before and behind are looked at for what goes on in which way."""
+LONGEST_LINE = 250
+"""In so many bytes of a line the first cut is looked for."""
+MOST_TRIED = 1500
+"""So many ways to put pieces back are tried."""
+_SAME = bytes.maketrans(b"123456789", b"000000000")
+
+
+class _Cuts:
+    """Where what a text has at one place may go on with what it has at another."""
+
+    def __init__(self, text: bytes, around: int) -> None:
+        self.begin = max(0, around - AROUND)
+        self.text = text[self.begin : around + AROUND].translate(_SAME)
+        self.behind: defaultdict[bytes, set[bytes]] = defaultdict(set)
+        self.before: defaultdict[bytes, set[bytes]] = defaultdict(set)
+        self.left = MOST_TRIED
+        plain = self.text
+        for at in range(SIDE, len(plain) - SIDE):
+            one, other = plain[at - SIDE : at], plain[at : at + SIDE]
+            self.behind[one].add(other)
+            self.before[other].add(one)
+
+    def places(self, first: int, last: int) -> list[int]:
+        """The places where a cut may be: of blanks that follow each other, the first one."""
+        text, begin = self.text, self.begin
+        return [
+            at for at in range(first, last) if not text[at - begin - 1 : at - begin + 1].isspace()
+        ]
+
+    def head(self, at: int) -> bytes:
+        return self.text[at - self.begin : at - self.begin + SIDE]
+
+    def tail(self, at: int) -> bytes:
+        return self.text[at - self.begin - SIDE : at - self.begin]
+
+    def take(self) -> bool:
+        """Whether one more way may be tried."""
+        self.left -= 1
+        return self.left >= 0
+
+    def goes_on(self, end: int, start: int) -> bool:
+        return self.head(start) in self.behind.get(self.tail(end), ())
+
+
+def in_cut_pieces(structure: Structure, places: Iterable[int]) -> Iterator[Iterable[Slip]]:
+    """What may be meant where the order of lines breaks, kind by kind."""
+    _ = structure.is_sound
+    places = list(places)
+    window = Window(structure, min(places), max(places))
+    if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
+        return
+    cuts = _Cuts(structure.text, window.starts[window.broken])
+    yield _superfluous(window, cuts)
+    yield _exchanged(window, cuts)
+
+
+def _superfluous(window: Window, cuts: _Cuts) -> Iterator[Slip]:
+    """A piece that stands elsewhere, too, is removed."""
+    text = window.text
+    for start, first in _firsts(window, cuts):
+        heads = cuts.behind.get(cuts.tail(first), ())
+        last = min(first + LONGEST_PASTED, window.starts[-1])
+        for end in cuts.places(first + 1, last) if heads else ():
+            if cuts.head(end) in heads and _is_elsewhere(text, first, end):
+                if not cuts.take():
+                    return
+                if _fits(window, text[start:first], end):
+                    cause = f"`{_shown(text[first:end])}` stands there once too often"
+                    gone = (Edit(first, end, b""),)
+                    yield Slip(gone, "it is removed", cause, start, doubtful=True)
+
+
+def _exchanged(window: Window, cuts: _Cuts) -> Iterator[Slip]:
+    """Two pieces, one behind the other, are exchanged."""
+    text = window.text
+    for start, first in _firsts(window, cuts):
+        heads, tails = cuts.behind.get(cuts.tail(first)), cuts.before.get(cuts.head(first))
+        if heads is None or tails is None:
+            continue
+        last = min(first + 2 * LONGEST_PIECE, window.starts[-1])
+        places = cuts.places(first + 1, last)
+        middles = [at for at in places if cuts.head(at) in heads]
+        ends = [at for at in places if cuts.tail(at) in tails]
+        for middle, end in product(middles, ends):
+            if end <= middle or not cuts.goes_on(middle, end):
+                continue
+            if not cuts.take():
+                return
+            put = text[middle:end] + text[first:middle]
+            if _fits(window, text[start:first] + put, end):
+                cause = f"`{_shown(text[first:middle])}` stands before what it follows"
+                edit = Edit(first, end, put)
+                yield Slip((edit,), "they are exchanged", cause, start, doubtful=True)
+
+
+def _firsts(window: Window, cuts: _Cuts) -> Iterator[tuple[int, int]]:
+    """Where the broken line begins, with each place in it where a piece may begin."""
+    start, stop = window.starts[window.broken : window.broken + 2]
+    places = cuts.places(start, min(stop, start + LONGEST_LINE) + 1)
+    yield from ((start, first) for first in places)
+
+
+def _is_elsewhere(text: bytes, start: int, end: int) -> bool:
+    piece = text[start:end]  # with the end of a tag: otherwise it is what is left of one
+    return b">" in piece and (text.find(piece) < start or text.find(piece, start + 1) >= 0)
+
+
+def _shown(piece: bytes) -> str:
+    return b" ".join(piece.split())[:40].decode("utf-8", "replace")
+
+
+def _fits(window: Window, begin: bytes, end: int) -> bool:
+    """Whether lines are in order that begin so where one is broken, and go on behind a place."""
+    following = window.text[end : end + LONGEST_LINE]
+    if tag_of(lines_of(begin + following)[0]) is None:
+        return False
+    behind = bisect_right(window.starts, end)
+    place: Place | None = window.states[window.broken]
+    for line in lines_of(begin + window.text[end : window.starts[behind]]):
+        tag = tag_of(line)
+        place = step(place, tag) if place is not None and tag is not None else None
+        if place is None:
+            return False
+    return window.behind(place, behind, len(window.tags)) is not None

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, product
 
 from ...formats.ir.edits import Edit
 from .line_grammar import Place, lines_of, step, tag_of
@@ -24,7 +24,9 @@ AROUND = 1 << 12
 """So many bytes before and behind are looked at for what goes on in which way."""
 LONGEST_LINE = 250
 """In so many bytes of a line the first cut is looked for."""
-MOST_TRIED = 1500
+REACH = LONGEST_LINE + LONGEST_PASTED
+"""So far behind the beginning of the broken line pieces end."""
+MOST_TRIED = 150
 """So many ways to put pieces back are tried."""
 _SAME = bytes.maketrans(b"123456789", b"000000000")
 
@@ -32,7 +34,8 @@ _SAME = bytes.maketrans(b"123456789", b"000000000")
 class _Cuts:
     """Where what a text has at one place may go on with what it has at another."""
 
-    def __init__(self, text: bytes, around: int) -> None:
+    def __init__(self, text: bytes, around: int, last: int) -> None:
+        """around: where the broken line begins. last: up to where pieces may reach."""
         self.begin = max(0, around - AROUND)
         self.text = text[self.begin : around + AROUND].translate(_SAME)
         self.behind: defaultdict[bytes, set[bytes]] = defaultdict(set)
@@ -43,6 +46,11 @@ class _Cuts:
             one, other = plain[at - SIDE : at], plain[at : at + SIDE]
             self.behind[one].add(other)
             self.before[other].add(one)
+        self._heads: defaultdict[bytes, list[int]] = defaultdict(list)
+        self._tails: defaultdict[bytes, list[int]] = defaultdict(list)
+        for at in self.places(around, min(around + REACH, last)):
+            self._heads[self.head(at)].append(at)
+            self._tails[self.tail(at)].append(at)
 
     def places(self, first: int, last: int) -> list[int]:
         """The places where a cut may be: of blanks that follow each other, the first one."""
@@ -50,6 +58,20 @@ class _Cuts:
         return [
             at for at in range(first, last) if not text[at - begin - 1 : at - begin + 1].isspace()
         ]
+
+    def behind_tail(self, at: int, length: int) -> list[int]:
+        """The places behind one, up to so far, at which what is before it may go on."""
+        return self._among(self._heads, self.behind.get(self.tail(at), ()), at, length)
+
+    def before_head(self, at: int, length: int) -> list[int]:
+        """The places behind one, up to so far, behind which what is at it may stand."""
+        return self._among(self._tails, self.before.get(self.head(at), ()), at, length)
+
+    def _among(
+        self, known: Mapping[bytes, list[int]], wanted: Iterable[bytes], at: int, length: int
+    ) -> list[int]:
+        places = chain.from_iterable(known.get(piece, ()) for piece in wanted)
+        return sorted(place for place in places if at < place < at + length)
 
     def head(self, at: int) -> bytes:
         return self.text[at - self.begin : at - self.begin + SIDE]
@@ -73,7 +95,7 @@ def in_cut_pieces(structure: Structure, places: Iterable[int]) -> Iterator[Itera
     window = Window(structure, min(places), max(places))
     if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
         return
-    cuts = _Cuts(structure.text, window.starts[window.broken])
+    cuts = _Cuts(structure.text, window.starts[window.broken], window.starts[-1])
     yield _superfluous(window, cuts)
     yield _exchanged(window, cuts)
 
@@ -82,10 +104,9 @@ def _superfluous(window: Window, cuts: _Cuts) -> Iterator[Slip]:
     """A piece that stands elsewhere, too, is removed."""
     text = window.text
     for start, first in _firsts(window, cuts):
-        heads = cuts.behind.get(cuts.tail(first), ())
-        last = min(first + LONGEST_PASTED, window.starts[-1])
-        for end in cuts.places(first + 1, last) if heads else ():
-            if cuts.head(end) in heads and _is_elsewhere(text, first, end):
+        ends = cuts.behind_tail(first, LONGEST_PASTED)
+        for end in ends:
+            if _is_elsewhere(text, first, end):
                 if not cuts.take():
                     return
                 if _fits(window, text[start:first], end):
@@ -98,13 +119,8 @@ def _exchanged(window: Window, cuts: _Cuts) -> Iterator[Slip]:
     """Two pieces, one behind the other, are exchanged."""
     text = window.text
     for start, first in _firsts(window, cuts):
-        heads, tails = cuts.behind.get(cuts.tail(first)), cuts.before.get(cuts.head(first))
-        if heads is None or tails is None:
-            continue
-        last = min(first + 2 * LONGEST_PIECE, window.starts[-1])
-        places = cuts.places(first + 1, last)
-        middles = [at for at in places if cuts.head(at) in heads]
-        ends = [at for at in places if cuts.tail(at) in tails]
+        middles = cuts.behind_tail(first, 2 * LONGEST_PIECE)
+        ends = cuts.before_head(first, 2 * LONGEST_PIECE) if middles else ()
         for middle, end in product(middles, ends):
             if end <= middle or not cuts.goes_on(middle, end):
                 continue

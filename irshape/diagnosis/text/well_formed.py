@@ -186,8 +186,8 @@ def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
     yield hidden(text, *around), False
     yield in_repeated_pieces(elements, places, of_lines=False), False
     yield from ((kind, True) for kind in in_displaced_lines(elements, places))
-    yield from ((kind, True) for kind in in_cut_pieces(elements, places))
     yield half_a_tag(text, text.rfind(b"<", 0, places[0])), False
+    yield from ((kind, True) for kind in in_cut_pieces(elements, places))
 
 
 def is_well_formed(text: bytes) -> bool:

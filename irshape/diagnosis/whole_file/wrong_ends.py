@@ -112,21 +112,21 @@ class _Ports:
 
     def __init__(self, scene: Scene) -> None:
         self.layers = {layer.id: layer for layer in scene.layers}
-        self.known: dict[tuple[int, bool], dict[str, Port]] = {}
+        self.known: dict[tuple[str, bool], dict[str, Port]] = {}
 
-    def of(self, number: int, *, given: bool) -> dict[str, Port]:
+    def of(self, number: str, *, given: bool) -> dict[str, Port]:
         """The output ports of a layer, or its input ports, by their ids."""
         ports = self.known.get((number, given))
         if ports is None:
-            layer = self.layers.get(str(number))
+            layer = self.layers.get(number)
             own = () if layer is None else layer.outputs if given else layer.inputs
             ports = self.known[number, given] = {port.id: port for port in own}
         return ports
 
     def fit(self, edge: Edge, end: str = "", number: int = 0) -> bool:
         """Whether an edge, with another id at one end, feeds an input what that declares."""
-        source = number if end == "from" else int(edge.from_layer)
-        target = number if end == "to" else int(edge.to_layer)
+        source = str(number) if end == "from" else edge.from_layer
+        target = str(number) if end == "to" else edge.to_layer
         output = self.of(source, given=True).get(edge.from_port)
         port = self.of(target, given=False).get(edge.to_port)
         return output is not None and port is not None and alike(port, output)

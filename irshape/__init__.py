@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .comparison.result import Comparison, Inside, Row
     from .diagnostics.report import Diagnostic, FileReport, LoadError, Report
     from .differences.result import Change, LayerDiff, ModelDiff, Unmatched
+    from .element_types import ElementType
     from .execution.interpreter import Observer
     from .execution.session import Array, ExecutionError
     from .formats.ir.edits import Edit
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from .rule_ids import Severity
     from .settings.configuration import Configuration
     from .settings.errors import ConfigurationError
-    from .types import Dimension, ElementType, PartialShape, ShapeLike
+    from .shapes import Dimension, PartialShape, ShapeLike
 
     ModelLike = str | os.PathLike[str] | Model | Graph
     """What stands for a model: a path or URL, or a model or graph in memory."""
@@ -146,10 +147,10 @@ _MODULES = {
     "ConfigurationError": "settings.errors",
     "Constant": "model.weights",
     "Diagnostic": "diagnostics.report",
-    "Dimension": "types",
+    "Dimension": "shapes",
     "Edge": "model.edges",
     "Edit": "formats.ir.edits",
-    "ElementType": "types",
+    "ElementType": "element_types",
     "Errors": "numbers.statistics",
     "ExecutionError": "execution.session",
     "FileReport": "diagnostics.report",
@@ -171,7 +172,7 @@ _MODULES = {
     "Observer": "execution.interpreter",
     "Output": "graph.nodes",
     "Pair": "comparison.model_pairs",
-    "PartialShape": "types",
+    "PartialShape": "shapes",
     "Port": "model.ports",
     "Progress": "reduction.search",
     "Reduction": "reduction.reducer",
@@ -181,7 +182,7 @@ _MODULES = {
     "Runtime": "comparison.models",
     "Session": "checking.sessions",
     "Severity": "rule_ids",
-    "ShapeLike": "types",
+    "ShapeLike": "shapes",
     "Tensor": "ops.tensors",
     "Unmatched": "differences.result",
     "Match": "graph.patterns",

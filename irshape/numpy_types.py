@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .types import ElementType
+from .element_types import ElementType
 
 _PLAIN = {
     "f64": "f8",

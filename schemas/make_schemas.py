@@ -16,11 +16,11 @@ from xml.sax.saxutils import escape, quoteattr
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from irshape.element_types import ElementType  # noqa: E402
 from irshape.model.graph import PORT_MAPS  # noqa: E402
 from irshape.ops import kinds, registry  # noqa: E402
 from irshape.ops.declaration import Attribute, Operation  # noqa: E402
 from irshape.releases import IR_VERSIONS  # noqa: E402
-from irshape.types import ElementType  # noqa: E402
 
 BOOLEAN = "[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
 PURPOSES = ("current_iteration", "execution_condition", "")

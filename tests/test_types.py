@@ -5,7 +5,8 @@ from __future__ import annotations
 import openvino as ov
 import pytest
 
-from irshape.types import UNBOUNDED, Dimension, ElementType, PartialShape
+from irshape.element_types import ElementType
+from irshape.shapes import UNBOUNDED, Dimension, PartialShape
 
 SHAPES = [
     "",

@@ -201,7 +201,7 @@ def _by_tensor(graph: Graph, given: Given, options: Iterable[str]) -> dict[Outpu
 def _element_type(text: str | None) -> str | None:
     """The name of an element type. Raises `ValueError`."""
     if text is not None:
-        from ..types import ElementType
+        from ..element_types import ElementType
 
         ElementType.of(text)
     return text

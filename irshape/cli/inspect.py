@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..shapes import UNBOUNDED
 from ..spelling import counted
-from ..types import UNBOUNDED
 from .common import echo, form_option, load_or_exit, pairs, weights_option
 from .tables import terminal_width, text_table
 
 if TYPE_CHECKING:
     from ..inspection.costs import LayerCost
     from ..inspection.inspection import Inspection, Port
-    from ..types import Dimension
+    from ..shapes import Dimension
 
 SORTS = {
     "multiply-adds": "multiply_adds",

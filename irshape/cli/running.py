@@ -108,9 +108,9 @@ def gathered(
     random: draw those that are not given. Raises `UsageError`, and `ExecutionError` where they
     would take more than `max_memory` bytes.
     """
+    from ..element_types import ElementType
     from ..execution.inputs import beside, random_inputs, read_array, restored
     from ..execution.names import input_names
-    from ..types import ElementType
 
     names = input_names(model)
     parameters = model.parameters

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ..types import ElementType
+from ..element_types import ElementType
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,13 +7,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
+from ..element_types import ElementType
 from ..execution.inputs import random_inputs
 from ..execution.session import Observer, Session
 from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model.graph import Model
 from ..numbers.tolerance import Hint
-from ..types import ElementType, PartialShape
+from ..shapes import PartialShape
 from .answers import Answer, Device, Question
 from .crosscheck_run import Circumstances, CrosscheckRun, Limits, device_name
 from .devices import OpenVinoDevice

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..element_types import ElementType
 from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
@@ -21,8 +22,8 @@ from ..model.graph import Layer, Model
 from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of
+from ..shapes import PartialShape
 from ..spelling import suggestion
-from ..types import ElementType, PartialShape
 from .answers import Answer
 from .processes import ask_process
 from .progress import Progress

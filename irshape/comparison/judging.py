@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer, Model
 from ..model.wiring import OutputRef
-from ..types import PartialShape
+from ..shapes import PartialShape
 from . import reproducer
 from .answers import Question, Unanswered, to_bytes
 from .asking_again import FewerTensors

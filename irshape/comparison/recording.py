@@ -25,6 +25,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..byte_sizes import written_size
+from ..element_types import ElementType
 from ..execution.inputs import UNREADABLE
 from ..execution.memory import default_max_memory
 from ..formats.atomic import write_atomically
@@ -32,7 +33,6 @@ from ..model.graph import Body, Model
 from ..model.weights import raw_bytes
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of, element_type_of
-from ..types import ElementType
 from ..version import __version__
 from .answers import Answer, Device, DeviceTensor, Question, Unanswered, from_bytes, to_bytes
 

@@ -13,7 +13,7 @@ from ..ops.declaration import Operation, check_inputs
 from ..ops.kernels import Kernel, Kernels
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .errors import ExecutionError
 
 Array = np.ndarray[Any, np.dtype[Any]]

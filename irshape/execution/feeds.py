@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..element_types import ElementType
 from ..inference.declarations import Declarations
 from ..model.graph import Layer, Model
 from ..numpy_types import element_type_of
 from ..ops.infrastructure import Parameter
 from ..ops.registry import UnknownOperation
+from ..shapes import PartialShape
 from ..spelling import counted, with_article
-from ..types import ElementType, PartialShape
 from .errors import ExecutionError
 from .names import input_names
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..byte_sizes import written_size
+from ..element_types import ElementType
 from ..inference.engine import infer
 from ..model.graph import Model
 from ..numpy_types import dtype_of
 from ..ops.tensors import Tensor
-from ..types import ElementType, PartialShape, ShapeLike
+from ..shapes import PartialShape, ShapeLike
 from .errors import ExecutionError
 from .memory import least_bytes
 from .sizes import Fitter

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..byte_sizes import written_size
+from ..element_types import ElementType
 from ..model.graph import Layer, Model
 from ..numbers.origins import has_nonfinite, source_of_nan
 from ..numbers.statistics import (
@@ -22,7 +23,6 @@ from ..numbers.statistics import (
 )
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of, element_type_of
-from ..types import ElementType
 from .session import MAX_ITERATIONS, Array, ExecutionError, Observer, Session
 
 Precision = Literal["f16", "bf16"]

@@ -14,7 +14,7 @@ from ..model.wiring import OutputRef, wire
 from ..numpy_types import element_type_of
 from ..ops.declaration import Operation, check_inputs
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
-from ..types import PartialShape
+from ..shapes import PartialShape
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -14,7 +14,7 @@ from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
 from ..model.graph import Layer, Model
 from ..rule_ids import DUPLICATE_VALUES
-from ..types import PartialShape
+from ..shapes import PartialShape
 
 Sizes = dict[str, tuple[int, ...]]
 """The sizes of each input, by layer id."""

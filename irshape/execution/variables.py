@@ -13,8 +13,8 @@ from ..numpy_types import element_type_of
 from ..ops.infrastructure import ReadValue_6
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
+from ..shapes import PartialShape
 from ..spelling import with_article
-from ..types import PartialShape
 from .errors import ExecutionError
 
 Array = np.ndarray[Any, np.dtype[Any]]

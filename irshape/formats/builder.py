@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any
 
+from ..element_types import ElementType
 from ..faults import Fault, Violation
 from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
@@ -24,7 +25,7 @@ from ..ops import registry
 from ..ops.declaration import Attribute
 from ..ops.tensors import UNKNOWN, Tensor
 from ..rule_ids import INPUT_ELEMENT_TYPE, RuleId, Severity
-from ..types import ElementType, PartialShape
+from ..shapes import PartialShape
 
 
 class NodeOutput:

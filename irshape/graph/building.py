@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..element_types import ElementType
 from ..faults import Fault
 from ..formats.builder import written
 from ..model.graph import Layer
 from ..model.ports import Port
 from ..ops import registry
 from ..ops.declaration import Operation
+from ..shapes import PartialShape, ShapeLike
 from ..spelling import suggestion
-from ..types import ElementType, PartialShape, ShapeLike
 from .constants import array_bytes, as_array, fitting_type
 from .control_flow import built
 from .errors import GraphError, calling_place

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from ..types import ElementType
+from ..element_types import ElementType
 from .errors import GraphError
 
 if TYPE_CHECKING:

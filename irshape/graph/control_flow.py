@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model.graph import BackEdge, Layer
 from ..ops.declaration import Operation
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
 from .port_maps import FIXED_INPUTS, Line, input_line, lines_of, mapped, output_line

@@ -7,9 +7,10 @@ from copy import copy
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ..element_types import DYNAMIC_TYPE
 from ..model.weights import Constant
+from ..shapes import Dimension, PartialShape, ShapeLike
 from ..spelling import counted
-from ..types import DYNAMIC_TYPE, Dimension, PartialShape, ShapeLike
 from .building import Building, items_of, names_of, python_name, unknown_attribute
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output

@@ -12,7 +12,7 @@ from ..model.ports import Port
 from ..model.weights import Constant
 from ..model.wiring import Wiring
 from ..ops.tensors import Tensor
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .inferring import declaring, edges_into
 from .nodes import GraphLayer, Output
 from .structure import Structure

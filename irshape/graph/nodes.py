@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ..element_types import ElementType
 from ..model.graph import Layer
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
-from ..types import ElementType, PartialShape
+from ..shapes import PartialShape
 from .errors import Place
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..types import ElementType, ShapeLike
+from ..element_types import ElementType
+from ..shapes import ShapeLike
 from .control_flow import Carried, Iteration, RepeatWhile, Sliced, Stacked
 from .nodes import GraphLayer, Output
 

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..ops import registry
+from ..shapes import PartialShape, ShapeLike
 from ..spelling import counted
-from ..types import PartialShape, ShapeLike
 from .building import names_of, python_name, unknown_attribute
 from .nodes import GraphLayer, Output
 from .structure import Structure

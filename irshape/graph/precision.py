@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from ..types import DYNAMIC_TYPE, ElementType
+from ..element_types import DYNAMIC_TYPE, ElementType
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, Output

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..types import Dimension, PartialShape
+from ..shapes import Dimension, PartialShape
 from .editing import Editing
 from .errors import GraphError
 from .nodes import Output

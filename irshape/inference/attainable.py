@@ -9,7 +9,7 @@ from math import prod
 from ..faults import Violation
 from ..ops.declaration import Operation, check_inputs
 from ..ops.tensors import Tensor, Value
-from ..types import PartialShape
+from ..shapes import PartialShape
 
 MAX_RANK = 8
 MAX_VALUES = 5000

@@ -11,7 +11,7 @@ from ..ops.declaration import Operation
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .bodies import infer_with_bodies
 from .declarations import Declarations
 from .layer import LayerEngine

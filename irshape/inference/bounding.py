@@ -6,8 +6,8 @@ import math
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..symbols.expressions import Expression, Symbol
-from ..types import UNBOUNDED, Dimension, PartialShape
 from .bindings import sizes_for
 from .body_engine import BodyEngine
 from .named_sizes import tensor_name

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ..faults import Fault
 from ..model.graph import Layer, Model
+from ..shapes import PartialShape
 from ..symbols.expressions import Atom, Expression, Symbol
-from ..types import PartialShape
 from .named_sizes import NamedSizes, contradiction, tensor_name
 from .result import BodyResult, Inference
 from .symbolic import infer_symbolic

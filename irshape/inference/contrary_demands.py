@@ -18,7 +18,7 @@ from ..ops.bodies import BodyView
 from ..ops.declaration import Operation, check_inputs
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..types import Dimension, PartialShape
+from ..shapes import Dimension, PartialShape
 from .bodies import bind, infer_with_bodies
 from .declarations import Declarations
 from .result import BodyResult

@@ -11,7 +11,7 @@ from ..model.ports import Port
 from ..ops import registry
 from ..ops.declaration import AttributeFault, Operand, Operation, check_inputs
 from ..rule_ids import INPUT_COUNT
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .ports import input_tensors
 
 Declaration = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOperation

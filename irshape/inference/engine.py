@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from ..model.graph import Model
-from ..types import PartialShape, ShapeLike
+from ..shapes import PartialShape, ShapeLike
 from .body_engine import BodyEngine
 from .result import Inference
 

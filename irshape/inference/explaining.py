@@ -12,8 +12,8 @@ from ..model.graph import Layer
 from ..model.ids import is_number
 from ..ops.bodies import BodyView
 from ..ops.tensors import Tensor
+from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..symbols.expressions import Expression
-from ..types import UNBOUNDED, Dimension, PartialShape
 from .bindings import sizes_for
 from .bodies import bind
 from .body_engine import BodyEngine

@@ -8,7 +8,7 @@ from typing import Any
 from ..faults import Violation
 from ..ops.declaration import Operation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
-from ..types import INT64_MIN, UNBOUNDED
+from ..shapes import INT64_MIN, UNBOUNDED
 
 _Elements = tuple[Number, ...]
 

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar, Union
 
 from ..demands import NOTED, Demand
+from ..element_types import ElementType
 from ..faults import Fault, Violation, fault
 from ..model.graph import Layer, Model
 from ..model.ports import PortDims, PortHeads
@@ -16,7 +17,7 @@ from ..model.weights import Constant, Layout, layout_of, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
-from ..types import ElementType, PartialShape
+from ..shapes import PartialShape
 from .declarations import Declaration
 from .folding import fold
 from .result import LayerResult, Mismatch

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..model.graph import Layer
 from ..model.ports import Port
 from ..model.wiring import OutputRef
 from ..ops.tensors import Tensor
-from ..types import DYNAMIC_TYPE, ElementType
 from .ports import declared_as
 from .result import Mismatch
 

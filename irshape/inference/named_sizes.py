@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..model.graph import Layer, Model
+from ..shapes import UNBOUNDED, Dimension
 from ..symbols.bounds import Range
 from ..symbols.conditions import Conflict, Constraint
 from ..symbols.expressions import Expression, Symbol
 from ..symbols.facts import Facts
-from ..types import UNBOUNDED, Dimension
 
 
 class Origin(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..faults import Fault
+from ..shapes import UNBOUNDED
 from ..symbols.expressions import Symbol
-from ..types import UNBOUNDED
 from .bounding import Binding, binding_for
 from .explaining import Place, Reasons, counterparts
 from .named_sizes import contradiction

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..model.graph import Layer
 from ..model.ports import Port
 from ..ops.declaration import BOOLEAN_TYPE, I32_I64, INTEGER, REAL, Operand
 from ..ops.tensors import UNKNOWN, Tensor, Value
-from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
+from ..shapes import DYNAMIC_SHAPE, SCALAR, PartialShape
 from .literals import parse_array
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from ..model.graph import Layer
-from ..types import UNBOUNDED, Dimension
+from ..shapes import UNBOUNDED, Dimension
 
 Verdict = Literal["input", "constant", "computed", "data-dependent", "lost", "unbounded"]
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..element_types import ElementType
 from ..model.graph import Layer, Model
 from ..ops.declaration import LibraryOperation, Operation
 from ..ops.registry import UnknownOperation, find
@@ -26,7 +27,6 @@ from ..releases import (
     parse_release,
     written,
 )
-from ..types import ElementType
 from .release_details import Site, details, sites
 from .release_details.refused import padded_below_nothing
 from .result import Inference

@@ -14,7 +14,7 @@ from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..types import UNBOUNDED, Dimension
+from ..shapes import UNBOUNDED, Dimension
 
 if TYPE_CHECKING:
     from ..symbols.conditions import Constraint

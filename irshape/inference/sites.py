@@ -11,7 +11,7 @@ from ..model.graph import Layer
 from ..ops.declaration import Operation
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
-from ..types import UNBOUNDED, Dimension, PartialShape
+from ..shapes import UNBOUNDED, Dimension, PartialShape
 from .bodies import bind
 from .result import BodyResult, Inference
 

@@ -15,11 +15,11 @@ from ..model.graph import Body, Layer, Model
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor, Value
 from ..rule_ids import DUPLICATE_VALUES
+from ..shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..symbols.dimensions import SymbolicDimension, dimension
 from ..symbols.expressions import Expression, TooLarge
 from ..symbols.facts import Facts
 from ..symbols.parsing import parse_condition, parse_expression
-from ..types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from .bodies import runs_surely
 from .body_engine import BodyEngine
 from .layer import LayerEngine

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..demands import solved
-from ..types import Dimension
+from ..shapes import Dimension
 
 
 class TracedDemands:

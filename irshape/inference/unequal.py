@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Layer
-from ..types import PartialShape, ShapeLike
+from ..shapes import PartialShape, ShapeLike
 from .chain import chain, refusing
 from .engine import infer
 from .result import Inference

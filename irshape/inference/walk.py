@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ..demands import Demand
+from ..element_types import DYNAMIC_TYPE
 from ..faults import Fault, Violation
 from ..model.graph import Body, Layer, dims_of, heads_of
 from ..model.ports import PortDims, PortHeads
@@ -18,7 +19,7 @@ from ..ops.declaration import Operation
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..rule_ids import UNKNOWN_ATTRIBUTE
-from ..types import DYNAMIC_TYPE, PartialShape
+from ..shapes import PartialShape
 from .bodies import as_declared
 from .declarations import Declaration, Declarations
 from .layer import ALIKE, Alike, Kind, LayerEngine, More, kept_once

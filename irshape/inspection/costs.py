@@ -14,7 +14,7 @@ from ..model.weights import Constant
 from ..ops.bodies import BodyView
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
-from ..types import DYNAMIC, ONE, Dimension
+from ..shapes import DYNAMIC, ONE, Dimension
 
 NONE = Dimension(0)
 

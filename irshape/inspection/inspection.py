@@ -14,7 +14,7 @@ from ..model import rt_info
 from ..model.graph import Layer, Model
 from ..model.weights import Constant
 from ..ops.tensors import Tensor
-from ..types import UNBOUNDED, Dimension
+from ..shapes import UNBOUNDED, Dimension
 from .costs import LayerCost, constant_of, costs_of, total
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ..types import ElementType
+from ..element_types import ElementType
 from .source import Passage
 
 

@@ -22,7 +22,8 @@ from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..types import ElementType, PartialShape
+from ..element_types import ElementType
+from ..shapes import PartialShape
 from .pieces import Pieces
 from .ranges import Ranges
 

@@ -9,7 +9,7 @@ from itertools import islice
 
 from ..faults import Fault, Violation, fault
 from ..rule_ids import DUPLICATE_VALUES, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
-from ..types import DYNAMIC, DYNAMIC_SHAPE, PartialShape
+from ..shapes import DYNAMIC, DYNAMIC_SHAPE, PartialShape
 from .tensors import Tensor
 
 

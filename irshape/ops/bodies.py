@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..model.graph import Body, Layer
-from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
+from ..shapes import DYNAMIC_SHAPE, PartialShape
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..types import ElementType
+from ..element_types import ElementType
 from .conversion import plain
 from .declaration import ANY, operand
 from .elementwise import Binary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..types import ElementType
+from ..element_types import ElementType
 from .conversion import plain
 from .declaration import ANY, BOOLEAN_TYPE, attribute, operand
 from .elementwise import FLOATING, Broadcasting, Unary, common_type

@@ -10,7 +10,7 @@ To boolean: whether it is not zero.
 
 from __future__ import annotations
 
-from ..types import ElementType
+from ..element_types import ElementType
 from .lazy import Array, np
 
 NF4 = (

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault, Violation
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
@@ -31,7 +32,7 @@ from ..rule_ids import (
     MISSPELT_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
 )
-from ..types import DYNAMIC_TYPE, Dimension, ElementType
+from ..shapes import Dimension
 from .kinds import THE_DEFAULT, Kind, Malformed
 from .operands import (
     ANY,

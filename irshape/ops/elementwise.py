@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Violation
 from ..rule_ids import INPUT_SHAPES
-from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
+from ..shapes import DYNAMIC_SHAPE, PartialShape
 from .conversion import encoded, is_plain, nearest, plain
 from .declaration import NUMERIC, REAL, Operation, attribute, operand, types
 from .intervals import Interval, corners, mapped

@@ -10,7 +10,7 @@ from ..rule_ids import (
     INPUT_VALUE,
     OPERATION_CONSTRAINT,
 )
-from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, at_least, attribute, operand
 from .elementwise import computed

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Violation, require
 from ..rule_ids import INPUT_ELEMENT_TYPE
-from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, UNBOUNDED, ElementType, PartialShape
+from ..shapes import DYNAMIC_SHAPE, SCALAR, UNBOUNDED, PartialShape
 from .declaration import ANY, Operation, attribute, operand
 from .kinds import NATURAL, NATURALS, SHAPE, STRING, TYPE_NAME, Malformed, TypeName
 from .lazy import Array, np

@@ -13,7 +13,8 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..types import INT64_MIN, UNBOUNDED, ElementType
+from ..element_types import ElementType
+from ..shapes import INT64_MIN, UNBOUNDED
 from .tensors import Number, Tensor, Value
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ import sys
 from math import inf, isnan
 from typing import Any, Final
 
-from ..types import ElementType, PartialShape
+from ..element_types import ElementType
+from ..shapes import PartialShape
 
 _NOTHING: Final = object()
 THE_DEFAULT: Final = object()

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ..faults import Fault, Violation
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .axes import duplicate_axes, normalized_axis
 from .blockwise import in_blocks
 from .conversion import plain

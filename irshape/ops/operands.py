@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import Any, Final, NamedTuple
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault, Violation, fault
 from ..rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
-from ..types import DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ..shapes import Dimension, PartialShape
 from .tensors import Tensor
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..element_types import ElementType
 from ..faults import Fault, fault, require
 from ..rule_ids import INPUT_SHAPES
-from ..types import ONE, ElementType
+from ..shapes import ONE
 from .blockwise import BLOCK, in_blocks
 from .conversion import encoded, plain
 from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types

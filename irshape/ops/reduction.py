@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..faults import Fault, Violation, fault
 from ..rule_ids import DUPLICATE_VALUES, INPUT_ELEMENT_TYPE, INPUT_VALUE
-from ..types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
+from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
 from .kinds import BOOLEAN
 from .lazy import Array, np

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..element_types import ElementType
 from ..faults import Fault, Violation, fault, require
 from ..rule_ids import INPUT_VALUE
-from ..types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, ElementType, PartialShape
+from ..shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from .axes import listed, normalized_axis, of_length, product
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from .kinds import BOOLEAN, INDEX_TYPE

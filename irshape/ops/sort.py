@@ -7,9 +7,10 @@ from itertools import pairwise
 from math import isnan
 from typing import Any, Final
 
+from ..element_types import ElementType
 from ..faults import Fault, fault, require
 from ..rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
-from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
+from ..shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .axes import normalized_axis, product
 from .conversion import plain
 from .declaration import (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..element_types import ElementType
 from ..faults import Fault, Violation, fault, require
 from ..rule_ids import INPUT_SHAPES, INPUT_VALUE
-from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
+from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, attribute, operand
 from .elementwise import computed, element_type_of

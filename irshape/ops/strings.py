@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..element_types import ElementType
 from ..faults import require
 from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES, INPUT_VALUE
-from ..types import DYNAMIC, Dimension, ElementType, PartialShape
+from ..shapes import DYNAMIC, Dimension, PartialShape
 from .declaration import I32_I64, Operation, operand, types
 from .embedding import require_known_type
 from .lazy import Array, np

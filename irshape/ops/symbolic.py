@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from ..element_types import ElementType
+from ..shapes import INT64_MIN, UNBOUNDED, Dimension
 from ..symbols.dimensions import dimension, expression_of
 from ..symbols.expressions import Expression, Facts, TooLarge
-from ..types import INT64_MIN, UNBOUNDED, Dimension, ElementType
 from .tensors import Number, Tensor, Value
 
 WIDE = ("i64", "i32", "u64", "u32", "f64", "f32", "boolean")

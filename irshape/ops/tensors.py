@@ -7,16 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from ..types import (
-    DYNAMIC_SHAPE,
-    DYNAMIC_TYPE,
-    INT64_MIN,
-    UNBOUNDED,
-    Dimension,
-    ElementType,
-    PartialShape,
-    ShapeLike,
-)
+from ..element_types import DYNAMIC_TYPE, ElementType
+from ..shapes import DYNAMIC_SHAPE, INT64_MIN, UNBOUNDED, Dimension, PartialShape, ShapeLike
 
 if TYPE_CHECKING:
     from ..symbols.expressions import Expression, Facts

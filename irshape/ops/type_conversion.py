@@ -6,8 +6,9 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import require
-from ..types import DYNAMIC_TYPE, INT64_MIN, UNBOUNDED, ElementType
+from ..shapes import INT64_MIN, UNBOUNDED
 from .conversion import converted
 from .declaration import ANY, Operation, attribute, operand, types
 from .elementwise import element_type_of

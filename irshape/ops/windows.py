@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, Final, NamedTuple
 
-from ..types import Dimension
+from ..shapes import Dimension
 from .kinds import Choice
 from .lazy import Array, np
 

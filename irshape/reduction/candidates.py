@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..checking.one import examine
+from ..element_types import ElementType
 from ..execution.errors import ExecutionError
 from ..execution.inputs import random_inputs
 from ..execution.session import Session
@@ -29,7 +30,7 @@ from ..model.source import Source as Text
 from ..model.weights import Constant, Weights
 from ..numpy_types import dtype_of
 from ..ops.tensors import UNKNOWN, Tensor
-from ..types import ElementType, PartialShape
+from ..shapes import PartialShape
 from .net import Key, Net, Node, Source, computes, constant, parameter, result
 
 Array = np.ndarray[Any, np.dtype[Any]]

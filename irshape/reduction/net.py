@@ -14,7 +14,7 @@ from ..model.graph import BackEdge, Body, Layer
 from ..model.ports import Port
 from ..model.wiring import wire
 from ..ops.tensors import Tensor
-from ..types import PartialShape
+from ..shapes import PartialShape
 
 Key = str
 """A layer: its id; the later ones of those that share an id get a suffix."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model.graph import Layer
-from ..types import Dimension, PartialShape
+from ..shapes import Dimension, PartialShape
 from .net import Net, shape_text, with_items
 from .places import mapped
 from .search import Search

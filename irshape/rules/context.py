@@ -11,6 +11,7 @@ from math import prod
 from operator import attrgetter, le
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault
 from ..inference.declarations import Declaration
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
@@ -29,7 +30,7 @@ from ..rule_ids import (
     UNKNOWN_ATTRIBUTE,
     RuleId,
 )
-from ..types import DYNAMIC_TYPE, UNBOUNDED, ElementType
+from ..shapes import UNBOUNDED
 from .links import Links
 from .settings import PLAIN, Settings
 

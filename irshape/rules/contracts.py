@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..rule_ids import BROKEN_CONTRACT
-from ..types import UNBOUNDED, Dimension
+from ..shapes import UNBOUNDED, Dimension
 from .base import Rule
 from .context import Context
 from .settings import Contract

@@ -28,7 +28,7 @@ from ..rule_ids import (
     UNKNOWN_PRECISION,
     RuleId,
 )
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .base import Cure
 from .context import Context
 

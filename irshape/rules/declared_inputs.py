@@ -11,7 +11,7 @@ from ..inference.result import Mismatch
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH, VALUE_MISMATCH
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .base import Rule
 from .context import Context
 from .cures import PortRule

@@ -20,7 +20,7 @@ from ..rule_ids import (
     RuleId,
     Severity,
 )
-from ..types import PartialShape
+from ..shapes import PartialShape
 from .base import Rule
 from .context import Context
 from .cures import PortRule

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..element_types import ElementType
 from ..model.graph import Body, Finding, Layer, names_of
 from ..model.ports import Port
 from ..rule_ids import (
@@ -14,7 +15,6 @@ from ..rule_ids import (
     UNASSIGNED_VARIABLE,
     UNKNOWN_VARIABLE,
 )
-from ..types import ElementType
 from .base import Rule
 from .context import Context
 

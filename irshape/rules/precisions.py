@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..element_types import ElementType
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..rule_ids import MISSING_PRECISION, UNKNOWN_PRECISION
-from ..types import ElementType
 from .context import Context
 from .cures import PortRule
 

@@ -15,7 +15,7 @@ from ..model.wiring import OutputRef
 from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import HUGE_TENSOR, LITERAL_BATCH, PINNED_DIMENSION
-from ..types import Dimension, PartialShape
+from ..shapes import Dimension, PartialShape
 from .base import Rule
 from .context import Context
 

@@ -312,7 +312,7 @@ def _types(value: Any, _: str) -> tuple[str, ...]:
 
 
 def _type(name: str) -> str:
-    from ..types import ElementType
+    from ..element_types import ElementType
 
     try:
         return ElementType.of(name).name
@@ -346,7 +346,7 @@ def _ports(value: Any, place: str) -> tuple[ExpectedPort, ...]:
 
 
 def _shape(value: Any, _: str) -> str:
-    from ..types import PartialShape
+    from ..shapes import PartialShape
 
     return str(PartialShape.parse(str(_kind(value, str, 'a shape such as "[?,3,224,224]"'))))
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import ClassVar
 
-from ..types import UNBOUNDED, Dimension
+from ..shapes import UNBOUNDED, Dimension
 from .expressions import Call, Expression, Facts, Symbol, TooLarge, symbols_of
 
 

@@ -20,7 +20,7 @@ from ..inference.result import Inference
 from ..inspection.costs import LayerCost, costs_of
 from ..model.graph import Layer
 from ..releases import Release, written
-from ..types import UNBOUNDED, Dimension
+from ..shapes import UNBOUNDED, Dimension
 from .document import Numbering
 
 LARGEST = 1e30

@@ -112,8 +112,8 @@ def test_masks_let_everything_through() -> None:
 
 @pytest.mark.parametrize("name", ["bf16", "f8e4m3", "i4", "u4", "string", "f32", "nf4"])
 def test_files_give_back_the_element_type(name: str) -> None:
+    from irshape.element_types import ElementType
     from irshape.numpy_types import dtype_of
-    from irshape.types import ElementType
 
     element_type = ElementType.of(name)
     array = (

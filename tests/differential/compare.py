@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from irshape.releases import MINOR_RELEASES, Release, written
-from irshape.types import PartialShape
+from irshape.shapes import PartialShape
 
 from . import elements, tables
 from .cases import Case, Node, build, feeds, parameters
@@ -272,7 +272,7 @@ def by_name(layers: list[dict[str, Any]]) -> dict[str, list[tuple[str, str]]]:
 def _compare_shapes(
     talk: _Talk, known: dict[str, Known], inferred: dict[str, list[tuple[str, str]]]
 ) -> None:
-    from irshape.types import PartialShape
+    from irshape.shapes import PartialShape
 
     tighter = False
     for name, theirs in talk.answer.layers.items():
@@ -364,7 +364,7 @@ def _check_promises(
     talk: _Talk, arrays: list[tuple[str, Array]], promised: list[tuple[str, str]]
 ) -> None:
     """The values have the inferred types and shapes, and are those that the case expects."""
-    from irshape.types import PartialShape
+    from irshape.shapes import PartialShape
 
     case = talk.case
     if len(arrays) != len(promised):
@@ -415,8 +415,8 @@ def _compare_with_theirs(
 
 
 def for_irshape(array: Array, element_type: str) -> Array:
+    from irshape.element_types import ElementType
     from irshape.numpy_types import dtype_of
-    from irshape.types import ElementType
 
     wanted = dtype_of(ElementType.of(element_type))
     return array.view(wanted) if wanted.metadata else array.astype(wanted)

@@ -25,7 +25,7 @@ from irshape.releases import (
     shows,
     written,
 )
-from irshape.types import PartialShape
+from irshape.shapes import PartialShape
 
 from .cases import Case, build, feeds, parameters
 from .compare import (

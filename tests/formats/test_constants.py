@@ -10,8 +10,8 @@ import pytest
 from differential.elements import FLOATS, NAMES, cast, limits, pack, precision
 from differential.oracle import Oracle
 
+from irshape.element_types import ElementType
 from irshape.model.weights import Constant, Weights, array, small_values
-from irshape.types import ElementType
 
 SHAPES = [(24,), (5, 3), (7,), (1,), (), (2, 0, 3)]
 NUMBERS = [name for name in NAMES if name != "string"]

@@ -17,9 +17,9 @@ from ir import Net
 
 import irshape
 from irshape.cli import main
+from irshape.element_types import ElementType
 from irshape.formats.atomic import write_together
 from irshape.model.weights import raw_bytes
-from irshape.types import ElementType
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
 Rows = list[tuple[str, list[tuple[str, str]]]]

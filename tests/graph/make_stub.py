@@ -10,10 +10,10 @@ from pathlib import Path
 from textwrap import wrap
 
 import irshape
+from irshape.element_types import ElementType
 from irshape.graph.operations import docstring, function_name, types_by_name
 from irshape.ops import kinds, registry
 from irshape.ops.declaration import Attribute, Operation
-from irshape.types import ElementType
 
 STUB = Path(irshape.__file__).parent / "graph" / "op.pyi"
 
@@ -25,7 +25,8 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..types import ElementType, ShapeLike
+from ..element_types import ElementType
+from ..shapes import ShapeLike
 from .control_flow import Carried, Iteration, RepeatWhile, Sliced, Stacked
 from .nodes import GraphLayer, Output
 

@@ -322,8 +322,8 @@ def test_random_uniform_of_the_specification() -> None:
 
     The CPU plugin computes f64 as f32.
     """
+    from irshape.element_types import ElementType
     from irshape.ops.generation.random_uniform import RandomUniform
-    from irshape.types import ElementType
 
     def drawn(type: str, low: Any, high: Any, shape: tuple[int, ...]) -> Any:
         return RandomUniform(

@@ -324,9 +324,10 @@ def test_arranging(case: Case, oracle: Oracle) -> None:
 
 def test_transpose_of_a_tensor_of_unknown_rank() -> None:
     """OpenVINO infers a scalar here, and then runs it with any shape."""
+    from irshape.element_types import ElementType
     from irshape.ops.movement.arranging import Transpose
     from irshape.ops.tensors import Tensor, Value
-    from irshape.types import DYNAMIC_SHAPE, ElementType
+    from irshape.shapes import DYNAMIC_SHAPE
 
     result = Transpose().infer(
         Tensor(ElementType.of("f32"), DYNAMIC_SHAPE), Tensor(ElementType.of("i64"), (0,), Value(()))

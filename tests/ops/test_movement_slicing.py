@@ -423,7 +423,7 @@ def test_slicing(case: Case, oracle: Oracle) -> None:
 def test_parts_of_an_axis_of_any_size() -> None:
     """For every size, start and stop, the slice lies within the bounds, and these are reached."""
     from irshape.ops.movement.slicing import Run, sliced
-    from irshape.types import UNBOUNDED, Dimension
+    from irshape.shapes import UNBOUNDED, Dimension
 
     rng = np.random.default_rng(7)
     for _ in range(3000):

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from irshape.element_types import ElementType
 from irshape.numpy_types import dtype_of, element_type_of
 from irshape.ops.declaration import ANY, NUMERIC, Operation
 from irshape.ops.registry import find
-from irshape.types import ElementType
 
 TYPES = sorted(ANY, key=lambda element_type: element_type.name)
 Array = np.ndarray[Any, Any]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from irshape.element_types import ElementType
 from irshape.faults import Violation
 from irshape.ops.constraints import constraints
 from irshape.ops.declaration import (
@@ -19,7 +20,7 @@ from irshape.ops.declaration import (
 )
 from irshape.ops.kinds import FLOAT, INT
 from irshape.ops.tensors import Tensor
-from irshape.types import ElementType, PartialShape
+from irshape.shapes import PartialShape
 
 F32 = ElementType.of("f32")
 

@@ -11,12 +11,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from irshape.element_types import ElementType
 from irshape.ops.declaration import Operation
 from irshape.ops.sequence.ctc import CTCGreedyDecoder, CTCGreedyDecoderSeqLen, CTCLoss
 from irshape.ops.signal.fourier import DFT, IDFT, IRDFT, RDFT
 from irshape.ops.signal.short_time import ISTFT, STFT
 from irshape.ops.tensors import Tensor, Value
-from irshape.types import DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
+from irshape.shapes import DYNAMIC_SHAPE, Dimension, PartialShape
 
 FEW = settings(derandomize=True, max_examples=60, deadline=None)
 TYPES = {

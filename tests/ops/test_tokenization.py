@@ -378,7 +378,7 @@ def test_characters_are_mapped_as_in_the_library(form: str) -> None:
 def test_faults(type_name: str, attributes: dict[str, Any], inputs: str, message: str) -> None:
     cls = registry.library_operation(type_name)
     assert cls is not None
-    from irshape.types import ElementType
+    from irshape.element_types import ElementType
 
     tensors = [Tensor(ElementType.of(name), [-1]) for name in inputs.split()]
     with pytest.raises(Violation) as caught:

@@ -13,7 +13,7 @@ from test_faults import FAULTS
 from test_pages import OF_THE_FILE
 
 from irshape.diagnostics.report import Diagnostic
-from irshape.types import UNBOUNDED, Dimension
+from irshape.shapes import UNBOUNDED, Dimension
 
 Text = tuple[str, bytes]
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import irshape
 from irshape.faults import Fault
 from irshape.inference.explaining import Place, Reasons
-from irshape.types import UNBOUNDED
+from irshape.shapes import UNBOUNDED
 
 from .soundness import tally
 

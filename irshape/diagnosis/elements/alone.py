@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault
 from ...inference.result import BodyResult
 from ...model.graph import Finding, Layer
@@ -27,7 +28,6 @@ from ...rule_ids import (
     UNPROVEN_DIMENSION,
 )
 from ...rules.links import alike
-from ...types import DYNAMIC_TYPE
 from ..candidate import Candidate, Change
 from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene

@@ -23,8 +23,8 @@ from ...ops.kinds import (
     ShapeText,
     TypeName,
 )
+from ...shapes import PartialShape
 from ...spelling import in_plain_digits
-from ...types import PartialShape
 from ..trials.scene import Scene
 
 MAX_TEXTS = 18

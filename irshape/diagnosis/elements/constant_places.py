@@ -6,11 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from math import prod
 
+from ...element_types import ElementType
 from ...model.graph import Layer
 from ...model.ids import is_number
 from ...rule_ids import CONTRADICTED_CONSTANT
 from ...rules import Context
-from ...types import ElementType
 from ..candidate import Candidate, Change
 from ..trials.scene import Scene
 from .writing import with_attribute

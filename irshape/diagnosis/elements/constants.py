@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
 
+from ...element_types import ElementType
 from ...formats.ir.edits import Edit
 from ...model.graph import Finding, Layer
 from ...model.weights import Constant
 from ...rule_ids import CONTRADICTED_CONSTANT, OUTPUT_TYPE_MISMATCH
-from ...types import ElementType
 from ..candidate import Candidate
 from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene

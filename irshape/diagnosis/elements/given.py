@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...element_types import ElementType
 from ...formats.ir.edits import Edit, set_dims
 from ...model.graph import Finding, Layer
 from ...model.ports import Port
@@ -17,7 +18,6 @@ from ...rule_ids import (
 )
 from ...rules import Context
 from ...rules.links import alike
-from ...types import ElementType
 from ..candidate import Candidate, Change
 from ..trials.scene import Scene
 from .constant_places import Const, fills, type_named

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...model.graph import Finding
 from ...model.ids import is_number
 from ...rule_ids import CONTRADICTED_ATTRIBUTE
-from ...types import PartialShape
+from ...shapes import PartialShape
 from ..candidate import Candidate, Change
 from ..trials.scene import Scene
 from .writing import with_attribute

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from ...element_types import ElementType
 from ...formats.ir.edits import Edit, element_end, set_dims
 from ...model.graph import Finding, Layer
 from ...model.ids import is_number
@@ -23,7 +24,7 @@ from ...rule_ids import (
     OUTPUT_TYPE_MISMATCH,
     PORT_MAP,
 )
-from ...types import ElementType, PartialShape
+from ...shapes import PartialShape
 from ..candidate import Candidate
 from ..trials.scene import Scene
 from .writing import new_edge, with_attribute, without_element

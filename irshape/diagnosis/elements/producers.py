@@ -11,7 +11,7 @@ from ...ops import registry
 from ...ops.kinds import ShapeText, TypeName
 from ...rule_ids import CONTRADICTED_ATTRIBUTE
 from ...rules.links import alike
-from ...types import PartialShape
+from ...shapes import PartialShape
 from ..candidate import Candidate
 from ..trials.scene import Scene
 from .ports import declared_as_fed, shown

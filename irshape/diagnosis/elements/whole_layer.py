@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 
+from ...element_types import ElementType
 from ...formats.ir.edits import Edit, set_dims
 from ...model.edges import Edge
 from ...model.graph import Finding
@@ -33,7 +34,7 @@ from ...rule_ids import (
     UNKNOWN_LAYER_ATTRIBUTE,
     UNPROVEN_DIMENSION,
 )
-from ...types import ElementType, PartialShape
+from ...shapes import PartialShape
 from ..candidate import Candidate, Change
 from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene

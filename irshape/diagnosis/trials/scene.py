@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from ...element_types import ElementType
 from ...inference.body_engine import BodyEngine
 from ...inference.result import BodyResult
 from ...model.edges import Edge
@@ -18,7 +19,7 @@ from ...model.source import Source
 from ...ops.tensors import Tensor
 from ...rules import Context
 from ...rules.links import SINKS
-from ...types import ElementType, PartialShape
+from ...shapes import PartialShape
 from ..rule_groups import BETWEEN_PORTS
 
 DeclaredOutputs = list[tuple[PartialShape | None, ElementType | None]]

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from ...element_types import DYNAMIC_TYPE
 from ...formats.ir.edits import Edit
 from ...inference.body_engine import BodyEngine
 from ...inference.layer import Lasting
@@ -63,7 +64,7 @@ from ...rule_ids import (
     VALUE_MISMATCH,
 )
 from ...rules import Context, Rule, all_rules, makes_findings, rule_of
-from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, PartialShape
+from ...shapes import DYNAMIC_SHAPE, PartialShape
 from .reading import read_part
 from .scene import Scene
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from math import prod
 
+from ...element_types import ElementType
 from ...faults import Fault
 from ...inference.declarations import newest_fitting
 from ...inference.literals import MAX_VALUE_TEXT, parse_value
@@ -25,7 +26,6 @@ from ...model.source import Source
 from ...ops.registry import UnknownOperation, find
 from ...rule_ids import LEFT_OUT, MALFORMED_XML
 from ...spelling import suggestion
-from ...types import ElementType
 from .reader import read
 
 _ENCODING = re.compile(rb"\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([A-Za-z][\w.\-]*)[\"']")

@@ -19,7 +19,7 @@ from ...model.source import Passage, Source
 from ...model.weights import Constant, Weights
 from ...ops.tensors import Tensor
 from ...releases import HEADER_BYTES
-from ...types import PartialShape
+from ...shapes import PartialShape
 from ..atomic import write_together
 from .quoting import quoted
 from .reader import MAX_DEPTH

@@ -10,10 +10,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...ops.tensors import Tensor
 from ...rule_ids import INPUT_RANK, INPUT_VALUE, OPERATION_CONSTRAINT
-from ...types import ElementType
 from ..builder import Builder, NodeOutput
 
 Outputs = NodeOutput | tuple[NodeOutput, ...]

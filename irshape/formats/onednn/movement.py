@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
-from ...types import ElementType
 from .declaration import FORMAT, GraphOperation, Outputs, flag, floats, integer, ints, kind, word
 
 

@@ -10,6 +10,7 @@ import os
 from difflib import get_close_matches
 from typing import Any
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, Violation
 from ...model.graph import Finding, Model, NotReadable
 from ...model.source import Source
@@ -32,7 +33,7 @@ from ...rule_ids import (
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_TYPE,
 )
-from ...types import DYNAMIC_TYPE, ElementType, PartialShape
+from ...shapes import PartialShape
 from ..builder import Builder, NodeOutput, declare
 from . import FORMAT
 from .declaration import TYPES, Declaration, DeclaredAttribute, GraphOperation, declarations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import Violation
 from ...rule_ids import (
     ATTRIBUTE_VALUE,
@@ -18,7 +19,6 @@ from ...rule_ids import (
     UNKNOWN_TYPE,
     UNKNOWN_VERSION,
 )
-from ...types import DYNAMIC_TYPE
 from ..builder import Builder, NodeOutput
 from .package import NAMES, onnx
 

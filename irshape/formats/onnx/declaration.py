@@ -11,10 +11,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...ops.tensors import Tensor
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, INPUT_VALUE, MISSING_ATTRIBUTE
-from ...types import ElementType
 from ..builder import Builder, NodeOutput
 
 Outputs = NodeOutput | tuple[NodeOutput | None, ...]

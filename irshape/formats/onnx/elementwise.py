@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import (
     ATTRIBUTE_VALUE,
@@ -10,7 +11,6 @@ from ...rule_ids import (
     INPUT_SHAPES,
     OPERATION_CONSTRAINT,
 )
-from ...types import ElementType
 from .declaration import Node, NodeOutput, Outputs, operator
 
 UNARY: dict[str, tuple[str, tuple[int, ...]]] = {

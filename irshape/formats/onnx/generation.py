@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...model.weights import number_bytes
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, MISSING_ATTRIBUTE
-from ...types import ElementType
 from .declaration import Node, NodeOutput, Outputs, operator
 from .tensors import Tensors, element_type, elements_of
 

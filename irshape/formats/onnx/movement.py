@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
-from ...types import ElementType
 from .declaration import Node, NodeOutput, Outputs, operator
 
 I64 = ElementType.of("i64")

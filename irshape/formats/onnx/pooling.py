@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
-from ...types import ElementType
 from .declaration import Node, NodeOutput, Outputs, operator
 from .matrix import spatial
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES
-from ...types import ElementType
 from .declaration import Node, NodeOutput, Outputs, operator
 from .elementwise import SATURATED
 from .matrix import _window, grouped

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, Violation
 from ...model.graph import Finding, Layer, Model, NotReadable
 from ...model.source import Source
@@ -28,7 +29,6 @@ from ...rule_ids import (
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
 )
-from ...types import DYNAMIC_TYPE
 from ..builder import Builder, NodeOutput, declare
 from . import FORMAT
 from .checks import UndeclaredOperator, UndefinedInput, UnknownOperator, check_node

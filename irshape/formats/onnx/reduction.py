@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import INPUT_SHAPES
-from ...types import ElementType
 from .declaration import Node, NodeOutput, Outputs, operator
 
 

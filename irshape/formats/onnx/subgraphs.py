@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...model.graph import PORT_MAPS, BackEdge, Body, Layer, PortMap
 from ...ops.tensors import Tensor
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, UNKNOWN_VERSION
-from ...types import DYNAMIC_SHAPE, SCALAR, ElementType, PartialShape
+from ...shapes import DYNAMIC_SHAPE, SCALAR, PartialShape
 from ..builder import Builder, NodeOutput
 from .tensors import declared
 

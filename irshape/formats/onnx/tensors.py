@@ -13,6 +13,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Violation
 from ...ops.tensors import Tensor
 from ...rule_ids import (
@@ -23,7 +24,7 @@ from ...rule_ids import (
     UNKNOWN_PRECISION,
     RuleId,
 )
-from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
+from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..builder import Builder, NodeOutput
 from .package import TYPES, onnx
 

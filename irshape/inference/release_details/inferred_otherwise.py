@@ -9,7 +9,7 @@ import re
 from functools import reduce
 
 from ...ops.tensors import Tensor
-from ...types import UNBOUNDED, Dimension, PartialShape
+from ...shapes import UNBOUNDED, Dimension, PartialShape
 from ..sites import Site, dimensions
 from .recogniser import BROADCASTING, RECURRENT, Recogniser, Recognisers, is_pdpd
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import Violation
 from ...ops.tensors import Tensor
-from ...types import DYNAMIC_TYPE, Dimension, PartialShape
+from ...shapes import Dimension, PartialShape
 from ..sites import Site
 from .recogniser import BROADCASTING, Recogniser, Recognisers
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import require
 from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
-from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension
+from ...shapes import DYNAMIC, Dimension
 from ..declaration import ANY, operand
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...faults import Fault, fault, require
 from ...rule_ids import PORT_MAP
-from ...types import DYNAMIC_SHAPE, PartialShape
+from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .base import ControlFlow, connected, fed

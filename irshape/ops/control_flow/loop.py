@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, PORT_MAP
-from ...types import DYNAMIC, DYNAMIC_SHAPE, SCALAR, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, SCALAR, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, operand
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...faults import Fault, fault, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
-from ...types import DYNAMIC, Dimension
+from ...shapes import DYNAMIC, Dimension
 from ..declaration import ANY, operand
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ...faults import Violation, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import MAX_RANK
 from ..declaration import INTEGER, attribute, operand
 from ..elementwise import common_type

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from ...types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand
 from ..kinds import NATURALS
 from ..windows import (

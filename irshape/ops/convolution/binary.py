@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension
 from ..conversion import plain
 from ..declaration import NUMERIC, NUMERIC_OR_BOOLEAN, attribute, operand
 from ..elementwise import computed

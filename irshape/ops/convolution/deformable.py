@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import require
 from ...rule_ids import INPUT_SHAPES
-from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import NUMERIC, at_least, attribute, operand
 from ..kinds import BOOLEAN, INT

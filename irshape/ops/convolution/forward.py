@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..elementwise import common_type
 from ..lazy import Array, np
 from ..tensors import Tensor

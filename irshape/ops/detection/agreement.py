@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults import require
 from ...rule_ids import INPUT_SHAPES
-from ...types import DYNAMIC, UNBOUNDED, Dimension
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..tensors import Tensor
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_SHAPES
-from ...types import DYNAMIC, Dimension
+from ...shapes import DYNAMIC, Dimension
 from ..declaration import REAL, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, Choice
 from ..lazy import Array, np

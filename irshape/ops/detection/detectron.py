@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...element_types import ElementType
 from ...faults import Fault, fault
 from ...rule_ids import ATTRIBUTE_VALUE
-from ...types import DYNAMIC, Dimension, ElementType
+from ...shapes import DYNAMIC, Dimension
 from ..declaration import REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INT, INTS
 from ..lazy import Array, np

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...element_types import ElementType
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
-from ...types import DYNAMIC, UNBOUNDED, Dimension, ElementType
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import I32_I64, Operation, attribute, between, operand
 from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
 from ..lazy import Array, np

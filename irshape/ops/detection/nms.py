@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...types import DYNAMIC, Dimension, ElementType
+from ...element_types import ElementType
+from ...shapes import DYNAMIC, Dimension
 from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, types
 from ..kinds import BOOLEAN, INDEX_TYPE, Choice
 from ..lazy import Array, np

@@ -9,9 +9,10 @@ import math
 import struct
 from collections.abc import Iterator
 
+from ...element_types import ElementType
 from ...faults import Fault, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
-from ...types import DYNAMIC, ElementType
+from ...shapes import DYNAMIC
 from ..declaration import INTEGER, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS
 from ..lazy import Array, np

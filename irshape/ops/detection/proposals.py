@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
+from ...element_types import ElementType
 from ...faults import require
 from ...rule_ids import INPUT_SHAPES
-from ...types import DYNAMIC, Dimension, ElementType
+from ...shapes import DYNAMIC, Dimension
 from ..declaration import ANY, REAL, Operation, at_least, attribute, between, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INDEX_TYPE, INT, POSITIVE, STRING
 from ..lazy import Array, np

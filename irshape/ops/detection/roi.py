@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
-from ...types import DYNAMIC
+from ...shapes import DYNAMIC
 from ..declaration import ANY, INTEGER, REAL, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, POSITIVE, STRING, Choice
 from ..lazy import Array, np

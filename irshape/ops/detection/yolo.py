@@ -6,7 +6,7 @@ from math import prod
 
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE
-from ...types import DYNAMIC_SHAPE
+from ...shapes import DYNAMIC_SHAPE
 from ..declaration import ANY, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
 from ..lazy import Array, np

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, Violation, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import require_single
 from ..declaration import I32_I64, Operation, attribute, operand
 from ..kinds import TYPE_NAME

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, fault
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE
 from ..declaration import INTEGER, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, NATURAL, TYPE_NAME
 from ..lazy import Array, np

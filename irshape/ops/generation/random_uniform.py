@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
-from ...types import DYNAMIC_TYPE, ElementType
 from ..declaration import I32_I64, Operation, attribute, operand, types
 from ..kinds import NATURAL, TYPE_NAME, Choice
 from ..lazy import Array, np

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil, isfinite, trunc
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
-from ...types import (
-    DYNAMIC,
-    DYNAMIC_TYPE,
-    INT64_MIN,
-    UNBOUNDED,
-    Dimension,
-    ElementType,
-    PartialShape,
-)
+from ...shapes import DYNAMIC, INT64_MIN, UNBOUNDED, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand, types
 from ..elementwise import common_type
 from ..kinds import TYPE_NAME

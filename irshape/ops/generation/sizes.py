@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...faults import Fault, fault
 from ...rule_ids import INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..tensors import MAX_VALUE_ELEMENTS, Tensor
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
-from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, PartialShape
+from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..declaration import REAL, Operation, attribute, operand, types
 from ..elementwise import computed
 from ..kinds import BOOLEAN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...types import DYNAMIC, PartialShape
+from ...shapes import DYNAMIC, PartialShape
 from ..conversion import plain
 from ..declaration import ANY, REAL, Operation, attribute, operand, types
 from ..elementwise import computed

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ...element_types import ElementType
 from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes
 from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, attribute, operand, types

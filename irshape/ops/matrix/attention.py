@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Violation, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
-from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, Dimension, ElementType, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..blockwise import in_blocks
 from ..conversion import plain
 from ..declaration import ANY, Operation, at_least, attribute, operand

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...faults import Violation, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import NUMERIC, Operation, attribute, operand
 from ..kinds import STRING

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ...faults import Violation
 from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
-from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..elementwise import common_type

@@ -9,7 +9,7 @@ from ...rule_ids import (
     INPUT_VALUE,
     OPERATION_CONSTRAINT,
 )
-from ...types import DYNAMIC_SHAPE, PartialShape
+from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import listed, normalized_axis, of_length, picked
 from ..declaration import (
     ANY,

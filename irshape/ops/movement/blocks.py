@@ -7,7 +7,7 @@ from math import prod
 
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed
 from ..conversion import encoded, plain
 from ..declaration import ANY, I32_I64, INTEGER, Operation, at_least, attribute, operand

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import INT, Choice

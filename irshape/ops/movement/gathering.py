@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
-from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
 from ..declaration import (
     ANY,

@@ -7,7 +7,7 @@ from math import prod
 
 from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
-from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed, normalized_axis, picked, require_single, single
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, between, operand
 from ..elementwise import common_type

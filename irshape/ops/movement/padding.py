@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import Choice
 from ..lazy import Array, np

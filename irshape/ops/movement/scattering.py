@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, fault, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC_TYPE, PartialShape
+from ...shapes import PartialShape
 from ..axes import normalized_axis, require_single, single
 from ..conversion import encoded, plain
 from ..declaration import (

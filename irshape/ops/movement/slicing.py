@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import normalized_axis, picked
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
 from ..kinds import INTS

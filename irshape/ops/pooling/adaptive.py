@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...element_types import ElementType
 from ...faults import Fault, fault, require
 from ...rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, ElementType, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, PartialShape
 from ..conversion import plain
 from ..declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..elementwise import computed

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
-from ...types import DYNAMIC, UNBOUNDED, Dimension, ElementType, PartialShape
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..conversion import plain
 from ..declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..elementwise import computed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
-from ...types import ElementType
 from ..conversion import plain
 from ..declaration import attribute
 from ..elementwise import computed

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...element_types import ElementType
 from ...faults import Fault, fault, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
-from ...types import DYNAMIC, ElementType, PartialShape
+from ...shapes import DYNAMIC, PartialShape
 from ..axes import require_single
 from ..declaration import INTEGER, NUMERIC, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, TypeName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults import Violation, require
 from ...rule_ids import INPUT_RANK, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, attribute, operand
 from ..kinds import INT, Choice
 from ..lazy import Array, np

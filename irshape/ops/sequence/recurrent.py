@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
-from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
 from ..lazy import Array, np

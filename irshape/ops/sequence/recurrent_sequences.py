@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...faults import Fault, Violation
 from ...rule_ids import INPUT_SHAPES
-from ...types import DYNAMIC, PartialShape
+from ...shapes import DYNAMIC, PartialShape
 from ..declaration import ANY, attribute, operand
 from ..kinds import BOOLEAN, STRINGS, Choice
 from ..lazy import Array, np

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes, listed
 from ..declaration import I32_I64, Operation, at_least, operand, types
 from ..lazy import Array, np

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import sqrt
 
+from ...element_types import ElementType
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import require_single, single
 from ..declaration import I32_I64, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN

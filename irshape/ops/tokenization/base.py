@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import require
 from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
-from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..declaration import LibraryOperation
 from ..lazy import Array, np
 from ..operands import types

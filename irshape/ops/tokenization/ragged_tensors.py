@@ -6,7 +6,7 @@ from typing import Any
 
 from ...faults import require
 from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..declaration import ANY, INTEGER, attribute, operand
 from ..kinds import BOOLEAN, NATURAL
 from ..lazy import Array, np

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults import require
 from ...rule_ids import INPUT_ELEMENT_TYPE
-from ...types import DYNAMIC, PartialShape
+from ...shapes import DYNAMIC, PartialShape
 from ..declaration import ANY, attribute, operand, types
 from ..kinds import BOOLEAN, FLOAT, INT
 from ..tensors import Tensor

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
-from ...types import DYNAMIC, DYNAMIC_SHAPE, SCALAR, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, SCALAR, PartialShape
 from ..declaration import ANY, I32_I64, attribute, operand, types
 from ..kinds import BOOLEAN, INT, STRING
 from ..lazy import Array, np

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ...faults import require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES
-from ...types import PartialShape
+from ...shapes import PartialShape
 from ..declaration import ANY, I32_I64, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, STRING
 from ..lazy import Array, np

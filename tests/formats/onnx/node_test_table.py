@@ -28,7 +28,7 @@ for _folder in (HERE.parents[2], HERE.parents[3]):
 from formats.onnx.node_tests import Case, cases, same  # noqa: E402
 
 import irshape  # noqa: E402
-from irshape.types import PartialShape  # noqa: E402
+from irshape.shapes import PartialShape  # noqa: E402
 
 DOCUMENT = HERE.parents[3] / "docs" / "onnx.md"
 BEGIN, END = "<!-- node tests -->\n", "<!-- end of node tests -->\n"

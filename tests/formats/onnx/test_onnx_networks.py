@@ -15,7 +15,7 @@ import pytest
 from differential.oracle import Oracle
 
 import irshape
-from irshape.types import PartialShape
+from irshape.shapes import PartialShape
 
 FOLDER = Path(os.environ.get("ONNX_NETWORKS", Path(__file__).parent / "networks"))
 FILES = sorted(FOLDER.glob("*.onnx"))

@@ -1,0 +1,137 @@
+"""The element types of OpenVINO: one object for each, compared by identity."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+
+class ElementType:
+    """An element type of OpenVINO: its name (`f32`), its width in bits, its kind of number.
+
+    There is one object for each type (`ElementType.of("f32")`), so types are compared by identity.
+    """
+
+    __slots__ = ("bits", "kind", "name", "precision", "signed")
+    _by_name: ClassVar[dict[str, ElementType]] = {}
+    _by_precision: ClassVar[dict[str, ElementType]] = {}
+
+    def __init__(
+        self, name: str, precision: str, bits: int, kind: str, signed: bool = True
+    ) -> None:
+        self.name = name
+        self.precision = precision
+        self.bits = bits
+        self.kind = kind
+        self.signed = signed
+
+    @staticmethod
+    def of(name: str) -> ElementType:
+        """The type of that name: `f32`, `i64`, `boolean`, in any case.
+
+        Raises `ValueError` for an unknown name.
+        """
+        element_type = ElementType._by_name.get(name) or ElementType._by_name.get(name.lower())
+        if element_type is None:
+            raise ValueError(f"unknown element type '{name}'")
+        return element_type
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """The names of all element types."""
+        return tuple(dict.fromkeys(each.name for each in ElementType._by_name.values()))
+
+    @staticmethod
+    def of_precision(text: str) -> ElementType | None:
+        """The type that a port's `precision` names (`FP32`, `I64`, `BOOL`, also `f32`), or None."""
+        return ElementType._by_precision.get(text)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the type is not known."""
+        return self.kind == "dynamic"
+
+    @property
+    def is_integer(self) -> bool:
+        """An integer of any width, `u1` included, `boolean` not."""
+        return self.kind == "integer"
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it has floating-point numbers."""
+        return self.kind == "real"
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether several elements share a byte in memory and in a .bin."""
+        return 0 < self.bits < 8
+
+    def byte_size(self, elements: int) -> int:
+        """The bytes that a number of elements takes in a .bin.
+
+        OpenVINO packs u3 and u6 into groups of three bytes.
+        """
+        if self.bits in (3, 6):
+            per_group = 24 // self.bits
+            return -(-elements // per_group) * 3
+        return (elements * self.bits + 7) // 8
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The smallest and largest value of an integer type (of `boolean`: 0 and 1)."""
+        if self.kind == "boolean":
+            return 0, 1
+        if self.signed:
+            return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
+        return 0, (1 << self.bits) - 1
+
+    def __repr__(self) -> str:
+        return self.name
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (ElementType.of, (self.name,))
+
+
+def _element_types() -> None:
+    rows: list[tuple[str, str, int, str, bool]] = [
+        ("f64", "FP64", 64, "real", True),
+        ("f32", "FP32", 32, "real", True),
+        ("f16", "FP16", 16, "real", True),
+        ("bf16", "BF16", 16, "real", True),
+        ("f8e4m3", "F8E4M3", 8, "real", True),
+        ("f8e5m2", "F8E5M2", 8, "real", True),
+        ("f8e8m0", "F8E8M0", 8, "real", False),
+        ("f4e2m1", "F4E2M1", 4, "real", True),
+        ("nf4", "NF4", 4, "real", True),
+        ("i64", "I64", 64, "integer", True),
+        ("i32", "I32", 32, "integer", True),
+        ("i16", "I16", 16, "integer", True),
+        ("i8", "I8", 8, "integer", True),
+        ("i4", "I4", 4, "integer", True),
+        ("u64", "U64", 64, "integer", False),
+        ("u32", "U32", 32, "integer", False),
+        ("u16", "U16", 16, "integer", False),
+        ("u8", "U8", 8, "integer", False),
+        ("u6", "U6", 6, "integer", False),
+        ("u4", "U4", 4, "integer", False),
+        ("u3", "U3", 3, "integer", False),
+        ("u2", "U2", 2, "integer", False),
+        ("u1", "BIN", 1, "integer", False),
+        ("boolean", "BOOL", 8, "boolean", False),
+        ("string", "STRING", 0, "string", False),
+        ("dynamic", "UNSPECIFIED", 0, "dynamic", False),
+    ]
+    for row in rows:
+        element_type = ElementType(*row)
+        ElementType._by_name[element_type.name] = element_type
+        ElementType._by_precision[element_type.name] = element_type
+        ElementType._by_precision[element_type.precision] = element_type
+    ElementType._by_name["undefined"] = ElementType._by_precision["undefined"] = (
+        ElementType._by_name["dynamic"]
+    )
+    ElementType._by_precision["U1"] = ElementType._by_name["u1"]
+
+
+_element_types()
+DYNAMIC_TYPE: Final = ElementType.of("dynamic")

@@ -90,7 +90,6 @@ class _Cuts:
 
 def in_cut_pieces(structure: Structure, places: Iterable[int]) -> Iterator[Iterable[Slip]]:
     """What may be meant where the order of lines breaks, kind by kind."""
-    _ = structure.is_sound
     places = list(places)
     window = Window(structure, min(places), max(places))
     if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):

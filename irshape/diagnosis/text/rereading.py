@@ -63,7 +63,7 @@ class Rereading:
         if not all(window.start <= place < window.end for place in self._misplaced):
             return False  # what is wrong elsewhere stays
         piece = self._piece(window, edits)
-        at, opened = self.structure.before(min(edits).start)
+        at, opened = self.structure.before_as_seen(min(edits).start)
         if at <= window.start:
             return is_sound_inside(piece, ("net", window.begins), window.ends)
         around = [name for name, _, _ in opened]

@@ -67,7 +67,6 @@ class Structure:
 
     def slips_after(self, edits: Sequence[Edit], after: bytes) -> Iterator[Slip]:
         """The same as `slips` for the text with some edits."""
-        _ = self.is_sound
         at, opened = self.before(min(edits).start)
         yield from _slips(after, at, list(opened), [])
 
@@ -84,8 +83,8 @@ class Structure:
         return jumps_of(self.text)
 
     def outside(self, place: int) -> tuple[bytes, int]:
-        """A place before another as in `before`, and what opens the elements around it."""
-        at, opened = self.before(place)
+        """A place before another as in `before_as_seen`, and what opens the elements around it."""
+        at, opened = self.before_as_seen(place)
         if not opened:
             return b"", 0
         parts = [self.text[: opened[0][1]], *(self.text[each[1] : each[2]] for each in opened)]
@@ -94,8 +93,13 @@ class Structure:
     def before(self, place: int) -> tuple[int, tuple[Opened, ...]]:
         """A place between two layers or two edges before another, and the elements around it.
 
-        It lies before the first tag that goes wrong, as far as the text has been looked at.
+        It lies before the first tag that goes wrong.
         """
+        _ = self.is_sound  # which looks at the text
+        return self.before_as_seen(place)
+
+    def before_as_seen(self, place: int) -> tuple[int, tuple[Opened, ...]]:
+        """The same as far as the text has been looked at, which takes long."""
         index = bisect_right(self._runs, place - 1, key=_start_of) - 1
         if index < 0:
             return (self._begin, self._opened) if self._begin < place else (0, ())

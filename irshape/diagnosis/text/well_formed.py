@@ -163,7 +163,7 @@ def _are_alike(one: Slip, other: Slip) -> bool:
 
 def _of_structure(elements: Structure, stopped: int) -> Iterator[_Kind]:
     """What may be meant in a text that is well-formed."""
-    yield hidden(elements.text, elements.before(stopped)[0], stopped + FAR), False
+    yield hidden(elements.text, elements.before_as_seen(stopped)[0], stopped + FAR), False
     yield from ((kind, True) for kind in in_displaced_lines(elements, (stopped,)))
     yield elements.slips(), False
 
@@ -172,13 +172,13 @@ def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
     """What may be meant in a text that is not."""
     text = elements.text
     place = text.rfind(b"\n", 0, stopped) + 1
-    near = max(place, elements.before(stopped)[0]), stopped + FAR
+    near = max(place, elements.before_as_seen(stopped)[0]), stopped + FAR
     yield around_the_document(text), False
     yield in_characters(text, near), False
     of_structure = list(elements.slips())
     stops = _end_of_parsing(text, *elements.outside(stopped))
     places = tuple(dict.fromkeys((stops or 0, stopped)))
-    around = elements.before(min(places))[0], max(places) + FAR
+    around = elements.before_as_seen(min(places))[0], max(places) + FAR
     yield instructions(text, *around), False
     yield in_repeated_pieces(elements, places), False
     yield of_structure, False

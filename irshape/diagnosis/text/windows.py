@@ -72,7 +72,6 @@ class Window:
         return None
 
     def _joined(self, at: int, rest: Structure) -> Window | None:
-        _ = rest.is_sound  # which looks at the text
         both = Window(rest, len(self.text))
         ends = (
             index + 1
@@ -210,7 +209,6 @@ class Rewriting(NamedTuple):
 def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bool:
     """Whether the lines around some edits stand where writers put them, in the edited text."""
     first = min(edits).start
-    _ = structure.is_sound  # which looks at the text
     start, opened = structure.before(first)
     last = max(max(edit.end for edit in edits) + len(after) - len(structure.text), first)
     end = last
@@ -232,7 +230,6 @@ def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bo
 
 def first_break(structure: Structure, stopped: int) -> int | None:
     """The first line before a place that cannot stand behind the line before it; None for none."""
-    _ = structure.is_sound
     window = Window(structure, stopped, stopped)
     if window.broken >= len(window.lines) or window.starts[window.broken] > stopped:
         return None

@@ -8,7 +8,7 @@ new one arises, is the cause.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from math import inf
 
@@ -17,7 +17,6 @@ from ..model.weights import Weights
 from ..rule_ids import (
     CYCLE,
     DANGLING_EDGE,
-    DUPLICATE_EDGE,
     LOOSER_DECLARATION,
     MISSING_EDGE,
     MISSING_RESULT,
@@ -29,6 +28,7 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Candidate, Diagnosis
+from .causes_first import causes_first
 from .elements.alone import refuted
 from .elements.exchanges import exchange_causes
 from .elements.lost_layers import of_lost_layers
@@ -36,7 +36,6 @@ from .elements.misspelt_names import cured_causes
 from .elements.slips import slips
 from .elements.values import Patched, value_causes
 from .elements.variables import gives_variable
-from .rule_groups import BETWEEN_PORTS
 from .telling import cause_as_finding, element_start
 from .trials.cycles import breaks_cycles
 from .trials.ordering import CandidateSource, CheapestFirst
@@ -80,11 +79,11 @@ BY_CHANCE = 2
 """Where many layers declare wrong ports, another change may explain so many by chance."""
 OTHERS = 4
 """Among how many findings the one is looked for whose cause explains most."""
+CLEARLY = 0.25
+"""How much likelier the first candidate must be than the next to be the one right answer."""
 LISTED = 5
 """How many candidates a diagnosis lists."""
 
-_ASTRAY = (DANGLING_EDGE, DUPLICATE_EDGE)
-"""Rules whose findings stand at an edge that leads where it should not."""
 _OF_AN_EDGE = (DANGLING_EDGE, MISSING_EDGE)
 """Rules of which a finding may stand at an edge with wrong ends."""
 _RESULT = ("a Result", 'type="Result"')
@@ -117,13 +116,7 @@ class Search:
         self.stage = stage
         self.consequences = consequences
         """Findings that are no cause by themselves."""
-        around = {f.layer.path[:at] for f in findings if f.layer for at in range(len(f.layer.path))}
-        self.waiting = sorted(findings, key=lambda finding: _depth_of_cause(finding, around))
-        astray = [finding for finding in self.waiting if finding.rule in _ASTRAY]
-        edges = {element_start(context.model.source, finding.offset) for finding in astray}
-        if len(edges) == 1 and self.waiting[0].rule == MISSING_EDGE:
-            # the cause of the edge that is missing is that of the one that leads astray
-            self.waiting.sort(key=lambda finding: finding.rule not in _ASTRAY)
+        self.waiting = causes_first(findings, context.model.source)
         self.few = len(findings) <= FEW
         declaring = {
             finding.layer for finding in findings if finding.rule.code.startswith(_DECLARED)
@@ -564,29 +557,6 @@ class Search:
             scene, touched = net, {holders[0]}
         core = self.core(scene, touched, finding)
         return self.known_trial(scene, core)
-
-
-def _depth_of_cause(finding: Finding, around: Collection[tuple[str, ...]]) -> tuple[int, int]:
-    """What is wrong by itself comes first, what may only follow from it last.
-
-    around: the layers in whose bodies something is wrong, too, each with the layers around it.
-    """
-    code = finding.rule.code
-    families = ("IR009", "IR10", "IR11", "IR60", "IR3", "IR50", "IR2", "IR4")
-    late = ("IR115", "IR116", "IR408"), ("IR203",)
-    for index, codes in enumerate(late):
-        if code in codes:
-            return len(families) + 1 + index, finding.offset
-    family = next((i for i, name in enumerate(families) if code.startswith(name)), len(families))
-    layer = finding.layer
-    decided = code.startswith(("IR2", "IR4")) and finding.rule not in BETWEEN_PORTS
-    if layer is not None and (*layer.path, layer.id) in around and decided:
-        family = len(families)
-    return family, finding.offset
-
-
-CLEARLY = 0.25
-"""How much likelier the first candidate must be than the next to be the one right answer."""
 
 
 def of_values(scene: Scene, finding: Finding, position: int) -> CandidateSource:

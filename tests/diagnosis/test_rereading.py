@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from irshape.diagnosis.text.rereading import Rereading, graver_findings
-from irshape.diagnosis.text.stray_text import edited
+from irshape.diagnosis.text.slip import edited
 from irshape.formats.ir.edits import Edit
 from irshape.formats.ir.reader import read
 from irshape.formats.loading import open_model, read_source

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ...formats.ir.edits import Edit
 from .format_tables import CHILDREN, KNOWN
-from .stray_text import Slip
+from .slip import Slip, cited
 
 _NAMES = "|".join(sorted(KNOWN, key=len, reverse=True)).encode()
 _LOST_BRACKET = re.compile(
@@ -23,8 +23,6 @@ _GOES_ON = re.compile(rb"</net\s*>(?=\s*<(?:layers|edges|rt_info|meta_data)\b)")
 """The end of the net before what belongs into it."""
 _MARK = b"\xef\xbb\xbf"
 """The mark of UTF-8 at the beginning of a file."""
-SHOWN = 40
-"""So many characters of a text are quoted."""
 
 
 def lost_brackets(text: bytes, start: int, end: int, parent: str) -> Iterator[Slip]:
@@ -47,7 +45,7 @@ def text_between(text: bytes, start: int, end: int, parent: str) -> Iterator[Sli
 def without_texts(text: bytes, spans: Sequence[tuple[int, int]]) -> Slip:
     """Texts between elements are removed, with their lines where they have those for themselves."""
     start, end = spans[0]
-    cause = f"the text {shown(text[start:end])} stands between elements"
+    cause = f"the text {cited(text[start:end])} stands between elements"
     if len(spans) > 1:
         cause += f", and {len(spans) - 1} other texts do"
     change = "it is removed" if len(spans) == 1 else "they are removed"
@@ -65,12 +63,6 @@ def _removal(text: bytes, start: int, end: int) -> Edit:
     if after and not text[line:start].strip() and not text[end:after].strip():
         return Edit(line, after, b"")
     return Edit(start, end, b"")
-
-
-def shown(text: bytes) -> str:
-    """The first line of a text, in quotes."""
-    line = text.strip().split(b"\n")[0].decode("utf-8", "replace").strip()
-    return f"`{line[:SHOWN]}`" + "…" * (len(line) > SHOWN or b"\n" in text.strip())
 
 
 def around_the_document(text: bytes) -> Iterator[Slip]:
@@ -97,7 +89,7 @@ def around_the_document(text: bytes) -> Iterator[Slip]:
 def _removed_around(text: bytes, edits: Sequence[Edit]) -> Slip:
     words = text[edits[0].start : edits[0].end]
     place = "behind" if edits[0].end == len(text) else "before"
-    cause = f"the text {shown(words)} stands {place} the document"
+    cause = f"the text {cited(words)} stands {place} the document"
     if not words.strip():
         cause = "white space stands before the XML declaration"
     return Slip(tuple(edits), "it is removed", cause, edits[0].start)

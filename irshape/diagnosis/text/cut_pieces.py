@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, product
 
 from ...formats.ir.edits import Edit
+from .excerpts import LONGEST, Excerpt
 from .line_grammar import Place, lines_of, step, tag_of
-from .stray_text import Slip
+from .slip import Slip, cited
 from .structure import Structure
-from .windows import LONGEST, Window
 
 SIDE = 4
 """So many bytes on each side of a cut are looked for elsewhere."""
@@ -91,33 +91,33 @@ class _Cuts:
 def in_cut_pieces(structure: Structure, places: Iterable[int]) -> Iterator[Iterable[Slip]]:
     """What may be meant where the order of lines breaks, kind by kind."""
     places = list(places)
-    window = Window(structure, min(places), max(places))
-    if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
+    excerpt = Excerpt.around(structure, min(places), max(places))
+    if excerpt.broken >= len(excerpt.lines) or any(len(line) > LONGEST for line in excerpt.lines):
         return
-    cuts = _Cuts(structure.text, window.starts[window.broken], window.starts[-1])
-    yield _superfluous(window, cuts)
-    yield _exchanged(window, cuts)
+    cuts = _Cuts(structure.text, excerpt.starts[excerpt.broken], excerpt.starts[-1])
+    yield _superfluous(excerpt, cuts)
+    yield _exchanged(excerpt, cuts)
 
 
-def _superfluous(window: Window, cuts: _Cuts) -> Iterator[Slip]:
+def _superfluous(excerpt: Excerpt, cuts: _Cuts) -> Iterator[Slip]:
     """A piece that stands elsewhere, too, is removed."""
-    text = window.text
-    for start, first in _firsts(window, cuts):
+    text = excerpt.text
+    for start, first in _firsts(excerpt, cuts):
         ends = cuts.behind_tail(first, LONGEST_PASTED)
         for end in ends:
             if _is_elsewhere(text, first, end):
                 if not cuts.take():
                     return
-                if _fits(window, text[start:first], end):
-                    cause = f"`{_shown(text[first:end])}` stands there once too often"
+                if _fits(excerpt, text[start:first], end):
+                    cause = f"{cited(text[first:end])} stands there once too often"
                     gone = (Edit(first, end, b""),)
                     yield Slip(gone, "it is removed", cause, start, doubtful=True)
 
 
-def _exchanged(window: Window, cuts: _Cuts) -> Iterator[Slip]:
+def _exchanged(excerpt: Excerpt, cuts: _Cuts) -> Iterator[Slip]:
     """Two pieces, one behind the other, are exchanged."""
-    text = window.text
-    for start, first in _firsts(window, cuts):
+    text = excerpt.text
+    for start, first in _firsts(excerpt, cuts):
         middles = cuts.behind_tail(first, 2 * LONGEST_PIECE)
         ends = cuts.before_head(first, 2 * LONGEST_PIECE) if middles else ()
         for middle, end in product(middles, ends):
@@ -126,15 +126,15 @@ def _exchanged(window: Window, cuts: _Cuts) -> Iterator[Slip]:
             if not cuts.take():
                 return
             put = text[middle:end] + text[first:middle]
-            if _fits(window, text[start:first] + put, end):
-                cause = f"`{_shown(text[first:middle])}` stands before what it follows"
+            if _fits(excerpt, text[start:first] + put, end):
+                cause = f"{cited(text[first:middle])} stands before what it follows"
                 edit = Edit(first, end, put)
                 yield Slip((edit,), "they are exchanged", cause, start, doubtful=True)
 
 
-def _firsts(window: Window, cuts: _Cuts) -> Iterator[tuple[int, int]]:
+def _firsts(excerpt: Excerpt, cuts: _Cuts) -> Iterator[tuple[int, int]]:
     """Where the broken line begins, with each place in it where a piece may begin."""
-    start, stop = window.starts[window.broken : window.broken + 2]
+    start, stop = excerpt.starts[excerpt.broken : excerpt.broken + 2]
     places = cuts.places(start, min(stop, start + LONGEST_LINE) + 1)
     yield from ((start, first) for first in places)
 
@@ -144,20 +144,16 @@ def _is_elsewhere(text: bytes, start: int, end: int) -> bool:
     return b">" in piece and (text.find(piece) < start or text.find(piece, start + 1) >= 0)
 
 
-def _shown(piece: bytes) -> str:
-    return b" ".join(piece.split())[:40].decode("utf-8", "replace")
-
-
-def _fits(window: Window, begin: bytes, end: int) -> bool:
+def _fits(excerpt: Excerpt, begin: bytes, end: int) -> bool:
     """Whether lines are in order that begin so where one is broken, and go on behind a place."""
-    following = window.text[end : end + LONGEST_LINE]
+    following = excerpt.text[end : end + LONGEST_LINE]
     if tag_of(lines_of(begin + following)[0]) is None:
         return False
-    behind = bisect_right(window.starts, end)
-    place: Place | None = window.states[window.broken]
-    for line in lines_of(begin + window.text[end : window.starts[behind]]):
+    behind = bisect_right(excerpt.starts, end)
+    place: Place | None = excerpt.states[excerpt.broken]
+    for line in lines_of(begin + excerpt.text[end : excerpt.starts[behind]]):
         tag = tag_of(line)
         place = step(place, tag) if place is not None and tag is not None else None
         if place is None:
             return False
-    return window.behind(place, behind, len(window.tags)) is not None
+    return excerpt.behind(place, behind, len(excerpt.tags)) is not None

@@ -14,11 +14,11 @@ from itertools import chain, groupby
 from ...formats.ir.edits import Edit
 from ...spelling import counted
 from .damaged_lines import Around, mended
+from .excerpts import BEFORE, BEHIND, LONGEST, Excerpt, Rewriting, indent_of
 from .format_tables import CHILDREN, KNOWN
 from .line_grammar import Place, Tag, step, tag_of, walk
-from .stray_text import Slip
+from .slip import Slip, cited
 from .structure import Structure
-from .windows import BEFORE, BEHIND, LONGEST, Rewriting, Window, indent_of
 
 MAX_BLOCK = 8
 """So many lines may stand there twice."""
@@ -34,7 +34,6 @@ MAX_TAGS = 4
 """So many tags may be added."""
 MAX_DAMAGED = 3
 """So many lines in a row may be no tags."""
-_CONTROLS = re.compile(rb"[\x00-\x1f]+")
 _WITH_PREFIX = re.compile(rb"</?([A-Za-z_][\w.:-]*)")
 NEAR = 3
 """So many lines before the place where the order breaks may be another."""
@@ -51,79 +50,79 @@ CLOSED, REMOVED, REPLACED, OPENED, MOVED, SWAPPED = range(0, 600, 100)
 def in_displaced_lines(structure: Structure, places: Sequence[int]) -> Iterator[Iterable[Slip]]:
     """What may be meant where the order of lines breaks, kind by kind, the least change first."""
     yield _in_names(structure, places)
-    window = Window(structure, min(places), max(places))
-    if window.broken >= len(window.lines) or any(len(line) > LONGEST for line in window.lines):
+    excerpt = Excerpt.around(structure, min(places), max(places))
+    if excerpt.broken >= len(excerpt.lines) or any(len(line) > LONGEST for line in excerpt.lines):
         return
-    if None in window.tags[: window.broken + BEFORE]:
-        yield _mended(window)
+    if None in excerpt.tags[: excerpt.broken + BEFORE]:
+        yield _mended(excerpt)
     else:
-        added = _bridged(window, 0, BEFORE), _bridged(window, 1, NEAR)
-        yield from _in_groups(window, [*chain(_removed(window), *added)])
-        yield from _in_groups(window, [*_moves(window), *_swaps(window)])
-    both = Window(structure, min(places), max(places), REACH).with_next()
+        added = _bridged(excerpt, 0, BEFORE), _bridged(excerpt, 1, NEAR)
+        yield from _in_groups(excerpt, [*chain(_removed(excerpt), *added)])
+        yield from _in_groups(excerpt, [*_moves(excerpt), *_swaps(excerpt)])
+    both = Excerpt.around(structure, min(places), max(places), REACH).with_next()
     if both is not None:
         yield from _in_groups(both, list(_carried(both)))
 
 
-def _in_groups(window: Window, ways: list[Rewriting]) -> Iterator[Iterable[Slip]]:
+def _in_groups(excerpt: Excerpt, ways: list[Rewriting]) -> Iterator[Iterable[Slip]]:
     """The slips that some rewritings take back, those together that are as likely."""
     ways.sort(key=lambda way: way.price)
     for _, group in groupby(ways, key=lambda way: way.price[0]):
-        yield filter(None, map(window.slip, group))
+        yield filter(None, map(excerpt.slip, group))
 
 
 # lines that are no tags
 
 
-def _mended(window: Window) -> Iterator[Slip]:
+def _mended(excerpt: Excerpt) -> Iterator[Slip]:
     """A line is a part of a tag: it is written whole, and what is lost behind it is added."""
-    first = window.tags.index(None)
-    if first > window.broken:
+    first = excerpt.tags.index(None)
+    if first > excerpt.broken:
         return
     last = first + 1
-    while last < len(window.tags) and window.tags[last] is None and last - first < MAX_DAMAGED:
+    while last < len(excerpt.tags) and excerpt.tags[last] is None and last - first < MAX_DAMAGED:
         last += 1
-    damaged = b"".join(window.lines[first:last])
-    following = next((tag for tag in window.tags[last : last + 1] if tag is not None), None)
-    before = window.states[first]
-    start = window.starts[first]
-    for pieces in mended(damaged, Around(before, following, window.text, start)):
-        lines = next(_in_between(window, before, pieces, first), None)
+    damaged = b"".join(excerpt.lines[first:last])
+    following = next((tag for tag in excerpt.tags[last : last + 1] if tag is not None), None)
+    before = excerpt.states[first]
+    start = excerpt.starts[first]
+    for pieces in mended(damaged, Around(before, following, excerpt.text, start)):
+        lines = next(_in_between(excerpt, before, pieces, first), None)
         tags = [tag_of(line) for line in lines or ()]
-        added = _fitted(window, before, tags, last) if lines is not None else None
+        added = _fitted(excerpt, before, tags, last) if lines is not None else None
         if lines is None or added is None:
             continue
-        indent = indent_of(window.lines[first])
+        indent = indent_of(excerpt.lines[first])
         whole = b"".join(indent + line + b"\n" for line in (*lines, *added))
-        edit = Edit(start, window.starts[last], whole)
+        edit = Edit(start, excerpt.starts[last], whole)
         shown = (lines[0] if lines else b"").decode("utf-8", "replace")
-        cause = f"a part of a line is lost, or something else stands there: {_shown(damaged)}"
+        cause = f"a part of a line is lost, or something else stands there: {cited(damaged)}"
         change = f"it becomes {shown}" if lines else "it is removed"
         yield Slip((edit,), change, cause, start + len(indent_of(damaged)), doubtful=True)
 
 
 def _in_between(
-    window: Window, before: Place, pieces: Sequence[bytes], at: int
+    excerpt: Excerpt, before: Place, pieces: Sequence[bytes], at: int
 ) -> Iterator[list[bytes]]:
     """Some tags, of which each may stand behind the one before, and others between two of them."""
     if not pieces:
         yield []
         return
-    rest, line = pieces[1:], _with_id(pieces[0], before, window, at)
+    rest, line = pieces[1:], _with_id(pieces[0], before, excerpt, at)
     tag = tag_of(line)
     ways: list[list[bytes]] = [[]]
     if tag is not None and step(before, tag) is None:
-        ways = list(_bridges(before, tag, window, at)) if len(pieces) == 1 else []
+        ways = list(_bridges(before, tag, excerpt, at)) if len(pieces) == 1 else []
     for texts in ways:
         count, place = walk(before, [tag_of(text) for text in texts])
-        line = _with_id(pieces[0], place, window, at)
+        line = _with_id(pieces[0], place, excerpt, at)
         tag = tag_of(line)
         behind = step(place, tag) if tag is not None and count == len(texts) else None
-        for others in _in_between(window, behind, rest, at) if behind is not None else ():
+        for others in _in_between(excerpt, behind, rest, at) if behind is not None else ():
             yield [*texts, line, *others]
 
 
-def _with_id(line: bytes, before: Place, window: Window, at: int) -> bytes:
+def _with_id(line: bytes, before: Place, excerpt: Excerpt, at: int) -> bytes:
     """A layer or a port with the id that comes next, and a port with a precision, if it lost it."""
     for name, number in ((b"port", before.port), (b"layer", before.layer)):
         start = b"<" + name
@@ -131,27 +130,22 @@ def _with_id(line: bytes, before: Place, window: Window, at: int) -> bytes:
             line = start + b' id="%d"' % number + line[len(start) :]
     if line.startswith(b"<port ") and b' precision="' not in line:
         end = line.find(b'"', line.find(b' id="') + 5) + 1
-        line = line[:end] + _precision(window, at) + line[end:]
+        line = line[:end] + _precision(excerpt, at) + line[end:]
     return line
 
 
-def _shown(text: bytes) -> str:
-    words = _CONTROLS.sub("…".encode(), b" ".join(text.split()))
-    return f"`{words[:60].decode('utf-8', 'replace')}`"
-
-
 def _fitted(
-    window: Window, before: Place, tags: Sequence[Tag | None], last: int
+    excerpt: Excerpt, before: Place, tags: Sequence[Tag | None], last: int
 ) -> list[bytes] | None:
     """The tags that are added behind some, so that the lines that follow may stand there."""
     count, behind = walk(before, tags)
     if count < len(tags):
         return None
-    if window.goes_on(behind, (), last):
+    if excerpt.goes_on(behind, (), last):
         return []
-    if last < len(window.tags):
-        for texts in _bridges(behind, window.tags[last], window, last):
-            if window.goes_on(behind, [tag_of(text) for text in texts], last):
+    if last < len(excerpt.tags):
+        for texts in _bridges(behind, excerpt.tags[last], excerpt, last):
+            if excerpt.goes_on(behind, [tag_of(text) for text in texts], last):
                 return texts
     return None
 
@@ -159,18 +153,18 @@ def _fitted(
 # lines that are lost
 
 
-def _bridged(window: Window, gone: int, before: int) -> Iterator[Rewriting]:
+def _bridged(excerpt: Excerpt, gone: int, before: int) -> Iterator[Rewriting]:
     """Tags are added before a line, or in place of one, so that those behind may stand there."""
-    for at in range(window.broken, max(-1, window.broken - before), -1):
-        if at + gone >= len(window.lines):
+    for at in range(excerpt.broken, max(-1, excerpt.broken - before), -1):
+        if at + gone >= len(excerpt.lines):
             continue
-        indent = indent_of(window.lines[at])
-        line = window.line(at)
-        for texts in _bridges(window.states[at], window.tags[at + gone], window, at):
+        indent = indent_of(excerpt.lines[at])
+        line = excerpt.line(at)
+        for texts in _bridges(excerpt.states[at], excerpt.tags[at + gone], excerpt, at):
             shown = b"".join(texts).decode()
             lines = tuple(indent + text + b"\n" for text in texts)
             if gone:
-                cause = f"{_shown(window.lines[at])} stands in the place of something else"
+                cause = f"{cited(excerpt.lines[at])} stands in the place of something else"
                 yield Rewriting(at, lines, at + 1, cause, f"it becomes {shown}", (REPLACED,))
             else:
                 closes = all(text.startswith(b"</") for text in texts)
@@ -179,7 +173,7 @@ def _bridged(window: Window, gone: int, before: int) -> Iterator[Rewriting]:
                 yield Rewriting(at, lines, at, cause, f"{shown} is added", price)
 
 
-def _bridges(place: Place, tag: Tag | None, window: Window, at: int) -> Iterator[list[bytes]]:
+def _bridges(place: Place, tag: Tag | None, excerpt: Excerpt, at: int) -> Iterator[list[bytes]]:
     """Tags between a place and a line, which close what is open and open what is not."""
     if tag is None:
         return
@@ -190,7 +184,7 @@ def _bridges(place: Place, tag: Tag | None, window: Window, at: int) -> Iterator
         if chain is not None and (closers or chain) and len(closers) + len(chain) <= MAX_TAGS:
             other = [_OTHER.get(name, name) for name in chain]
             for names in (chain, other) if other != chain else (chain,):
-                texts = [*closers, *(_opening(name, place, closers, window, at) for name in names)]
+                texts = [*closers, *(_opening(name, place, closers, excerpt, at) for name in names)]
                 if all(texts):
                     yield texts
         if not opened:
@@ -227,22 +221,22 @@ def _chain(parent: str, tag: Tag) -> list[str] | None:
     return None if inner is None else [*inner, tag.name]
 
 
-def _opening(name: str, place: Place, closers: list[bytes], window: Window, at: int) -> bytes:
+def _opening(name: str, place: Place, closers: list[bytes], excerpt: Excerpt, at: int) -> bytes:
     """A start tag; a port or a layer has the id that comes next."""
     if name == "port":
         number = 0 if b"</layer>" in closers else place.port
-        return b'<port id="%d"%s>' % (number, _precision(window, at))
+        return b'<port id="%d"%s>' % (number, _precision(excerpt, at))
     if name == "layer":
         return b'<layer id="%d">' % place.layer if place.layer >= 0 else b""
     return f"<{name}>".encode()
 
 
-def _precision(window: Window, at: int) -> bytes:
+def _precision(excerpt: Excerpt, at: int) -> bytes:
     """The precision of the nearest port, as an attribute."""
     before = range(at - 1, max(-1, at - BEFORE), -1)
-    behind = range(at, min(at + BEFORE, len(window.lines)))
+    behind = range(at, min(at + BEFORE, len(excerpt.lines)))
     for near in (*before, *behind):
-        tag, line = window.tags[near], window.lines[near]
+        tag, line = excerpt.tags[near], excerpt.lines[near]
         start = line.find(b' precision="') if tag is not None and tag.name == "port" else -1
         if start >= 0:
             attribute: bytes = line[start : line.find(b'"', start + 12) + 1]
@@ -282,18 +276,21 @@ def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
 # lines that stand there twice, or elsewhere
 
 
-def _removed(window: Window) -> Iterator[Rewriting]:
+def _removed(excerpt: Excerpt) -> Iterator[Rewriting]:
     """Some lines that are there elsewhere, too, are removed."""
-    text, starts = window.text, window.starts
-    most = min(window.broken + 2, len(window.lines), len(window.states))
+    text, starts = excerpt.text, excerpt.starts
+    most = min(excerpt.broken + 2, len(excerpt.lines), len(excerpt.states))
     for length in range(1, MAX_BLOCK + 1):
-        for at in range(most - 1, max(0, window.broken - length - 2) - 1, -1):
+        for at in range(most - 1, max(0, excerpt.broken - length - 2) - 1, -1):
             end = at + length
-            if end >= len(window.lines) or window.behind(window.states[at], end, end + 1) is None:
+            if (
+                end >= len(excerpt.lines)
+                or excerpt.behind(excerpt.states[at], end, end + 1) is None
+            ):
                 continue
             if _stands_elsewhere(text, text[starts[at] : starts[end]], starts[at]):
                 stands = "stands" if length == 1 else "stand"
-                cause = f"{window.named(at, end)} {stands} there once too often"
+                cause = f"{excerpt.named(at, end)} {stands} there once too often"
                 change = "they are removed" if length > 1 else "it is removed"
                 yield Rewriting(at, (), end, cause, change, (REMOVED, length))
 
@@ -303,20 +300,20 @@ def _stands_elsewhere(text: bytes, block: bytes, start: int) -> bool:
     return text.find(words) < start or text.find(words, start + len(block)) >= 0
 
 
-def _moves(window: Window) -> Iterator[Rewriting]:
+def _moves(excerpt: Excerpt) -> Iterator[Rewriting]:
     """Some lines stand before or behind some others: that first of which fewest lines are moved,
     and by the shortest way."""
-    broken, count, states = window.broken, len(window.tags), window.states
+    broken, count, states = excerpt.broken, len(excerpt.tags), excerpt.states
     for first in range(max(0, broken - MAX_WAY), min(broken, count - 2) + 1):
         for middle in range(first + 1, min(first + MAX_WAY + MAX_MOVED, count)):
-            if window.behind(states[first], middle, middle + 1) is None:
+            if excerpt.behind(states[first], middle, middle + 1) is None:
                 continue
             for end in range(max(middle, broken) + 1, min(middle + MAX_WAY, count) + 1):
                 moved = min(middle - first, end - middle)
-                exchanged = window.behind(states[first], middle, end)
-                exchanged = window.behind(exchanged, first, middle)
-                if moved <= MAX_MOVED and window.behind(exchanged, end, count) is not None:
-                    shown = f"{window.named(first, middle)} and {window.named(middle, end)}"
+                exchanged = excerpt.behind(states[first], middle, end)
+                exchanged = excerpt.behind(exchanged, first, middle)
+                if moved <= MAX_MOVED and excerpt.behind(exchanged, end, count) is not None:
+                    shown = f"{excerpt.named(first, middle)} and {excerpt.named(middle, end)}"
                     price = MOVED + moved, end - first, middle != broken, -first
                     yield Rewriting(
                         first,
@@ -328,38 +325,40 @@ def _moves(window: Window) -> Iterator[Rewriting]:
                     )
 
 
-def _swaps(window: Window) -> Iterator[Rewriting]:
+def _swaps(excerpt: Excerpt) -> Iterator[Rewriting]:
     """Two lines stand in each other's place, with others between them."""
-    broken, tags = window.broken, window.tags
+    broken, tags = excerpt.broken, excerpt.tags
     for first in range(broken, max(-1, broken - NEAR), -1):
         for other in range(max(first + 2, broken), min(first + BEHIND, len(tags))):
-            if window.behind(window.states[first], other, other + 1) is None:
+            if excerpt.behind(excerpt.states[first], other, other + 1) is None:
                 continue
             pieces = slice(other, other + 1), slice(first + 1, other), slice(first, first + 1)
             cause = (
-                f"lines {window.line(first)} and {window.line(other)} stand in each other's place"
+                f"lines {excerpt.line(first)} and {excerpt.line(other)} stand in each other's place"
             )
             yield Rewriting(
                 first, pieces, other + 1, cause, "they are exchanged", (SWAPPED, -first)
             )
 
 
-def _carried(window: Window) -> Iterator[Rewriting]:
+def _carried(excerpt: Excerpt) -> Iterator[Rewriting]:
     """Lines near one break were cut out near another, in another layer."""
-    broken, count, states = window.broken, len(window.tags), window.states
-    joint = window.joint[0] if window.joint is not None else count
+    broken, count, states = excerpt.broken, len(excerpt.tags), excerpt.states
+    joint = excerpt.joint[0] if excerpt.joint is not None else count
     for first in range(broken, max(-1, broken - BEFORE), -1):
         for middle in range(first + 1, count):
             there = middle >= joint
-            behind = window.behind(states[first], middle, middle + 1 if there else joint)
+            behind = excerpt.behind(states[first], middle, middle + 1 if there else joint)
             if behind is None or (not there and middle - first > MAX_CARRIED):
                 continue
             most = min(middle + MAX_CARRIED, count - 1) if there else count - 1
             for end in range(max(joint, middle + 1), most + 1):
-                exchanged = window.behind(window.behind(states[first], middle, end), first, middle)
-                if window.behind(exchanged, end, count) is None:
+                exchanged = excerpt.behind(
+                    excerpt.behind(states[first], middle, end), first, middle
+                )
+                if excerpt.behind(exchanged, end, count) is None:
                     continue
                 start, stop, to = (middle, end, first) if there else (first, middle, end)
-                cause = f"{window.named(start, stop)} stood before line {window.line(to)}"
+                cause = f"{excerpt.named(start, stop)} stood before line {excerpt.line(to)}"
                 pieces = slice(middle, end), slice(first, middle)
                 yield Rewriting(first, pieces, end, cause, "put back there", (0, stop - start))

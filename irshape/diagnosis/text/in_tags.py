@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...formats.ir.edits import Edit
 from .format_tables import CHILDREN, NAME
-from .stray_text import Slip
+from .slip import Slip
 
 _OPEN_COMMENT = re.compile(rb"<!--\s*(?=<)")
 _BROKEN = re.compile(rb"<[^<>\n]*>?")

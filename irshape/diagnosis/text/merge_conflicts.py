@@ -15,7 +15,7 @@ from ...model.weights import Weights
 from ...rules import Context
 from ..trials.nearby import problems_around
 from .rereading import Rereading, graver_findings
-from .stray_text import Slip, edited
+from .slip import Slip, edited
 
 _END = rb"(?: [^\n]*)?\r?\n"
 _SIDE = rb"(?:(?![ \t]*[<|=>]{7})[^\n]*\n)*"
@@ -105,20 +105,19 @@ def half_a_conflict(text: bytes) -> Iterator[Slip]:
     if len(marks) != 2:
         return
     one, other = marks
-    inner = text[one.end() : other.start()]
-    lines = inner.splitlines(keepends=True)
-    middle = one.end() + len(b"".join(lines[: len(lines) // 2]))
-    ours, theirs = (one.end(), middle), (middle, other.start())
+    between = one.end(), other.start()
+    lines = text[slice(*between)].splitlines(keepends=True)
     kinds = one[1][:1] + other[1][:1]
-    if kinds == b"<=":
-        behind = text[other.end() :].split(b"\n", len(lines))[: len(lines)]
-        end = other.end() + sum(len(line) + 1 for line in behind)
-        ours, theirs = (one.end(), other.start()), (other.end(), end)
-    elif kinds == b"=>":
-        start = one.start()
-        for _ in lines:
-            start = text.rfind(b"\n", 0, max(start - 1, 0)) + 1
-        ours, theirs = (start, one.start()), (one.end(), other.start())
+    if kinds == b"<=":  # the second side ends where no mark stands
+        behind = text[other.end() :].splitlines(keepends=True)[: len(lines)]
+        ours, theirs = between, (other.end(), other.end() + sum(map(len, behind)))
+    elif kinds == b"=>":  # the first side begins where no mark stands
+        before = text[: one.start()].splitlines(keepends=True)
+        size = sum(map(len, before[max(0, len(before) - len(lines)) :]))
+        ours, theirs = (one.start() - size, one.start()), between
+    else:  # between the sides no mark stands
+        middle = one.end() + sum(map(len, lines[: len(lines) // 2]))
+        ours, theirs = (one.end(), middle), (middle, other.start())
     begin, stop = min(one.start(), ours[0]), max(other.end(), theirs[1])
     cause = "half a merge conflict was left in the file"
     for side, shown in ((ours, "first"), (theirs, "second")):

@@ -34,12 +34,13 @@ from ..trials.trial import take
 from ..trials.work import Work
 from .between_elements import without_texts
 from .displaced_lines import in_displaced_lines
+from .excerpts import is_in_order
 from .format_tables import KNOWN
 from .merge_conflicts import half_a_conflict
 from .repeated import in_repeated_pieces
 from .rereading import Rereading, graver_findings
-from .stray_text import Slip, edited, hidden, instructions
-from .windows import is_in_order
+from .slip import Slip, edited
+from .stray_text import hidden, instructions
 from .wrong_body import in_the_wrong_body
 
 _MISPLACED = (UNKNOWN_ELEMENT, REPEATED_ELEMENT, MISSPELT_ELEMENT, STRAY_TEXT)

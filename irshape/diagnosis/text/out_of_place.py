@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ...formats.ir.edits import Edit, element_end
 from .format_tables import CHILDREN, KNOWN, NAME
-from .stray_text import Slip
+from .slip import Slip
 
 Opened = tuple[str, int, int]
 """An element that is open: its name, and where its start tag begins and ends."""

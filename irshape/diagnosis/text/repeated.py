@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ...formats.ir.edits import Edit
-from .stray_text import Slip, edited, element_before
+from .slip import Slip, edited
+from .stray_text import element_before
 from .structure import Structure
 
 BEFORE, BEHIND = 1500, 300

@@ -25,7 +25,7 @@ from ...rule_ids import MISSPELT_ELEMENT, REPEATED_ELEMENT, STRAY_TEXT, UNKNOWN_
 from ...rules import Context, Rule, all_rules
 from .format_tables import KNOWN, NAME
 from .out_of_place import Opened
-from .stray_text import edited
+from .slip import edited
 from .structure import Structure, is_sound_inside
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ _UTF8 = ("utf-8", "utf-8-sig", "us-ascii")
 _SECTIONS = {"layers", "edges"}
 
 
-class _Window(NamedTuple):
+class _Stretch(NamedTuple):
     """A piece of a text with the layers or edges of the net in it."""
 
     start: int
@@ -57,17 +57,17 @@ class Rereading:
 
     def is_sound(self, edits: Sequence[Edit]) -> bool:
         """Whether every known element of the text with some edits stands where it belongs."""
-        window = self._window(edits)
-        if window is None or self._misplaced is None:
+        stretch = self._stretch(edits)
+        if stretch is None or self._misplaced is None:
             return self.structure.is_sound_after(edits, edited(self.data, edits))
-        if not all(window.start <= place < window.end for place in self._misplaced):
+        if not all(stretch.start <= place < stretch.end for place in self._misplaced):
             return False  # what is wrong elsewhere stays
-        piece = self._piece(window, edits)
+        piece = self._piece(stretch, edits)
         at, opened = self.structure.before_as_seen(min(edits).start)
-        if at <= window.start:
-            return is_sound_inside(piece, ("net", window.begins), window.ends)
+        if at <= stretch.start:
+            return is_sound_inside(piece, ("net", stretch.begins), stretch.ends)
         around = [name for name, _, _ in opened]
-        return is_sound_inside(piece[at - window.start :], around, window.ends)
+        return is_sound_inside(piece[at - stretch.start :], around, stretch.ends)
 
     def context_with(self, edits: Sequence[Edit]) -> Context | None:
         """The text with some edits as rules look at it; None if it cannot be read."""
@@ -94,10 +94,10 @@ class Rereading:
 
     def _same_constants(self, edits: Sequence[Edit]) -> bool:
         """Whether no constant stands around some edits, nor does one with them."""
-        window = self._window(edits)
-        return window is not None and not any(
+        stretch = self._stretch(edits)
+        return stretch is not None and not any(
             b"const" in text.lower()
-            for text in (self.data[window.start : window.end], self._piece(window, edits))
+            for text in (self.data[stretch.start : stretch.end], self._piece(stretch, edits))
         )
 
     @cached_property
@@ -138,7 +138,7 @@ class Rereading:
 
     # what is read again
 
-    def _window(self, edits: Sequence[Edit]) -> _Window | None:
+    def _stretch(self, edits: Sequence[Edit]) -> _Stretch | None:
         """What stands around some edits, as far as to the next layers or edges of the net."""
         net = self.model.net
         if self.model.source.encoding.lower() not in _UTF8:
@@ -151,7 +151,7 @@ class Rereading:
             if before < 0:
                 return None
             start, end = layers[before].offset, layers[behind].offset
-            return _Window(start, end, slice(before, behind), slice(0, 0), "layers", "layers")
+            return _Stretch(start, end, slice(before, behind), slice(0, 0), "layers", "layers")
         edges, rest = net.edges, len(net.layers)
         if not edges or not rest or edges[0].offset < layers[-1].offset:
             return None
@@ -162,11 +162,11 @@ class Rereading:
         since = bisect_left(edges, first, key=_offset) - 1
         if since >= 0:
             start = edges[since].offset
-            return _Window(start, end, slice(rest, rest), slice(since, to), "edges", "edges")
+            return _Stretch(start, end, slice(rest, rest), slice(since, to), "edges", "edges")
         if before < 0:
             return None
         start = layers[before].offset
-        return _Window(start, end, slice(before, rest), slice(0, to), "layers", "edges")
+        return _Stretch(start, end, slice(before, rest), slice(0, to), "layers", "edges")
 
     def _end_of_edges(self, place: int) -> int:
         """Where the end tag behind the last edge begins; -1 where that is before a place."""
@@ -174,9 +174,9 @@ class Rereading:
         end = self.data.find(b"</edges", behind)
         return end if end >= place and not self.data[behind:end].strip() else -1
 
-    def _piece(self, window: _Window, edits: Sequence[Edit]) -> bytes:
+    def _piece(self, stretch: _Stretch, edits: Sequence[Edit]) -> bytes:
         """The piece of the text with some edits."""
-        start, end = window[:2]
+        start, end = stretch[:2]
         return edited(
             self.data[start:end],
             [Edit(edit.start - start, edit.end - start, edit.text) for edit in edits],
@@ -187,45 +187,47 @@ class Rereading:
 
         Raises `NotReadable`.
         """
-        window = self._window(edits)
-        if window is None:
+        stretch = self._stretch(edits)
+        if stretch is None:
             return None
-        piece, size = self._piece(window, edits), window.end - window.start
+        piece, size = self._piece(stretch, edits), stretch.end - stretch.start
         if len(piece) > size:
             piece = _SPACES.sub(b"><", piece)
         head = f'<net version="{self.model.version}"><layers>'.encode()
-        head += b"</layers><edges>" if window.begins == "edges" else b""
-        if len(piece) > size or len(head) > window.start:
+        head += b"</layers><edges>" if stretch.begins == "edges" else b""
+        if len(piece) > size or len(head) > stretch.start:
             return None
         # each element stays at its place
         piece += b" " * (size - len(piece))
-        text = head + b" " * (window.start - len(head)) + piece + f"</{window.ends}></net>".encode()
+        text = (
+            head + b" " * (stretch.start - len(head)) + piece + f"</{stretch.ends}></net>".encode()
+        )
         source = self.model.source
         part = read(Source(source.path, text, source.encoding))
-        return self._joined(window, piece, part)
+        return self._joined(stretch, piece, part)
 
-    def _joined(self, window: _Window, piece: bytes, part: Model) -> Model | None:
-        """The model with a part in place of what was in a window."""
+    def _joined(self, stretch: _Stretch, piece: bytes, part: Model) -> Model | None:
+        """The model with a part in place of what was in a stretch."""
         if any(
             finding.rule in (REPEATED_ELEMENT, MISSPELT_ELEMENT)
             and not _SECTIONS.isdisjoint((finding.expected, finding.actual))
             for finding in part.findings
         ):
             return None
-        if (part.net.edges and window.ends == "layers") or (
-            part.net.layers and window.begins == "edges"
+        if (part.net.edges and stretch.ends == "layers") or (
+            part.net.layers and stretch.begins == "edges"
         ):
             return None
-        whole, start, end = copy(self.model), window.start, window.end
+        whole, start, end = copy(self.model), stretch.start, stretch.end
         source = self.model.source
         data = b"".join((source.data[:start], piece, source.data[end:]))
         whole.source = Source(source.path, data, source.encoding)
         whole.findings = [each for each in self.model.findings if not start <= each.offset < end]
         whole.findings += part.findings
         whole.net = copy(self.model.net)
-        whole.net.layers = _replaced(whole.net.layers, window.layers, part.net.layers)
-        if window.ends == "edges":
-            whole.net.edges = _replaced(whole.net.edges, window.edges, part.net.edges)
+        whole.net.layers = _replaced(whole.net.layers, stretch.layers, part.net.layers)
+        if stretch.ends == "edges":
+            whole.net.edges = _replaced(whole.net.edges, stretch.edges, part.net.edges)
         whole.net.reindex()
         return whole
 

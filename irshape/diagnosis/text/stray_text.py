@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
+from .slip import Slip
 
 _CURLY = rb"\xe2\x80[\x98-\x9f]"
 _ODD_BLANK = re.compile(
@@ -31,28 +32,6 @@ _TOO_MUCH = re.compile(rb"[<>=&/;,]|(?<=<)[0-9]")
 _FOR_BLANK = re.compile(rb'(?<=")([!-~])(?=[a-z_-]+=")')
 BESIDE = 6
 """So many bytes around the place where a parser stops one character is looked for."""
-
-
-class Slip(NamedTuple):
-    """A slip, as the edits that take it back."""
-
-    edits: tuple[Edit, ...]
-    change: str
-    cause: str
-    offset: int
-    """The element that is wrong."""
-    doubtful: bool = False
-    """Whether it counts only if each element is then where it belongs."""
-
-
-def edited(text: bytes, edits: Iterable[Edit]) -> bytes:
-    """A text with edits that do not overlap."""
-    parts: list[bytes] = []
-    at = 0
-    for start, end, put in sorted(edits):
-        parts += (text[at:start], put)
-        at = max(at, end)
-    return b"".join((*parts, text[at:]))
 
 
 class _Notation(NamedTuple):

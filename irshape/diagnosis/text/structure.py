@@ -18,7 +18,7 @@ from .format_tables import CHILDREN, FREE, KNOWN, NAME, PASSED, REGULAR, TAG, WI
 from .in_tags import in_tag, is_faulty
 from .line_grammar import Jumps, Place, jumps_of
 from .out_of_place import Opened, closed_at_once, misplaced, out_of_place
-from .stray_text import Slip
+from .slip import Slip
 
 _PORT_ID = re.compile(rb"""<port\b[^<>]*?\bid\s*=\s*["'](\d{1,9})["']""")
 _PRECISION = re.compile(rb"""\s+precision\s*=\s*["'][^"'<>]*["']""")

@@ -14,12 +14,13 @@ from ..candidate import Candidate, Diagnosis
 from .between_elements import around_the_document
 from .cut_pieces import in_cut_pieces
 from .displaced_lines import in_displaced_lines
+from .excerpts import first_break, is_in_order
 from .in_tags import doubled_attributes, half_a_tag
 from .merge_conflicts import rated, sides
 from .repeated import in_repeated_pieces
-from .stray_text import Slip, edited, hidden, in_characters, in_one_character, instructions
+from .slip import Slip, edited
+from .stray_text import hidden, in_characters, in_one_character, instructions
 from .structure import Structure
-from .windows import first_break, is_in_order
 
 _Kind = tuple[Iterable[Slip], bool]
 """Slips of one kind, and whether several of them may be as likely."""

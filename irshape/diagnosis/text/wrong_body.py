@@ -12,7 +12,7 @@ from ...model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
 from ...model.ids import is_number
 from ...rule_ids import DANGLING_EDGE, DUPLICATE_EDGE, MISSING_EDGE, PORT_MAP
 from ...rules import Context
-from .stray_text import Slip
+from .slip import Slip
 
 SEVERAL = 3
 """So many findings it takes to look for parts of two bodies in each other's place."""

@@ -10,13 +10,14 @@ from typing import NamedTuple
 from ...formats.ir.edits import Edit
 from .format_tables import BODIES, KNOWN
 from .line_grammar import NEUTRAL, Place, Tag, lines_of, step, tag_of, walk
-from .stray_text import Slip
+from .out_of_place import Opened
+from .slip import Slip
 from .structure import Structure
 
 BEFORE, BEHIND = 24, 40
 """So many lines around the place where the order of lines breaks are looked at."""
 LONGEST = 4000
-"""A window has no lines longer than this."""
+"""An excerpt has no lines longer than this."""
 _FREE = ("rt_info", "meta_data")
 """Elements that hold what they like."""
 _HELD_BY = {"layer": "layers", "edge": "edges"}
@@ -28,31 +29,49 @@ def _is_odd(tag: Tag) -> bool:
     return tag.name != "net" and (tag.name not in KNOWN or not tag.is_complete)
 
 
-class Window:
-    """The lines around the first one that stands where writers do not put it.
-
-    first: a place behind its beginning. last: a place before its end. more: so many lines follow.
-    """
+class Excerpt:
+    """The lines around the first one that stands where writers do not put it."""
 
     def __init__(
-        self, structure: Structure, first: int, last: int = 0, more: int = BEFORE + BEHIND
+        self,
+        text: bytes,
+        lines: list[bytes],
+        starts: list[int],
+        begin: Place,
+        opened: Sequence[Opened] = (),
+        joint: tuple[int, Place] | None = None,
     ) -> None:
-        text = self.text = structure.text
-        start, self.opened = structure.before(first)
+        """starts: where each line begins in the text, and where the last one ends.
+
+        begin: what is known before the first line. opened: the elements around it. joint: a line
+        before which others are left out that are right, and what is known there.
+        """
+        self.text = text
+        self.lines = lines
+        self.starts = starts
+        self.begin = begin
+        self.opened = opened
+        self.joint = joint
+        self._numbers: dict[int, int] = {}
+
+    @classmethod
+    def around(
+        cls, structure: Structure, first: int, last: int = 0, more: int = BEFORE + BEHIND
+    ) -> Excerpt:
+        """The lines from before the first of two places to behind the last, and so many more."""
+        text = structure.text
+        start, opened = structure.before(first)
         end = start
         for _ in range(more + text.count(b"\n", start, max(last, start))):
             end = text.find(b"\n", end) + 1
             if not end:
                 end = len(text)
                 break
-        self.lines = lines_of(text[start:end])
-        self.starts = list(accumulate(map(len, self.lines), initial=start))
-        self.begin = structure.place(self.opened)
-        self._numbers: dict[int, int] = {}
-        self.joint: tuple[int, Place] | None = None
-        """A line before which others are left out that are right, and what is known there."""
+        lines = lines_of(text[start:end])
+        starts = list(accumulate(map(len, lines), initial=start))
+        return cls(text, lines, starts, structure.place(opened), opened)
 
-    def with_next(self) -> Window | None:
+    def with_next(self) -> Excerpt | None:
         """The lines up to the next layer or edge, and those around the next break."""
         around = list(self.opened)
         names = [name for name, _, _ in around]
@@ -71,26 +90,26 @@ class Window:
                 names.append(tag.name)
         return None
 
-    def _joined(self, at: int, rest: Structure) -> Window | None:
-        both = Window(rest, len(self.text))
+    def _joined(self, at: int, rest: Structure) -> Excerpt | None:
+        """The lines up to one, and those around the first break in the rest of the text."""
+        other = Excerpt.around(rest, len(self.text))
         ends = (
             index + 1
-            for index, tag in enumerate(both.tags)
-            if index > both.broken and tag is not None and not tag.closes and tag.name in _HELD_BY
+            for index, tag in enumerate(other.tags)
+            if index > other.broken and tag is not None and not tag.closes and tag.name in _HELD_BY
         )
-        end = next(ends, len(both.lines))
-        if both.broken >= end:
+        end = next(ends, len(other.lines))
+        if other.broken >= end:
             return None
-        both.joint, both.begin = (at + 1, both.begin), self.begin
-        both.lines = self.lines[: at + 1] + both.lines[:end]
-        both.starts = self.starts[: at + 1] + both.starts[: end + 1]
-        del both.states
-        both.tags = list(map(tag_of, both.lines))  # a line that is right where it belongs, is whole
-        return both
+        lines = self.lines[: at + 1] + other.lines[:end]
+        starts = self.starts[: at + 1] + other.starts[: end + 1]
+        return Excerpt(self.text, lines, starts, self.begin, joint=(at + 1, other.begin))
 
     @cached_property
     def tags(self) -> list[Tag | None]:
         """The tags of the lines; None for a line that is not one whole tag of an IR."""
+        if self.joint is not None:  # a line that is right where it belongs, is whole
+            return list(map(tag_of, self.lines))
         tags: list[Tag | None] = []
         inside = 0
         for line in self.lines:
@@ -134,8 +153,8 @@ class Window:
                 return None
             behind = step(last, tag) if tag is not None else None
             if self.joint is not None and behind is not None:
-                at, place = self.joint
-                behind = place if at == start + len(known) else behind
+                at, there = self.joint
+                behind = there if at == start + len(known) else behind
             known.append(behind)
         return known[end - start]
 
@@ -191,11 +210,11 @@ class Window:
 
 
 Piece = bytes | slice
-"""A line, or some lines of a window."""
+"""A line, or some lines of an excerpt."""
 
 
 class Rewriting(NamedTuple):
-    """What stands in the place of some lines: others that are added, and those of a window."""
+    """What stands in the place of some lines: others that are added, and those of an excerpt."""
 
     start: int
     pieces: tuple[Piece, ...]
@@ -230,10 +249,10 @@ def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bo
 
 def first_break(structure: Structure, stopped: int) -> int | None:
     """The first line before a place that cannot stand behind the line before it; None for none."""
-    window = Window(structure, stopped, stopped)
-    if window.broken >= len(window.lines) or window.starts[window.broken] > stopped:
+    excerpt = Excerpt.around(structure, stopped, stopped)
+    if excerpt.broken >= len(excerpt.lines) or excerpt.starts[excerpt.broken] > stopped:
         return None
-    return window.starts[window.broken] + len(indent_of(window.lines[window.broken]))
+    return excerpt.starts[excerpt.broken] + len(indent_of(excerpt.lines[excerpt.broken]))
 
 
 def indent_of(line: bytes) -> bytes:

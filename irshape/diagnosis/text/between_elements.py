@@ -67,8 +67,10 @@ def _removal(text: bytes, start: int, end: int) -> Edit:
 
 def around_the_document(text: bytes) -> Iterator[Slip]:
     """What stands before the document or behind it is removed; its declaration is written anew."""
-    edits = list(_around(text))
-    early = _GOES_ON.search(text)
+    end = text.find(b"</net")
+    end = len(text) if end < 0 else end
+    edits = list(_around(text, end))
+    early = _GOES_ON.search(text, end)
     if early is not None:
         end = len(text.rstrip())
         close = b"" if text.endswith(b"</net>", 0, end) else b"\n</net>"
@@ -95,7 +97,8 @@ def _removed_around(text: bytes, edits: Sequence[Edit]) -> Slip:
     return Slip(tuple(edits), "it is removed", cause, edits[0].start)
 
 
-def _around(text: bytes) -> Iterator[Edit]:
+def _around(text: bytes, last: int) -> Iterator[Edit]:
+    """last: before which the net does not end."""
     begin = _BEGIN.search(text)
     if begin is None:
         return
@@ -108,7 +111,7 @@ def _around(text: bytes) -> Iterator[Edit]:
         between = text[declared.end() : root]
         if b"<" not in between:
             yield Edit(declared.end(), root, b"\n")
-    end = _END.search(text, begin.start())
+    end = _END.search(text, max(begin.start(), last))
     behind = text[end.end() :].strip() if end is not None else b""
     if end is not None and behind and not behind.startswith((b"<!--", b"<?")):
         rest = text[end.end() :]

@@ -41,9 +41,9 @@ class _Cuts:
         self.behind: defaultdict[bytes, set[bytes]] = defaultdict(set)
         self.before: defaultdict[bytes, set[bytes]] = defaultdict(set)
         self.left = MOST_TRIED
-        plain = self.text
-        for at in range(SIDE, len(plain) - SIDE):
-            one, other = plain[at - SIDE : at], plain[at : at + SIDE]
+        plain, size = self.text, 2 * SIDE
+        for both in {plain[at : at + size] for at in range(len(plain) - size)}:
+            one, other = both[:SIDE], both[SIDE:]
             self.behind[one].add(other)
             self.before[other].add(one)
         self._heads: defaultdict[bytes, list[int]] = defaultdict(list)
@@ -104,14 +104,18 @@ def _superfluous(excerpt: Excerpt, cuts: _Cuts) -> Iterator[Slip]:
     text = excerpt.text
     for start, first in _firsts(excerpt, cuts):
         ends = cuts.behind_tail(first, LONGEST_PASTED)
+        bracket = text.find(b">", first)
         for end in ends:
-            if _is_elsewhere(text, first, end):
-                if not cuts.take():
-                    return
-                if _fits(excerpt, text[start:first], end):
-                    cause = f"{cited(text[first:end])} stands there once too often"
-                    gone = (Edit(first, end, b""),)
-                    yield Slip(gone, "it is removed", cause, start, doubtful=True)
+            if not 0 <= bracket < end:  # without the end of a tag, it is what is left of one
+                continue
+            if not _is_elsewhere(text, first, end):
+                break  # nor does a longer one
+            if not cuts.take():
+                return
+            if _fits(excerpt, text[start:first], end):
+                cause = f"{cited(text[first:end])} stands there once too often"
+                gone = (Edit(first, end, b""),)
+                yield Slip(gone, "it is removed", cause, start, doubtful=True)
 
 
 def _exchanged(excerpt: Excerpt, cuts: _Cuts) -> Iterator[Slip]:
@@ -140,15 +144,12 @@ def _firsts(excerpt: Excerpt, cuts: _Cuts) -> Iterator[tuple[int, int]]:
 
 
 def _is_elsewhere(text: bytes, start: int, end: int) -> bool:
-    piece = text[start:end]  # with the end of a tag: otherwise it is what is left of one
-    return b">" in piece and (text.find(piece) < start or text.find(piece, start + 1) >= 0)
+    piece = text[start:end]
+    return text.find(piece) < start or text.find(piece, start + 1) >= 0
 
 
 def _fits(excerpt: Excerpt, begin: bytes, end: int) -> bool:
     """Whether lines are in order that begin so where one is broken, and go on behind a place."""
-    following = excerpt.text[end : end + LONGEST_LINE]
-    if tag_of(lines_of(begin + following)[0]) is None:
-        return False
     behind = bisect_right(excerpt.starts, end)
     place: Place | None = excerpt.states[excerpt.broken]
     for line in lines_of(begin + excerpt.text[end : excerpt.starts[behind]]):

@@ -256,8 +256,9 @@ def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
         names.setdefault(match[1], match.start())
     for name, first in names.items():
         wrong = name.decode("ascii", "replace")
-        own = wrong.lower().rpartition(":")[2]
-        near = get_close_matches(own, KNOWN, 1, ALIKE) if wrong not in KNOWN else []
+        if wrong in KNOWN or (":" not in wrong and _is_once(text, name)):
+            continue
+        near = get_close_matches(wrong.lower().rpartition(":")[2], KNOWN, 1, ALIKE)
         if not near:
             continue
         pattern = re.compile(rb"(?<=<)(?P<close>/?)%s(?=[\s/>])" % re.escape(name))
@@ -271,6 +272,13 @@ def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
                 edits = tuple(Edit(*word.span(), near[0].encode()) for word in words)
                 cause += ", and as a part of other words"
                 yield Slip(edits, f"{wrong} becomes {near[0]}", cause, first, doubtful=True)
+
+
+def _is_once(text: bytes, name: bytes) -> bool:
+    """Whether at most one tag begins with a name."""
+    ends = b" ", b">"
+    tags = sum(text.count(b"<" + name + end) + text.count(b"</" + name + end) for end in ends)
+    return tags < 2
 
 
 # lines that stand there twice, or elsewhere

@@ -81,7 +81,9 @@ class Excerpt:
             held = "" if tag.closes else _HELD_BY.get(tag.name, "")
             if held and at > self.broken and held in names:
                 del around[len(names) - names[::-1].index(held) :]
-                return self._joined(at, Structure(self.text, start, tuple(around)))
+                return self._joined(
+                    at, Structure(self.text, start, tuple(around), self.begin.jumps)
+                )
             if tag.closes and tag.name in names:
                 last = len(names) - 1 - names[::-1].index(tag.name)
                 del around[last:], names[last:]

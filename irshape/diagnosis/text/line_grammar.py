@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -63,6 +64,7 @@ def lines_of(text: bytes) -> list[bytes]:
     return [piece for line in lines for piece in _BETWEEN.split(line)]
 
 
+@lru_cache(maxsize=1 << 10)
 def tag_of(line: bytes) -> Tag | None:
     """The tag of a line; None if it is not one whole tag, or one dimension."""
     match = _WHOLE.fullmatch(line)
@@ -92,7 +94,40 @@ def _is_complete(name: str, attributes: bytes) -> bool:
     return "id" in names and names <= set(known) and (name == "port" or "version" in names)
 
 
-Jumps = frozenset[tuple[int, int]]
+class Jumps:
+    """The ids that stand behind each other in a text without being counted on.
+
+    Where a layer stands behind another, and those with the ids between them elsewhere.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    def __contains__(self, ids: tuple[int, int]) -> bool:
+        return ids in self._known
+
+    @cached_property
+    def _known(self) -> frozenset[tuple[int, int]]:
+        bodies: list[list[int]] = [[]]
+        open_bodies = bodies[:]
+        for match in _LAYER_OR_BODY.finditer(self._text):
+            if match[1] is not None:
+                open_bodies[-1].append(int(match[1]))
+            elif match[2]:
+                open_bodies = open_bodies[:-1] or [[]]
+            else:
+                open_bodies.append([])
+                bodies.append(open_bodies[-1])
+        return frozenset(jump for ids in bodies for jump in _jumps(ids))
+
+
+def _jumps(ids: list[int]) -> Iterator[tuple[int, int]]:
+    far = [(one, later) for one, later in pairwise(ids) if later != one + 1]
+    count = Counter(ids) if far else Counter[int]()
+    for one, later in far:
+        alone = count[one] == count[later] == 1
+        if alone and one + 1 in count and (not later or later - 1 in count):
+            yield one, later
 
 
 class Place(NamedTuple):
@@ -108,8 +143,7 @@ class Place(NamedTuple):
     """The id of the next layer; -1 where that is not known."""
     outer: tuple[tuple[int, int, int], ...] = ()
     """The last three of the layers around the body."""
-    jumps: Jumps = frozenset()
-    """The ids that stand behind each other without being counted on."""
+    jumps: Jumps = Jumps(b"")
 
     @property
     def parent(self) -> str:
@@ -118,69 +152,48 @@ class Place(NamedTuple):
 
 def step(place: Place, tag: Tag) -> Place | None:
     """What is known behind a tag; None where it may not stand."""
-    parent, opened = place.parent, place.opened
     if tag is NEUTRAL:
         return place
     if not tag.is_complete:
         return None
     if tag.closes:
         return _closed(place, tag)
+    name, _, empty, number, _ = tag
+    opened, section, port, layer, outer, jumps = place
+    parent = opened[-1] if opened else ""
     if parent in CHILDREN:
-        if tag.name not in CHILDREN[parent]:
+        if name not in CHILDREN[parent]:
             return None
-    elif tag.name in KNOWN and opened:  # not as text of its own
+    elif name in KNOWN and opened:  # not as text of its own
         return None
-    inner = place if tag.empty else place._replace(opened=(*opened, tag.name))
-    if tag.name == "layer":
-        is_next = tag.number == place.layer or (place.layer - 1, tag.number) in place.jumps
-        if tag.number >= 0 and place.layer >= 0 and not is_next:
+    inner = opened if empty else (*opened, name)
+    if name == "layer":
+        if number >= 0 and layer >= 0 and number != layer and (layer - 1, number) not in jumps:
             return None
-        following = tag.number + 1 if tag.number >= 0 else -1
-        return inner._replace(section=0, port=0, layer=following)
-    if parent == "layer" and tag.name in _SECTIONS:
-        section = _SECTIONS[tag.name]
-        return None if 0 <= section <= place.section else inner._replace(section=section)
-    if tag.name == "port":
-        if place.port >= 0 and tag.number != place.port:
+        return Place(inner, 0, 0, number + 1 if number >= 0 else -1, outer, jumps)
+    if parent == "layer" and name in _SECTIONS:
+        if 0 <= _SECTIONS[name] <= section:
             return None
-        return inner._replace(port=tag.number + 1)
-    if tag.name in BODIES and not tag.empty:
-        kept = place.section, place.port, place.layer
-        return inner._replace(layer=-1, outer=(*place.outer, kept))
-    return inner
+        return Place(inner, _SECTIONS[name], port, layer, outer, jumps)
+    if name == "port":
+        if port >= 0 and number != port:
+            return None
+        return Place(inner, section, number + 1, layer, outer, jumps)
+    if empty:
+        return place
+    if name in BODIES:
+        return Place(inner, section, port, -1, (*outer, (section, port, layer)), jumps)
+    return Place(inner, section, port, layer, outer, jumps)
 
 
 def _closed(place: Place, tag: Tag) -> Place | None:
-    if place.parent != tag.name:
+    opened, section, port, layer, outer, jumps = place
+    if not opened or opened[-1] != tag.name:
         return None
     if tag.name in BODIES:
-        section, port, layer = place.outer[-1] if place.outer else (-1, -1, -1)
-        return Place(place.opened[:-1], section, port, layer, place.outer[:-1], place.jumps)
-    return place._replace(opened=place.opened[:-1])
-
-
-def jumps_of(text: bytes) -> Jumps:
-    """Where a layer stands behind another, and those with the ids between them elsewhere."""
-    bodies: list[list[int]] = [[]]
-    open_bodies = bodies[:]
-    for match in _LAYER_OR_BODY.finditer(text):
-        if match[1] is not None:
-            open_bodies[-1].append(int(match[1]))
-        elif match[2]:
-            open_bodies = open_bodies[:-1] or [[]]
-        else:
-            open_bodies.append([])
-            bodies.append(open_bodies[-1])
-    return frozenset(jump for ids in bodies for jump in _jumps(ids))
-
-
-def _jumps(ids: list[int]) -> Iterator[tuple[int, int]]:
-    far = [(one, later) for one, later in pairwise(ids) if later != one + 1]
-    count = Counter(ids) if far else Counter[int]()
-    for one, later in far:
-        alone = count[one] == count[later] == 1
-        if alone and one + 1 in count and (not later or later - 1 in count):
-            yield one, later
+        section, port, layer = outer[-1] if outer else (-1, -1, -1)
+        outer = outer[:-1]
+    return Place(opened[:-1], section, port, layer, outer, jumps)
 
 
 def walk(place: Place, tags: Sequence[Tag | None]) -> tuple[int, Place]:

@@ -32,7 +32,9 @@ MAX_TRIED = 8
 
 def sides(source: Source) -> list[tuple[int, Slip]]:
     """How many errors and warnings each choice of sides leaves, and what it is; the best first."""
-    conflicts = list(_CONFLICT.finditer(source.data)) if b"<" * 7 in source.data else []
+    if b"=" * 7 not in source.data and b"<" * 7 not in source.data:
+        return []
+    conflicts = list(_CONFLICT.finditer(source.data))
     choices = [_kept(source.data, conflicts, choice) for choice in _choices(len(conflicts))]
     return rated(source, choices or list(half_a_conflict(source.data)))
 

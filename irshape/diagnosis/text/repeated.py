@@ -56,8 +56,8 @@ def _pieces(text: bytes, place: int, *, of_lines: bool) -> Iterator[tuple[int, i
     seen: dict[int, int] = {}
     begin, stop = max(0, place - BEFORE), min(len(text), place + BEHIND) - PROBE
     probes = _lines(text, begin, stop) if of_lines else _everywhere(text, begin, stop)
-    for at, probe in probes:
-        low, first = max(0, at - LONGEST), at
+    for at, low, probe in probes:
+        first = at
         while (first := text.rfind(probe, low, first + len(probe) - 1)) >= 0:
             way = at - first
             if seen.get(way, 0) > at:
@@ -72,18 +72,28 @@ def _pieces(text: bytes, place: int, *, of_lines: bool) -> Iterator[tuple[int, i
                 yield line or start, (line or start) + way, last
 
 
-def _lines(text: bytes, begin: int, stop: int) -> Iterator[tuple[int, bytes]]:
-    """Each line, with the end of the one before, of which a piece has at least one."""
+def _lines(text: bytes, begin: int, stop: int) -> Iterator[tuple[int, int, bytes]]:
+    """Each line, with the end of the one before, of which a piece has at least one; and since where
+    it is looked for."""
     at = text.find(b"\n", begin)
     while 0 <= at < stop and (end := text.find(b"\n", at + 1)) >= 0:
-        yield at, text[at : end + 1]
+        yield at, max(0, at - LONGEST), text[at : end + 1]
         at = end
 
 
-def _everywhere(text: bytes, begin: int, stop: int) -> Iterator[tuple[int, bytes]]:
-    """Some bytes at every few."""
-    for at in range(begin, stop, STEP):
-        yield at, text[at : at + PROBE]
+def _everywhere(text: bytes, begin: int, stop: int) -> Iterator[tuple[int, int, bytes]]:
+    """What is around the end of each line; and some bytes at every few, which stand twice in a
+    piece of one line."""
+    at = begin
+    while at < stop:
+        end = text.find(b"\n", at, stop)
+        end = stop if end < 0 else end
+        start = max(at - LONGEST if at == begin else at, 0)
+        for inner in range(max(at, start + PROBE), end - PROBE + 1, STEP):
+            yield inner, max(start, inner - LONGEST), text[inner : inner + PROBE]
+        around = max(end - PROBE // 2, 0)
+        yield around, max(0, around - LONGEST), text[around : around + PROBE]
+        at = end + 1
 
 
 def _may_be_long(text: bytes, at: int, first: int, size: int) -> bool:

@@ -90,7 +90,7 @@ _ENTITIES = (
     ),
 )
 """Entities that XML does not know."""
-_NOT_IN_XML = (
+_NOT_ASCII = (
     _Notation(
         _ODD_BLANK,
         _blank,
@@ -111,6 +111,9 @@ _NOT_IN_XML = (
         "a value stands in typographic quotes",
         "the quotes become straight",
     ),
+)
+"""Characters that are not of ASCII and stand in no XML, or not there: those of XML are plain."""
+_CONTROL = (
     _Notation(
         re.compile(rb"(?:[\t\n\r -~]\0){8,}|(?:\0[\t\n\r -~]){8,}"),
         _in_utf16,
@@ -130,7 +133,7 @@ _NOT_IN_XML = (
         "it is removed",
     ),
 )
-"""Characters that stand in no XML, or not there: those of XML are plain."""
+"""Control characters that stand in no XML."""
 _NOT_IN_TAGS = (
     _Notation(
         re.compile(rb"%(2[02CF]|3[CDE])", re.IGNORECASE),
@@ -185,16 +188,19 @@ def in_characters(text: bytes, near: tuple[int, int] = (0, 0)) -> Iterator[Slip]
 
     near: around the place where the text goes wrong.
     """
-    is_plain = text.isascii() and len(text.translate(None, _CONTROLS)) == len(text)
-    for notation in _ENTITIES if b"&" in text else ():
-        yield from _rewritten(text, notation, 0, len(text))
-    for notation in () if is_plain else _NOT_IN_XML:
-        yield from _rewritten(text, notation, 0, len(text))
+    controls = len(text) - len(text.translate(None, _CONTROLS))
+    for notations, are_there in (
+        (_ENTITIES, b"&" in text),
+        (_NOT_ASCII, not text.isascii()),
+        (_CONTROL, controls > 0),
+    ):
+        for notation in notations if are_there else ():
+            yield from _rewritten(text, notation, 0, len(text))
     yield from _in_declaration(text)
     for notation in _NOT_IN_TAGS:
         for slip in _rewritten(text, notation, *near):
             yield slip._replace(doubtful=True)
-    if not any(mark in text for mark in _MARKS):
+    if all(text.find(mark, *near) < 0 for mark in _MARKS):
         return
     marks = list(_CONFLICT_MARK.finditer(text))
     if len(marks) == 1:
@@ -230,11 +236,12 @@ def _in_declaration(text: bytes) -> Iterator[Slip]:
         edit = Edit(declared.start(2), declared.end(2), b"utf-8")
         cause = f"the declaration says encoding={shown}, but the text is UTF-8"
         yield Slip((edit,), 'encoding="utf-8"', cause, 0)
-    section = text.rfind(b"<![CDATA[")
+    section = text.rfind(b"<![CDATA[") if b"!" in text else -1
     if section >= 0 and text.find(b"]]>", section) < 0:
         edit = Edit(section, section + len(b"<![CDATA["), b"")
         yield Slip((edit,), "<![CDATA[ is removed", "a CDATA section is not closed", section)
-    further = text.find(b"<?xml", FIRST + 1) >= 0
+    question = text.find(b"?", text.find(b">") + 1)  # a single byte is found far faster
+    further = text.find(b"<?xml", max(FIRST + 1, question - 1)) >= 0 if question >= 0 else False
     again = [m for m in _DECLARATION.finditer(text) if m.start() > FIRST] if further else []
     if again and text.startswith(text[: again[-1].start()].strip(), again[-1].start()):
         edit = Edit(0, again[-1].start(), b"")
@@ -294,7 +301,7 @@ def instructions(text: bytes, start: int, end: int) -> Iterator[Slip]:
 
 def _comments(text: bytes) -> Iterator[tuple[int, int]]:
     """Where the texts of comments begin and end."""
-    at = text.find(b"<!--")
+    at = text.find(b"<!--") if b"!" in text else -1
     while at >= 0 and (end := text.find(b"-->", at + 4)) >= 0:
         yield at + 4, end
         at = text.find(b"<!--", end)

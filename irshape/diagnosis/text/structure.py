@@ -16,7 +16,7 @@ from ...model.graph import Body
 from .between_elements import lost_brackets, text_between
 from .format_tables import CHILDREN, FREE, KNOWN, NAME, PASSED, REGULAR, TAG, WITHOUT_TEXT
 from .in_tags import in_tag, is_faulty
-from .line_grammar import Jumps, Place, jumps_of
+from .line_grammar import Jumps, Place
 from .out_of_place import Opened, closed_at_once, misplaced, out_of_place
 from .slip import Slip
 
@@ -35,9 +35,16 @@ class Structure:
     Of an edited text, only what stands behind a place before the first edit is looked at.
     """
 
-    def __init__(self, text: bytes, begin: int = 0, opened: tuple[Opened, ...] = ()) -> None:
+    def __init__(
+        self,
+        text: bytes,
+        begin: int = 0,
+        opened: tuple[Opened, ...] = (),
+        jumps: Jumps | None = None,
+    ) -> None:
         """begin: a place before which nothing is wrong. opened: the elements around it."""
         self.text = text
+        self.jumps = Jumps(text) if jumps is None else jumps
         self._begin = begin
         self._opened = opened
         self._runs: list[_Run] = []
@@ -76,11 +83,7 @@ class Structure:
 
     def place(self, opened: Iterable[Opened]) -> Place:
         """What is known inside some elements, before the first line."""
-        return Place(tuple(name for name, _, _ in opened), jumps=self._jumps)
-
-    @cached_property
-    def _jumps(self) -> Jumps:
-        return jumps_of(self.text)
+        return Place(tuple(name for name, _, _ in opened), jumps=self.jumps)
 
     def outside(self, place: int) -> tuple[bytes, int]:
         """A place before another as in `before_as_seen`, and what opens the elements around it."""

@@ -100,6 +100,8 @@ def _cut_off(finding: Finding, source: Source) -> Diagnosis:
     told = finding._replace(fault=finding.fault._replace(message=message, help=help))
     end = source.data.rfind(b">") + 1
     opened = Structure(source.data[:end]).opened_at_the_end()
+    if "layers" in opened:  # nor is there any edge between the layers around that
+        return Diagnosis(told, (finding,), (), False)
     tags = b"".join(f"</{name}>".encode() for name in reversed(opened))
     edit = Edit(end, len(source.data), tags + b"\n")
     slip = Slip((edit,), f"{tags.decode()} is added", "the end of the file is lost", end)
@@ -132,9 +134,9 @@ def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[
     stops = len(source.data) if structure else stopped
     fallback: list[Slip] = []
     for kind, has_rivals in tried:
-        chosen: dict[tuple[bytes, ...], Slip] = {}
+        chosen: list[Slip] = []
         for candidate in kind:
-            if chosen and not _are_alike(candidate, next(iter(chosen.values()))):
+            if chosen and not _are_alike(candidate, chosen[0]):
                 break
             after = edited(source.data, candidate.edits)
             outside = elements.outside(min(min(candidate.edits).start, stops))
@@ -146,15 +148,28 @@ def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[
             if not (candidate.doubtful or structure) or elements.is_sound_after(
                 candidate.edits, after
             ):
-                if in_order:
-                    chosen.setdefault(tuple(after.split()), candidate)
-                else:
+                if not in_order:
                     fallback = [candidate]
+                elif not any(_gives_the_same(source.data, candidate, each) for each in chosen):
+                    chosen.append(candidate)
             if chosen and (len(chosen) == MOST_RIVALS or not has_rivals):
                 break
         if chosen:
-            return list(chosen.values())
+            return chosen
     return fallback
+
+
+def _gives_the_same(text: bytes, one: Slip, other: Slip) -> bool:
+    """Whether the same words stand in a text with either of two slips."""
+    edits = (*one.edits, *other.edits)
+    start = max(text.rfind(b"\n", 0, min(edits).start), 0)
+    stop = text.find(b"\n", max(edit.end for edit in edits))
+    stays = len(text) - stop if stop >= 0 else 0
+    one_text, other_text = (edited(text, each.edits) for each in (one, other))
+    return (
+        one_text[start : len(one_text) - stays].split()
+        == other_text[start : len(other_text) - stays].split()
+    )
 
 
 def _are_alike(one: Slip, other: Slip) -> bool:

@@ -185,6 +185,10 @@ REFUSED: dict[str, Detail] = {
     ),
     "short file": Detail((2024, 5), "an .xml of at most 513 bytes"),
     "late version": Detail((2024, 5), "a `version` of <net> behind the first 511 bytes"),
+    "layer names": Detail((2024, 1), "a layer with the name of one before it"),
+    "tensor names": Detail(
+        (2025, 1), "an input or output of IR version 10 with a tensor name of another"
+    ),
 }
 """What older releases refuse. Measured, each by IRs that differ in nothing else."""
 

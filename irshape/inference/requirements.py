@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..element_types import ElementType
+from ..model.ends import ends
 from ..model.graph import Layer, Model
+from ..model.wiring import OutputRef
 from ..ops.declaration import LibraryOperation, Operation
 from ..ops.registry import UnknownOperation, find
 from ..releases import (
@@ -68,6 +70,8 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
         yield Requirement(IR_VERSIONS[model.version], "IR version", str(model.version), None)
         for detail in _of_the_file(model):
             yield Requirement(detail.right, "detail", detail.what, None)
+        for key, layer in _of_names(inference):
+            yield Requirement(REFUSED[key].right, "detail", REFUSED[key].what, layer)
     all_sites = {site.layer: site for site in sites(inference)}
     for layer, site in all_sites.items():
         if site.operation is not None and issubclass(site.operation, LibraryOperation):
@@ -141,6 +145,22 @@ def _of_the_file(model: Model) -> Iterator[Detail]:
             name == "version" and end >= HEADER_BYTES for name, _, _, end in source.attributes(net)
         ):
             yield REFUSED["late version"]
+
+
+def _of_names(inference: Inference) -> Iterator[tuple[str, Layer]]:
+    """The layers whose names, or the names of whose tensors, older readers refuse."""
+    for body in inference.model.net.all_bodies():
+        known: set[str] = set()
+        for layer in body.layers:
+            if layer.name in known and not layer.is_result:
+                yield "layer names", layer
+            known.add(layer.name)
+    if inference.model.version != 10:
+        return
+    holders: dict[str, OutputRef] = {}
+    for end in ends(inference.model.net, inference.result.wiring):
+        if any(holders.setdefault(name, end.ref) != end.ref for name in end.port.tensor_names):
+            yield "tensor names", end.layer
 
 
 def element_types(layer: Layer) -> set[str]:

@@ -46,6 +46,7 @@ FAMILIES = (
     "precisions",
     "edges",
     "names",
+    "inputs_and_outputs",
     "declared_outputs",
     "declared_inputs",
     "layouts",

@@ -10,7 +10,6 @@ from ..model.graph import Body, Finding, Layer, names_of
 from ..model.ports import Port
 from ..rule_ids import (
     DUPLICATE_TENSOR_NAME,
-    MISSING_TENSOR_NAME,
     RUNTIME_INFO,
     UNASSIGNED_VARIABLE,
     UNKNOWN_VARIABLE,
@@ -244,100 +243,6 @@ def _all_differ(context: Context, body: Body) -> bool:
 
 _AT_ONCE = 1024
 """Of so many tensors, the names are there as texts of their own at a time."""
-
-
-class MissingTensorName(Rule):
-    """An input or output of the model has no tensor name.
-
-    ## What it does
-    Reports a Parameter whose port has no `names`, and a Result whose tensor has no name. If no
-    tensor of the file has a name, this is reported once.
-
-    ## Why it matters
-    A program that looks up the input or output by name does not find it. Only its number is left,
-    which changes when an input is added.
-
-    ## What OpenVINO does
-    Reads it silently; its own writer emits such models. `model.input("x")` then fails. In an IR of
-    version 10 it uses the names of the layers instead, so nothing is reported there.
-
-    ## Example
-    ```xml
-    <layer id="0" name="x" type="Parameter" version="opset1">
-        <data shape="2,3" element_type="f32"/>
-        <output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output>
-    </layer>
-    ```
-
-    ## How to fix it
-    Name the tensor, preferably after the layer.
-
-    ## Use instead
-    ```xml
-    <layer id="0" name="x" type="Parameter" version="opset1">
-        <data shape="2,3" element_type="f32"/>
-        <output><port id="0" precision="FP32" names="x"><dim>2</dim><dim>3</dim></port></output>
-    </layer>
-    ```
-    """
-
-    id = MISSING_TENSOR_NAME
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or context.model.version < 11:
-            return
-        unnamed = list(_unnamed(context))
-        layers = context.model.net.layers
-        if unnamed and not any(port.names for layer in layers for port in layer.outputs):
-            layer, producer, port = unnamed[0]
-            yield cls.finding(
-                "no tensor of the model has a name: programs can refer to its inputs and outputs "
-                "only by index",
-                port.offset,
-                producer,
-                port=("output", port.id),
-                expected="names",
-                actual="none",
-                help=f'add names="{_name(layer)}", and so on',
-            )
-            return
-        for layer, producer, port in unnamed:
-            what = "input" if layer is producer else "output"
-            yield cls.finding(
-                f"the {what} '{layer.name}' of the model has no tensor name",
-                port.offset,
-                producer,
-                port=("output", port.id),
-                expected="names",
-                actual="none",
-                help=f'add names="{_name(layer)}" to this port',
-            )
-
-
-def _unnamed(context: Context) -> Iterator[tuple[Layer, Layer, Port]]:
-    """The Parameters and Results whose tensor has no name, with the layer and port that make it."""
-    net = context.model.net
-    sources = context.wiring(net).sources
-    ends = (*context.by_type.get("parameter", ()), *context.by_type.get("result", ()))
-    for position in sorted(position for body, position in ends if body is net):
-        layer = net.layers[position]
-        if layer.is_parameter:
-            if layer.outputs and not layer.outputs[0].names:
-                yield layer, layer, layer.outputs[0]
-        elif not layer.output_names and sources[position]:
-            source = sources[position][0]
-            if source is None:
-                continue
-            producer = net.layers[source[0]]
-            port = producer.outputs[source[1]]
-            if not port.names and not producer.is_parameter:
-                yield layer, producer, port
-
-
-def _name(layer: Layer) -> str:
-    """The name of a layer as it is written in `names`."""
-    return layer.name.replace(",", "\\,") or f"{layer.type.lower()}{layer.id}"
 
 
 class RuntimeInfo(Rule):

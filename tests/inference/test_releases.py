@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -357,6 +358,74 @@ def test_what_stands_in_the_first_bytes_of_the_file(tmp_path: Path) -> None:
         "2024.5",
         "2022.1",
     ]
+
+
+def named(*names: str) -> Net:
+    """A Parameter, a layer behind each other, and a Result, with these names."""
+    net = Net()
+    made = net.parameter("2,3", name=names[0])
+    for name in names[1:-1]:
+        made = net.layer("ReLU", [made], name=name)
+    net.result(made, name=names[-1])
+    return net
+
+
+class Named(NamedTuple):
+    id: str
+    names: tuple[str, ...]
+    release: str
+    """The first release that reads it."""
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        Named("all differ", ("x", "a", "b", "y"), "2022.1"),
+        Named("two layers", ("x", "a", "a", "y"), "2024.1"),
+        Named("an input and a layer", ("x", "x", "b", "y"), "2024.1"),
+        Named("a Result behind the layer", ("x", "a", "b", "a"), "2022.1"),
+    ],
+    ids=lambda row: row.id,
+)
+def test_layers_of_one_name(tmp_path: Path, row: Named) -> None:
+    """Measured with releases from 2023.0 on: those before 2024.1 say "name is not unique"."""
+    assert irshape.requires(saved(tmp_path, named(*row.names))).release == row.release
+
+
+def test_a_layer_of_one_name_in_a_body(tmp_path: Path) -> None:
+    """Each body has names of its own."""
+    text = (ROOT / "examples" / "control_flow.xml").read_text()
+    body = text.index("<body>")
+    first, second = re.findall(r'name="([^"]+)" type="(?!Result)', text[body:])[:2]
+    outer = re.findall(r'name="([^"]+)" type="', text[:body])[0]
+    path = tmp_path / "control_flow.xml"
+    path.with_suffix(".bin").write_bytes((ROOT / "examples" / "control_flow.bin").read_bytes())
+    for other, needs in ((first, True), (outer, False)):
+        path.write_text(text[:body] + text[body:].replace(f'"{second}"', f'"{other}"', 1))
+        reasons = irshape.requires(path).to_dict()["reasons"]
+        assert any("the name of one" in each["reason"] for each in reasons) is needs
+
+
+@pytest.mark.parametrize(
+    ("version", "first", "second", "release"),
+    [
+        ("10", "a", "b", "2020.1"),
+        ("10", "a", "a", "2025.1"),
+        ("10", "a,c", "b,c", "2025.1"),
+        ("11", "a", "a", "2022.1"),
+    ],
+)
+def test_tensor_names_of_inputs(
+    tmp_path: Path, version: str, first: str, second: str, release: str
+) -> None:
+    """Measured with releases from 2023.0 on: those before 2025.1 say "names have collisions"."""
+    net = Net()
+    net.result(net.layer("Add", [net.parameter("2", name="x"), net.parameter("2", name="z")]))
+    text = padded(net).replace('names="x"', f'names="{first}"')
+    text = text.replace('names="z"', f'names="{second}"').replace("11", version, 1)
+    path = tmp_path / "m.xml"
+    path.write_text(text)
+    assert irshape.requires(path).release == release
 
 
 class Tokenizer(NamedTuple):

@@ -319,6 +319,15 @@ ROWS = {
         actual="none",
         severity="info",
     ),
+    "an input named as what makes the output, in version 10": Row(
+        code="IR128",
+        wrong=layer(network().replace('"11"', '"10"').replace('names="x"', 'names="x,mean"')),
+        right=layer(network().replace('"11"', '"10"')),
+        at='name="mean"',
+        layer="4",
+        expected="a unique name",
+        actual="mean",
+    ),
     "names on two results": Row(
         code="IR124",
         wrong=layer(

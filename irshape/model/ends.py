@@ -1,0 +1,43 @@
+"""The inputs and outputs of a model, with the tensors and the names that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .graph import Body, Layer
+from .ports import Port
+from .wiring import OutputRef, Wiring
+
+
+class End(NamedTuple):
+    """An input or output of a model: a Parameter or a Result, with its tensor."""
+
+    layer: Layer
+    producer: Layer
+    port: Port
+    ref: OutputRef
+
+    @property
+    def what(self) -> str:
+        """`the input 'x'`."""
+        return f"the {'input' if self.layer.is_parameter else 'output'} '{self.layer.name}'"
+
+    @property
+    def name_of_layer(self) -> str:
+        """The name that OpenVINO adds to the tensor in an IR of version 10."""
+        name = self.producer.name
+        return name if len(self.producer.outputs) == 1 else f"{name}.{self.ref[1]}"
+
+
+def ends(net: Body, wiring: Wiring) -> Iterator[End]:
+    """The inputs and outputs of a net, in file order; none that nothing feeds."""
+    for position, layer in enumerate(net.layers):
+        ref: OutputRef | None = None
+        if layer.is_parameter:
+            ref = position, 0
+        elif layer.is_result:
+            ref = next(iter(wiring.sources[position]), None)
+        if ref is not None and ref[1] < len(net.layers[ref[0]].outputs):
+            producer = net.layers[ref[0]]
+            yield End(layer, producer, producer.outputs[ref[1]], ref)

@@ -1,0 +1,192 @@
+"""Rules on the names by which programs look up the inputs and outputs of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model.ends import End, ends
+from ..model.graph import Finding, Layer
+from ..model.wiring import OutputRef
+from ..rule_ids import COLLIDING_NAME, MISSING_TENSOR_NAME
+from .base import Rule
+from .context import Context
+
+
+class MissingTensorName(Rule):
+    """An input or output of the model has no tensor name.
+
+    ## What it does
+    Reports a Parameter whose port has no `names`, and a Result whose tensor has no name. If no
+    tensor of the file has a name, this is reported once.
+
+    ## Why it matters
+    A program that looks up the input or output by name does not find it. Only its number is left,
+    which changes when an input is added.
+
+    ## What OpenVINO does
+    Reads it silently; its own writer emits such models. `model.input("x")` then fails. In an IR of
+    version 10 it uses the names of the layers instead, so nothing is reported there.
+
+    ## Example
+    ```xml
+    <layer id="0" name="x" type="Parameter" version="opset1">
+        <data shape="2,3" element_type="f32"/>
+        <output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    ```
+
+    ## How to fix it
+    Name the tensor, preferably after the layer.
+
+    ## Use instead
+    ```xml
+    <layer id="0" name="x" type="Parameter" version="opset1">
+        <data shape="2,3" element_type="f32"/>
+        <output><port id="0" precision="FP32" names="x"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    ```
+    """
+
+    id = MISSING_TENSOR_NAME
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        if context.model.kind == "layers" or context.model.version < 11:
+            return
+        unnamed = list(_unnamed(context))
+        layers = context.model.net.layers
+        if unnamed and not any(port.names for layer in layers for port in layer.outputs):
+            yield cls.missing(
+                unnamed[0],
+                "no tensor of the model has a name: programs can refer to its inputs and outputs "
+                "only by index",
+                f'add names="{_name(unnamed[0].layer)}", and so on',
+            )
+            return
+        for end in unnamed:
+            yield cls.missing(
+                end,
+                f"{end.what} of the model has no tensor name",
+                f'add names="{_name(end.layer)}" to this port',
+            )
+
+    @classmethod
+    def missing(cls, end: End, message: str, help: str) -> Finding:
+        return cls.finding(
+            message,
+            end.port.offset,
+            end.producer,
+            port=("output", end.port.id),
+            expected="names",
+            actual="none",
+            help=help,
+        )
+
+
+def _unnamed(context: Context) -> Iterator[End]:
+    """The inputs and outputs whose tensor has no name; of one tensor, the input alone."""
+    net = context.model.net
+    for end in ends(net, context.wiring(net)):
+        fed_by_an_input = end.producer.is_parameter and end.layer is not end.producer
+        if not (end.port.names or end.layer.output_names or fed_by_an_input):
+            yield end
+
+
+def _name(layer: Layer) -> str:
+    """The name of a layer as it is written in `names`."""
+    return layer.name.replace(",", "\\,") or f"{layer.type.lower()}{layer.id}"
+
+
+class CollidingName(Rule):
+    """In an IR of version 10, an input or output gets the name of another one.
+
+    ## What it does
+    Looks, in an IR of version 10, at the names that OpenVINO gives to the inputs and outputs of the
+    model beside their tensor names: an input gets the name of its Parameter, an output that of the
+    layer that makes it, with `.0`, `.1` … if that layer has several outputs. Reports such a name if
+    another input or output has it, as a tensor name or in the same way. Reports also a tensor with
+    a name that is two inputs or outputs of the model: a Parameter that feeds a Result, or a layer
+    that feeds two.
+
+    ## Why it matters
+    The file is not read. Versions 10 and 11 differ in this: a tool that adds tensor names to an old
+    IR, or a Result to a named tensor, makes a file that would be right in version 11.
+
+    ## What OpenVINO does
+    Refuses the file: "Model operation names have collisions with tensor names", "Model tensor names
+    have collisions". Before 2025.0 it reads a tensor that is two inputs or outputs.
+
+    ## Example
+    ```xml
+    <net name="m" version="10">
+    <layer id="0" name="x" type="Parameter" version="opset1">
+        <data shape="2,3" element_type="f32"/>
+        <output><port id="0" precision="FP32" names="y">…</port></output>
+    </layer>
+    <layer id="1" name="y" type="ReLU" version="opset1">…</layer>    <!-- makes an output -->
+    ```
+
+    ## How to fix it
+    Rename the tensor or the layer, or remove the tensor name. With `version="11"`, OpenVINO gives
+    inputs and outputs no names of layers; programs then find them by tensor names alone.
+
+    ## Use instead
+    ```xml
+    <net name="m" version="10">
+    <layer id="0" name="x" type="Parameter" version="opset1">
+        <data shape="2,3" element_type="f32"/>
+        <output><port id="0" precision="FP32" names="x">…</port></output>
+    </layer>
+    <layer id="1" name="y" type="ReLU" version="opset1">…</layer>
+    ```
+    """
+
+    id = COLLIDING_NAME
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        if context.model.kind == "layers" or context.model.version != 10:
+            return
+        net = context.model.net
+        named = list(ends(net, context.wiring(net)))
+        holders: dict[str, End] = {}
+        tensors: dict[OutputRef, End] = {}
+        for end in named:
+            first = tensors.setdefault(end.ref, end)
+            if first is not end and end.port.tensor_names:
+                yield cls.doubled(end, first)
+            for name in end.port.tensor_names:
+                holders.setdefault(name, end)
+        told: set[tuple[str, OutputRef]] = set()
+        for end in sorted(named, key=lambda end: end.layer.is_parameter):
+            name = end.name_of_layer
+            holder = holders.setdefault(name, end)
+            if holder.ref == end.ref or (name, end.ref) in told:
+                continue
+            told.add((name, end.ref))
+            is_tensor_name = name in holder.port.tensor_names
+            other = f"that is a tensor name of {holder.what}"
+            yield cls.finding(
+                f"in version 10, OpenVINO names {end.what} after this layer: '{name}'; "
+                + (other if is_tensor_name else f"{holder.what} is named so, too"),
+                end.producer.offset,
+                end.producer,
+                expected="a unique name",
+                actual=name,
+                help='rename one of the two, or write version="11" in <net>',
+            )
+
+    @classmethod
+    def doubled(cls, end: End, first: End) -> Finding:
+        """A tensor with a name is two inputs or outputs."""
+        name = end.port.tensor_names[0]
+        return cls.finding(
+            f"the tensor '{name}' is {end.what} of the model, but it already is {first.what}; "
+            "in version 10, OpenVINO refuses this of a tensor with a name",
+            end.layer.offset,
+            end.layer,
+            expected="one input or output for a tensor with a name",
+            actual=name,
+            help=f"remove the `names` of output port {end.port.id} of {end.producer.label}, "
+            'or write version="11" in <net>',
+        )

@@ -29,6 +29,7 @@ class Feeds:
 
     def __init__(self, model: Model, declarations: Declarations) -> None:
         self._parameters = model.parameters
+        self._subtracts_means = model.subtracts_means
         self._names = input_names(model)
         self._declarations = declarations
 
@@ -37,6 +38,11 @@ class Feeds:
 
         Raises `ExecutionError`.
         """
+        if self._subtracts_means:
+            raise ExecutionError(
+                "OpenVINO subtracts the means in <pre-process> from an input, which irshape does "
+                "not compute; let OpenVINO read the model and save it, with a Subtract as a layer"
+            )
         if given is None or isinstance(given, Mapping):
             fed = self._by_name(given or {})
         else:

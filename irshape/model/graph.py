@@ -474,6 +474,8 @@ class Model:
         """What the reader reported."""
         self.weights: Weights | None = None
         self.rt_info_span: tuple[int, int] | None = None
+        self.subtracts_means = False
+        """Whether OpenVINO subtracts the means in a `<pre-process>` from an input of the net."""
         self.dimension_names: dict[Layer, tuple[str | None, ...]] = {}
         """What the file calls the dimensions of an input, where its format has names for them."""
 

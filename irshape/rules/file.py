@@ -10,6 +10,7 @@ from ..rule_ids import (
     MISSPELT_ELEMENT,
     NESTING_LIMIT,
     NOT_AN_IR,
+    PREPROCESSING,
     REPAIRED_XML,
     REPEATED_ELEMENT,
     SIZE_LIMIT,
@@ -397,3 +398,31 @@ class InternalError(Rule):
     """
 
     id = INTERNAL_ERROR
+
+
+class Preprocessing(Rule):
+    """The means in a `<pre-process>` are subtracted from an input of the model.
+
+    ## What it does
+    Reports a `<pre-process>` with a `<mean>`, an element of the format before version 10 that
+    OpenVINO reads to this day. irshape does not check what it says, and `run` and `crosscheck`
+    refuse the model.
+
+    ## Why it matters
+    No layer shows the subtraction, and tools that write the model anew lose it.
+
+    ## What OpenVINO does
+    Puts a Subtract behind the Parameter that `reference-layer-name` names, or behind the first one
+    of rank 4. Refuses means that do not fit its channels, and crashes if they are in a .bin that is
+    not there.
+
+    ## Example
+    ```xml
+    <pre-process reference-layer-name="x"><channel id="0"><mean value="0.5"/></channel></pre-process>
+    ```
+
+    ## How to fix it
+    Write the Subtract as a layer: let OpenVINO read the model and save it again.
+    """
+
+    id = PREPROCESSING

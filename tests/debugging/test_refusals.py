@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import openvino
 import pytest
+from ir import Net
 
 import irshape
 from irshape.execution.inputs import random_inputs
@@ -131,6 +133,24 @@ def _mutated(chance: random.Random, model: irshape.Model) -> None:
     for layer in chance.sample(layers, min(len(layers), chance.randint(1, 2))):
         name = chance.choice(list(layer.attributes))
         layer.attributes = {**layer.attributes, name: chance.choice(VALUES)}
+
+
+def test_means_of_an_input_are_not_left_out(tmp_path: Path) -> None:
+    """OpenVINO subtracts them, with no layer that says so."""
+    net = Net()
+    net.result(net.layer("ReLU", [net.parameter("1,2", name="x")], outputs=["FP32:1,2"]))
+    path = net.save(tmp_path)
+    x = np.ones((1, 2), np.float32)
+    assert irshape.run(path, {"x": x})
+    mean = "".join(f'<channel id="{id}"><mean value="0.5"/></channel>' for id in range(2))
+    means = f'<pre-process reference-layer-name="x">{mean}</pre-process>'
+    path.write_text(path.read_text().replace("<layers>", f"{means}<layers>"))
+    (subtract,) = [
+        op for op in openvino.Core().read_model(path).get_ops() if op.get_type_name() == "Subtract"
+    ]
+    assert subtract.input_value(0).get_node().get_friendly_name() == "x"
+    with pytest.raises(irshape.ExecutionError, match="subtracts the means in <pre-process>"):
+        irshape.run(path, {"x": x})
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.xml")), ids=lambda path: path.stem)

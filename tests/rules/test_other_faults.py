@@ -176,6 +176,11 @@ MEAN = """<layer id="7" name="mean" type="ReduceMean" version="opset1">
 <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
 </layer>
 """
+MEANS = (
+    '<pre-process reference-layer-name="x">'
+    + "".join(f'<channel id="{id}"><mean value="0.5"/></channel>' for id in range(3))
+    + "</pre-process>"
+)
 LOOP = network("Loop")
 DEEP = 90
 
@@ -318,6 +323,15 @@ ROWS = {
         expected="names",
         actual="none",
         severity="info",
+    ),
+    "means of an input": Row(
+        code="IR017",
+        wrong=whole("<layers>", f"{MEANS}<layers>"),
+        right=whole("<layers>", '<pre-process reference-layer-name="x"/><layers>'),
+        at="<pre-process",
+        expected="a Subtract",
+        actual="pre-process",
+        severity="warning",
     ),
     "an input named as what makes the output, in version 10": Row(
         code="IR128",

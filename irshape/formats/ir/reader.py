@@ -16,7 +16,15 @@ from ...model.graph import NO_PORTS, PORT_MAPS, BackEdge, Body, Layer, Model, No
 from ...model.ports import Port
 from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
-from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR, STRAY_TEXT
+from ...rule_ids import (
+    DOCTYPE,
+    IR_VERSION,
+    MALFORMED_XML,
+    NESTING_LIMIT,
+    NOT_AN_IR,
+    PREPROCESSING,
+    STRAY_TEXT,
+)
 from .elements import OPAQUE, Elements
 from .regular import Window, read_around_body, read_edges, read_layers, start_around_body
 from .text_between import MORE_TEXTS, may_have_text_between, texts_between
@@ -292,6 +300,9 @@ class _Reader(Elements):
         if self.passed_over:
             return
         self.resume()
+        if tag == "pre-process" and self.state == _NET and not self.outer:
+            end = self.positions.CurrentByteIndex - self.shift
+            self.preprocessing(self.passed_start, b"<mean" in self.text[self.passed_start : end])
         if tag == "rt_info":
             place, text = self.positions.CurrentByteIndex - self.shift, self.text
             # `<rt_info />` ends where it is
@@ -300,6 +311,21 @@ class _Reader(Elements):
                 self.current.rt_info_span = (self.passed_start, end)
             elif self.state == _NET and not self.outer:
                 self.model.rt_info_span = (self.passed_start, end)
+
+    def preprocessing(self, offset: int, has_means: bool) -> None:
+        """Reports the first <pre-process> with means, which OpenVINO reads."""
+        if not has_means or self.model.subtracts_means:
+            return
+        self.model.subtracts_means = True
+        self.report(
+            PREPROCESSING,
+            "OpenVINO subtracts the means in <pre-process> from an input of the model; irshape "
+            "does not check them, and computes nothing of this model",
+            offset,
+            expected="a Subtract behind the input",
+            actual="pre-process",
+            help="write the Subtract as a layer: let OpenVINO read the model and save it",
+        )
 
     # ports and edges
 

@@ -418,7 +418,9 @@ class Preprocessing(Rule):
 
     ## Example
     ```xml
-    <pre-process reference-layer-name="x"><channel id="0"><mean value="0.5"/></channel></pre-process>
+    <pre-process reference-layer-name="x">
+        <channel id="0"><mean value="0.5"/></channel>
+    </pre-process>
     ```
 
     ## How to fix it

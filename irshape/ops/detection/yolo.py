@@ -145,9 +145,15 @@ class ReorgYolo(Operation):
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
 
     def evaluate(self, data: Array) -> Array:
+        """What is left of channels over whole blocks is read where the plugin reads it, too: from
+        the rows and images that follow."""
         images, channels, height, width = data.shape
         stride = self.stride[0]
         area = stride * stride
-        split = data.reshape(images, channels // area, height, stride, width, stride)
-        blocks = split.transpose(0, 3, 5, 1, 2, 4)
-        return blocks.reshape(images, channels * area, height // stride, width // stride)
+        image, channel, row, column = np.ix_(*map(np.arange, data.shape))
+        block, plane = np.divmod(channel, channels // area)
+        from_row, from_column = row * stride + block // stride, column * stride + block % stride
+        planes = image * (channels // area) + plane
+        places = (planes * (height * stride) + from_row) * (width * stride) + from_column
+        moved = data.ravel()[places]
+        return moved.reshape(images, channels * area, height // stride, width // stride)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from math import prod
-from typing import Any, ClassVar, Final, Union, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Union, overload
 
 from .demands import note
 
@@ -327,6 +327,15 @@ class PartialShape:
         self.dims = own
         self.rank = len(own)
 
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """The dimensions of a shape of sizes, which are made when they are asked for."""
+            if name != "dims":
+                raise AttributeError(name)
+            dims = self.dims = tuple(map(_SIZES.__getitem__, self.declared))
+            return dims
+
     @staticmethod
     def parse(text: str) -> PartialShape:
         """A shape as the `shape` of a Parameter has it: `1..10,3,?` or `[2,3]`.
@@ -354,7 +363,9 @@ class PartialShape:
         """The shape of these sizes, -1 for a dynamic one; equal ones are kept once."""
         shape = _SHAPES.get(sizes)
         if shape is None:
-            shape = PartialShape(map(_SIZES.__getitem__, sizes))
+            shape = PartialShape.__new__(PartialShape)
+            shape.declared = sizes
+            shape.rank = len(sizes)
             if len(sizes) <= _FEW_AXES:
                 if len(_SHAPES) == _MOST_SHAPES:
                     _SHAPES.clear()
@@ -369,12 +380,12 @@ class PartialShape:
     @property
     def is_static(self) -> bool:
         """Whether the rank and every size are known."""
-        return self.dims is not None and -1 not in self.declared
+        return self.rank is not None and -1 not in self.declared
 
     @property
     def static(self) -> tuple[int, ...] | None:
         """The sizes where all of them are known, else None."""
-        return None if self.dims is None or -1 in self.declared else self.declared
+        return None if self.rank is None or -1 in self.declared else self.declared
 
     @property
     def size(self) -> Dimension:
@@ -382,10 +393,10 @@ class PartialShape:
         try:
             return self._size
         except AttributeError:
-            dims = self.dims
-            if dims is not None and len(dims) <= _FEW_AXES and -1 not in self.declared:
+            if self.rank is not None and self.rank <= _FEW_AXES and -1 not in self.declared:
                 total = _SIZES[min(prod(self.declared), UNBOUNDED)]
             else:
+                dims = self.dims
                 total = ONE if dims is not None else DYNAMIC
                 for dim in dims or ():
                     total = total * dim
@@ -396,9 +407,11 @@ class PartialShape:
     @property
     def least_size(self) -> int:
         """The least number of elements."""
-        if self.dims is None or len(self.dims) > _FEW_AXES:
+        if self.rank is None or self.rank > _FEW_AXES:
             return self.size.low
-        return min(prod([dim.low for dim in self.dims]), UNBOUNDED)
+        if -1 not in self.declared:
+            return min(prod(self.declared), UNBOUNDED)
+        return min(prod([dim.low for dim in self]), UNBOUNDED)
 
     @overload
     def __getitem__(self, index: int) -> Dimension: ...
@@ -411,9 +424,9 @@ class PartialShape:
 
     def __len__(self) -> int:
         """The rank. Raises `TypeError` where it is dynamic."""
-        if self.dims is None:
+        if self.rank is None:
             raise TypeError("a shape of dynamic rank has no length")
-        return len(self.dims)
+        return self.rank
 
     def __iter__(self) -> Iterator[Dimension]:
         if self.dims is None:
@@ -422,12 +435,14 @@ class PartialShape:
 
     def merge(self, other: PartialShape) -> PartialShape | None:
         """What both allow, or None where they contradict each other."""
-        if self.dims is None or self is other:
+        if self.rank is None or self is other:
             return other
-        if other.dims is None or (self.declared == other.declared and -1 not in self.declared):
+        if other.rank is None or (self.declared == other.declared and -1 not in self.declared):
             return self
-        if len(self.dims) != len(other.dims):
+        if self.rank != other.rank:
             return None
+        assert self.dims is not None
+        assert other.dims is not None
         dims = [a.merge(b) for a, b in zip(self.dims, other.dims, strict=True)]
         return None if None in dims else PartialShape([dim for dim in dims if dim is not None])
 
@@ -441,10 +456,12 @@ class PartialShape:
 
     def agrees(self, other: PartialShape) -> bool:
         """Whether some shape fits both, where the layer at work is refused if they differ."""
-        if self.dims is None or other.dims is None:
+        if self.rank is None or other.rank is None:
             return True
         if self.declared == other.declared and -1 not in self.declared:
             return True
+        assert self.dims is not None
+        assert other.dims is not None
         return len(self.dims) == len(other.dims) and all(
             a.agrees(b) for a, b in zip(self.dims, other.dims, strict=True)
         )
@@ -459,12 +476,14 @@ class PartialShape:
 
     def broadcast(self, other: PartialShape) -> PartialShape | None:
         """The shape that the two make under NumPy's broadcasting, or None where they cannot."""
-        if self.dims is None or other.dims is None:
+        if self.rank is None or other.rank is None:
             return DYNAMIC_SHAPE
         if self.declared == other.declared and -1 not in self.declared:
             return self
         if -1 not in self.declared and -1 not in other.declared:
             return self._broadcast_sizes(other)
+        assert self.dims is not None
+        assert other.dims is not None
         rank = max(len(self.dims), len(other.dims))
         padded = [(ONE,) * (rank - len(dims)) + dims for dims in (self.dims, other.dims)]
         dims = [a.broadcast(b) for a, b in zip(*padded, strict=True)]
@@ -498,7 +517,8 @@ class PartialShape:
         return self is other or (
             isinstance(other, PartialShape)
             and self.declared == other.declared
-            and self.dims == other.dims
+            and self.rank == other.rank
+            and (-1 not in self.declared or self.dims == other.dims)
         )
 
     def __hash__(self) -> int:

@@ -18,6 +18,8 @@ Declaration = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOpe
 """An operation with its attributes, and what is wrong with those; or why there is none."""
 
 
+_WRITTEN = ("element_type", "shape", "offset", "size")
+"""The attributes of a constant as writers have them."""
 _SHORT = 1024
 """Longer attributes are not remembered, which bounds the memory that this takes."""
 
@@ -33,9 +35,11 @@ class AlikeConstants(NamedTuple):
 
     declaration: Declaration
     items: tuple[str, ...]
-    """The attributes of the first, as a writer has them."""
+    """The attributes of the first."""
     offsets: list[str]
     """Where the bytes of each begin, in digits."""
+    positions: list[int]
+    """Those of the layers in their body."""
 
 
 class BodyDeclarations(NamedTuple):
@@ -44,8 +48,10 @@ class BodyDeclarations(NamedTuple):
     each: list[Declaration]
     valued: list[int]
     """The layers that need values of their inputs."""
-    constants: list[AlikeConstants] | None
-    """All layers of the type Const; None where some have not the attributes of a writer."""
+    constants: list[AlikeConstants]
+    """The layers of the type Const that have the attributes of a writer."""
+    all_constants: bool
+    """Whether these are all layers of that type."""
     kinds: dict[tuple[str, str], None]
     """The types of the layers with their versions."""
 
@@ -57,15 +63,17 @@ def declared_one_by_one(layers: list[Layer], each: list[Declaration]) -> BodyDec
         for position, declaration in enumerate(each)
         if declaration.__class__ is tuple and declaration[0].valued
     ]
-    constants: list[AlikeConstants] | None = []
-    for layer, declaration in zip(layers, each, strict=True):
-        if constants is not None and layer.type == "Const":
-            if _lies_anywhere(layer.items):
-                constants.append(AlikeConstants(declaration, layer.items, [layer.items[5]]))
+    constants: list[AlikeConstants] = []
+    regular = True
+    for position, (layer, declaration) in enumerate(zip(layers, each, strict=True)):
+        if layer.type == "Const":
+            if layer.items[::2] == _WRITTEN and _lies_anywhere(layer.items):
+                places = [layer.items[5]], [position]
+                constants.append(AlikeConstants(declaration, layer.items, *places))
             else:
-                constants = None
+                regular = False
     kinds = dict.fromkeys([(layer.type, layer.version) for layer in layers])
-    return BodyDeclarations(each, valued, constants, kinds)
+    return BodyDeclarations(each, valued, constants, regular, kinds)
 
 
 def _valued(declaration: Declaration) -> tuple[tuple[int, Operand], ...]:
@@ -115,19 +123,24 @@ class Declarations:
                 _, declaration, asks = known
                 if asks:
                     valued.append(len(each))
-            elif len(items) == 8 and items[5].isdecimal() and layer.version:
-                name, element_type, other, shape, place, offset, last, size = items
-                key = layer.version, element_type, shape, name, other, place, last, size
+            elif items[::2] == _WRITTEN and items[5].isdecimal() and layer.version:
+                _, element_type, _, shape, _, offset, _, size = items
+                key = layer.version, element_type, shape, size
                 alike = constants.get(key)
-                if alike is None and _lies_anywhere(items):
+                if alike is None:
                     kinds["Const", layer.version] = None
-                    known = self._once(layer, key, lasts=len(constants) < _FEW_KINDS)
-                    alike = constants[key] = AlikeConstants(known[1], items, [])
-                elif alike is None:
-                    kinds["Const", layer.version] = None
-                    alike, regular = AlikeConstants(self._of(layer), items, []), False
-                declaration, _, offsets = alike
+                    if not size.isdecimal():
+                        declaration, regular = self._of(layer), False
+                    elif len(constants) < _FEW_KINDS:
+                        _, declaration, _ = self._once(layer, key, lasts=True)
+                    else:
+                        declaration = self._of(layer)
+                    alike = AlikeConstants(declaration, items, [], [])
+                    if size.isdecimal():
+                        constants[key] = alike
+                declaration, _, offsets, positions = alike
                 offsets.append(offset)
+                positions.append(len(each))
             else:
                 kinds["Const", layer.version] = None
                 declaration, regular = self._of(layer), False
@@ -135,8 +148,7 @@ class Declarations:
         # those for whom no single layer is looked up do not pay for a place for each
         layers = list(layers)
         self._unsorted.append((layers, each))
-        groups = list(constants.values()) if regular else None
-        declared = BodyDeclarations(each, valued, groups, kinds)
+        declared = BodyDeclarations(each, valued, list(constants.values()), regular, kinds)
         self._bodies[path] = layers, declared
         return declared
 

@@ -15,6 +15,7 @@ from ..model.graph import Layer, Model
 from ..model.ports import PortDims, PortHeads
 from ..model.weights import Constant, Layout, layout_of, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
+from ..ops.registry import UnknownOperation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
 from ..shapes import PartialShape
@@ -82,21 +83,25 @@ Alike = tuple[
 inferred; and what was noted of that one, mostly nothing."""
 
 
-class _OneOperation(NamedTuple):
-    """Constants that differ in nothing but their values."""
+class Constants(NamedTuple):
+    """Constants that differ in nothing but where their bytes lie."""
 
-    layout: Layout
-    tensor: Tensor
-    """Their output without its value."""
-    by_bytes: dict[bytes, LayerResult]
-    """Those with values: what constants in several places feed is inferred once."""
+    operation: Operation
+    """That of one of them."""
+    without_value: tuple[Tensor, ...]
+    """The outputs of one whose value is not needed."""
+    declared: PortDims
+    """What its ports declare."""
+    precisions: tuple[str, ...]
 
 
 _RESULTS: Lasting[LayerResult] = Lasting()
 """The results of layers. An operation is its class and its attributes, and a result depends on
 nothing but these and the inputs."""
-_CONSTANTS: Lasting[Tensor] = Lasting()
-"""The outputs of constants with their values, by their bytes."""
+_CONSTANTS: Lasting[Constants] = Lasting()
+"""Constants by what they are besides their values."""
+_VALUED: Lasting[tuple[Tensor, ...]] = Lasting()
+"""The outputs of constants with their values, by what they are besides, and their bytes."""
 ALIKE: Lasting[Alike] = Lasting()
 """Layers of which nothing is reported. An entry holds the objects whose ids are its key: while it
 is remembered, no other object has one of these."""
@@ -125,14 +130,6 @@ class LayerEngine:
         self.remembers = True
         """Whether results are remembered; not where hardly any of them comes again."""
         self._memo: dict[tuple[object, ...], LayerResult] = {}
-        self._constants: dict[Operation, _OneOperation] = {}
-        """Constants with their values, by what they are besides."""
-        self.alike_constants: dict[Kind, Alike] = {}
-        """Constants with their values, by their declaration and place."""
-        self._sizes_of_kinds: dict[int, int] = {}
-        """The bytes of such constants, by their declaration."""
-        self._by_kind: dict[tuple[int, bytes], Alike] = {}
-        """The constants themselves, by their declaration and their bytes."""
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
@@ -146,29 +143,13 @@ class LayerEngine:
 
     def _constant(self, items: tuple[str, ...], operation: Operation) -> LayerResult:
         """The output of a Const with its value."""
-        weights, like = self.model.weights, self._constants.get(operation)
-        if like is not None and weights is not None and _is_place(items[5]):
-            layout, tensor, by_bytes = like
-            raw = weights.bytes_at(int(items[5]), layout.size)
-            if raw is not None:
-                known = by_bytes.get(raw)
-                if known is None and items[7].isdecimal():
-                    valued = self._of_bytes(tensor, raw, layout.unpack)
-                    known = by_bytes[raw] = LayerResult((valued,))
-                if known is not None:
-                    return known
         result = self._once(operation, (), False)
         if isinstance(result.outputs, Fault):
             return result
         tensor = result.outputs[0]
         read = self._read(items, tensor)
         if read is not None:
-            valued = self._of_bytes(tensor, *read)
-            if not result.faults and (written := _layout(items)) is not None:
-                known = LayerResult((valued,))
-                self._constants[operation] = _OneOperation(written, tensor, {read[0]: known})
-                return known
-            tensor = valued
+            tensor = self._of_bytes(tensor, *read)
         # without its value, some shape is wider than it is meant to be
         return LayerResult((tensor,), result.faults, unsure=tensor.value is None)
 
@@ -215,23 +196,59 @@ class LayerEngine:
             return LayerResult(outputs, faults, demands=frozenset(demands))
         return LayerResult(outputs)
 
-    def constant_at(self, kind: int, place: str) -> tuple[bytes | None, Alike | None]:
-        """The bytes of a constant of a kind that has been seen, and what is known of one that has
-        the same. place: where they begin, as the layer says it."""
-        size, weights = self._sizes_of_kinds.get(kind), self.model.weights
-        if size is None or weights is None or not _is_place(place):
-            return None, None
-        raw = weights.bytes_at(int(place), size)
-        return raw, None if raw is None else self._by_kind.get((kind, raw))
+    def alike_constants(self, declaration: Declaration, *, lasting: bool) -> Constants | None:
+        """What is known of constants of a declaration; None where there is something to report.
 
-    def keep_constant(self, kind: Kind, raw: bytes | None, layer: Layer, known: Alike) -> None:
-        """Keeps what is known of a constant with its value, by place and by bytes."""
-        self.alike_constants[kind] = known
-        if raw is not None:
-            self._by_kind[kind[0], raw] = known
-        layout = _layout(layer.items)
-        if layout is not None:
-            self._sizes_of_kinds[kind[0]] = layout.size
+        lasting: remember it from one model to the next.
+        """
+        if isinstance(declaration, UnknownOperation) or declaration[1]:
+            return None
+        operation = declaration[0]
+        known = _CONSTANTS.entries.get((operation,)) if lasting else None
+        if known is None:
+            if not operation.reads_weights or operation.of_plugin:
+                return None
+            try:
+                inferred = operation.infer()
+            except Exception:  # which is told of each layer
+                return None
+            assert isinstance(inferred, Tensor)
+            precisions = (inferred.element_type.precision,)
+            known = Constants(operation, (inferred,), (inferred.shape.declared,), precisions)
+            if lasting and self.lasting:
+                _CONSTANTS.keep((operation,), known, ())
+        return known
+
+    def valued(
+        self, alike: Constants, items: tuple[str, ...], places: list[int]
+    ) -> list[tuple[Tensor, ...]]:
+        """The outputs of constants with their values; nothing for one that takes more than to
+        unpack its bytes.
+
+        items: the attributes of one of them. places: where the bytes of each begin.
+        """
+        (tensor,), weights, layout = alike.without_value, self.model.weights, _layout(items)
+        if (
+            weights is None
+            or layout is None
+            or layout.shape != tensor.shape.declared
+            or prod(layout.shape) > MAX_VALUE_ELEMENTS
+        ):
+            return [()] * len(places)
+        all_bytes = weights.all_bytes_at(places, layout.size)
+        outputs: dict[bytes | None, tuple[Tensor, ...]] = dict.fromkeys(all_bytes, ())
+        few = self.lasting and len(outputs) < _FEW_VALUES
+        for raw in outputs:
+            if raw is None:
+                continue
+            known = _VALUED.entries.get((alike.operation, raw)) if few else None
+            if known is None:
+                value = Value(layout.unpack(raw))
+                known = (Tensor(tensor.element_type, tensor.shape, value),)
+                if few:
+                    _VALUED.keep((alike.operation, raw), known, known)
+            outputs[raw] = known
+        return [outputs[raw] for raw in all_bytes]
 
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
         """The output of a Const layer with its value, where it is small and can be read."""
@@ -239,15 +256,9 @@ class LayerEngine:
         return tensor if read is None else self._of_bytes(tensor, *read)
 
     def _of_bytes(self, tensor: Tensor, raw: bytes, unpack: Unpack) -> Tensor:
-        """A constant of these bytes with its value, which is kept where layers are remembered."""
-        key = tensor, raw
-        valued = _CONSTANTS.entries.get(key) if self.lasting else None
-        if valued is None:
-            numbers = unpack(raw)
-            valued = tensor if numbers is None else tensor.with_value(Value(numbers))
-            if self.lasting and self.remembers:
-                _CONSTANTS.keep(key, valued, (valued,))
-        return valued
+        """A constant of these bytes with its value."""
+        numbers = unpack(raw)
+        return tensor if numbers is None else tensor.with_value(Value(numbers))
 
     def _read(self, items: tuple[str, ...], tensor: Tensor) -> tuple[bytes, Unpack] | None:
         """The bytes of the constant that these attributes describe, and what unpacks them; None
@@ -269,6 +280,8 @@ class LayerEngine:
         return None if raw is None else (raw, partial(numbers_of, constant))
 
 
+_FEW_VALUES = 256
+"""Where constants have more values than this, those are hardly those of another model."""
 Unpack = Callable[[bytes], Union[tuple[Number, ...], None]]
 _WRITTEN = ("element_type", "shape", "offset", "size")
 """The attributes of a constant as writers have them."""
@@ -276,12 +289,12 @@ _WRITTEN = ("element_type", "shape", "offset", "size")
 
 def _layout(items: tuple[str, ...]) -> Layout | None:
     """How a constant lies in the .bin that has these attributes, as writers have them."""
-    if items[::2] != _WRITTEN or not (_is_place(items[5]) and items[7].isdecimal()):
+    if items[::2] != _WRITTEN or not (is_place(items[5]) and items[7].isdecimal()):
         return None
     return layout_of(items[1], items[3])
 
 
-def _is_place(offset: str) -> bool:
+def is_place(offset: str) -> bool:
     """Whether a text is the offset of a constant in the .bin, as a writer has it."""
     return offset.isdecimal() and len(offset) < 19
 

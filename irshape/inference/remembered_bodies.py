@@ -299,7 +299,9 @@ def _without_model(calls: list[Call], places: dict[Body, tuple[int, str]]) -> li
 def result_of(body: Body, known: Known, given: Given, within: list[BodyResult]) -> BodyResult:
     """What is remembered of a body as the result for one. within: the results of the calls."""
     result = BodyResult(body, known.content.wiring)
-    result.constants, result.kinds = known.declared.constants, known.declared.kinds
+    declared = known.declared
+    result.constants = declared.constants if declared.all_constants else None
+    result.kinds = declared.kinds
     result.heads = known.content.heads
     result.outputs = given.outputs.copy()
     result.inputs = given.inputs.copy()

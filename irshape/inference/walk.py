@@ -22,7 +22,7 @@ from ..rule_ids import UNKNOWN_ATTRIBUTE
 from ..shapes import PartialShape
 from .bodies import as_declared
 from .declarations import Declaration, Declarations
-from .layer import ALIKE, Alike, Kind, LayerEngine, More, kept_once
+from .layer import ALIKE, Alike, Kind, LayerEngine, More, is_place, kept_once
 from .mismatches import Contradictions, mismatches, repeated, says_less
 from .needed_values import needed_values
 from .ports import declared, declared_outputs
@@ -36,9 +36,10 @@ inferring."""
 _MANY_LAYERS = 1 << 14
 """Of so many layers, a quarter of these kinds tells it."""
 
+_MANY_CONSTANTS = 512
+"""Of so many kinds of constants, hardly any is one of another model."""
+
 _WITHOUT_OUTPUTS = ("result", "assign")
-_PLACE = 5
-"""Where the attributes of a constant say, as writers have them, at which byte its value begins."""
 
 
 class Engine(Protocol):
@@ -80,7 +81,8 @@ class Walk:
             self._declared = known.declared
             ports = known.content.heads, known.content.dims
         self.declarations = self._declared.each
-        self.result.constants = self._declared.constants
+        if self._declared.all_constants:
+            self.result.constants = self._declared.constants
         self.result.kinds = self._declared.kinds
         self.compare = compare
         self._ports = ports
@@ -109,7 +111,8 @@ class Walk:
             if self._known is not None
             else needed_values(result.body, wiring, self._declared, result_values)
         )
-        order = iter(self.order)
+        self._take_constants()
+        order = iter([position for position in self.order if not outputs[position]])
         if self.remembers:
             self._run_remembering(order, parameters)
         if self.passes and not parameters and not wiring.cyclic:
@@ -117,6 +120,44 @@ class Walk:
         for position in order:
             outputs[position] = self._infer_at(position, None, parameters)
         result.doubtful = self.looser.union(self.contradicted)
+
+    def _take_constants(self) -> None:
+        """Infers constants that differ in nothing but where their bytes lie, all at once.
+
+        Those are left to `infer` of which anything is to be reported.
+        """
+        memory, needed, outputs = self.engine.layers, self.needed, self.result.outputs
+        if not self._declared.constants:
+            return
+        layers = self.result.body.layers
+        heads, dims = self._ports or (heads_of(layers), dims_of(layers))
+        lasting = len(self._declared.constants) < _MANY_CONSTANTS
+        for declaration, items, offsets, positions in self._declared.constants:
+            if lasting and len(positions) == 1 and positions[0] not in needed:
+                continue  # remembered as any other layer is
+            alike = memory.alike_constants(declaration, lasting=lasting)
+            if alike is None:
+                continue
+            declared, precisions = alike.declared, alike.precisions
+            places: list[int] = []
+            valued: list[int] = []
+            for position, offset in zip(positions, offsets, strict=True):
+                if (
+                    dims[position] != declared
+                    or heads[position].output_precisions != precisions
+                    or outputs[position]
+                ):
+                    continue
+                if position in needed:
+                    if is_place(offset):
+                        valued.append(position)
+                        places.append(int(offset))
+                else:
+                    outputs[position] = alike.without_value
+            if valued:
+                known = memory.valued(alike, items, places)
+                for position, tensors in zip(valued, known, strict=True):
+                    outputs[position] = tensors
 
     def _run_remembering(
         self, order: Iterator[int], parameters: Mapping[str, PartialShape | Tensor]
@@ -131,18 +172,14 @@ class Walk:
         layers, kinds = result.body.layers, self._kinds(parameters)
         heads, dims = self._ports or (heads_of(layers), dims_of(layers))
         result.heads = heads
-        alike, constants = ALIKE.entries, self.engine.layers.alike_constants
+        alike = ALIKE.entries
         for position in order:
             row, kind = sources[position], kinds[position]
             known: Alike | None = None
             key: Kind | None = None
             try:
                 if not row:
-                    if kind > 0:
-                        known = alike.get(key := (kind,))
-                    else:
-                        key = kind, layers[position].items[_PLACE]
-                        known = constants.get(key) or self._constant(key, position)
+                    known = alike.get(key := (kind,))
                 elif len(row) == 2:
                     (first, port), (second, its_port) = row  # type: ignore[misc]
                     key = kind, id(outputs[first][port]), id(outputs[second][its_port])
@@ -339,38 +376,6 @@ class Walk:
         if self._remembered == self._many_kinds > len(result.inputs) // 2:
             self.remembers = self.engine.layers.remembers = False
         return tensors
-
-    def _constant(self, kind: Kind, position: int) -> Alike | None:
-        """What is known of a Const with its value, where one that differs in nothing but its value
-        has been seen; else None, the next one's being seen with this one."""
-        memory = self.engine.layers
-        raw, like = memory.constant_at(*kind)
-        if like is not None:
-            memory.alike_constants[kind] = like
-            return like
-        layer, declaration = self.result.body.layers[position], self.declarations[position]
-        if isinstance(declaration, UnknownOperation) or not declaration[0].reads_weights:
-            return None
-        without_value = (id(declaration),)
-        known = ALIKE.entries.get(without_value)
-        if known is None:
-            before = len(self.result.observations)
-            self._first(without_value, position, (), False)
-            known = ALIKE.entries.get(without_value)
-            if known is None:
-                del self.result.observations[before:]
-        heads = layer.port_heads
-        if known is None or len(known[3].output_ids) != len(heads.output_ids):
-            return None
-        tensor = memory.constant(layer, known[2][0])
-        differing = mismatches(layer, (tensor,))
-        more = More(NO_DEMANDS, tuple(differing)) if differing else None
-        valued = *known[:2], (tensor,), heads, layer.port_dims, more
-        if tensor.value is None:
-            self.result.believed.add(position)
-        else:
-            memory.keep_constant(kind, raw, layer, valued)
-        return valued
 
     def _feed(
         self, position: int, inputs: tuple[Tensor, ...], fed: PartialShape | Tensor

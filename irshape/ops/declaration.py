@@ -101,6 +101,17 @@ class Attribute:
         self.default = default
         self.required = required
         self.name = name or ""
+        self._read: dict[str, Any] = {}
+        """The values of texts that have been read."""
+
+    def read(self, text: str) -> Any:
+        """The value that a text stands for. Raises `Malformed`."""
+        value = self._read.get(text, self)
+        if value is self:
+            value = self.kind.read(text)
+            if len(text) < _SHORT_TEXT and len(self._read) < _MOST_TEXTS:
+                self._read[text] = value
+        return value
 
     @property
     def refused_when_absent(self) -> bool:
@@ -111,6 +122,10 @@ class Attribute:
         """The values that it takes, in words."""
         limits = "" if self.within is None else f", {self.within}"
         return self.kind.describe() + limits
+
+
+_SHORT_TEXT = 64
+_MOST_TEXTS = 256
 
 
 def attribute(
@@ -299,7 +314,7 @@ class Operation:
                 for (python, known), written in zip(
                     cls.attributes.items(), items[1::2], strict=True
                 ):
-                    setattr(result, python, known.kind.read(written))
+                    setattr(result, python, known.read(written))
             except Malformed:
                 pass
             else:
@@ -316,7 +331,7 @@ class Operation:
                     faults.append(_missing(declared))
             else:
                 try:
-                    value = declared.kind.read(text)
+                    value = declared.read(text)
                 except Malformed as malformed:
                     if malformed.value is THE_DEFAULT:
                         malformed.value = not declared.refused_when_absent and declared.default

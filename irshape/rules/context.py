@@ -227,7 +227,7 @@ class Context:
             layers = result.body.layers
             if any(layers[position].type == "Const" for position in result.believed):
                 return None
-            for declaration, items, offsets in result.constants:
+            for declaration, items, offsets, _ in result.constants:
                 known = _size_and_unit(declaration, items)
                 if known is None or max(map(len, offsets)) > _DIGITS:
                     return None

@@ -458,11 +458,13 @@ class Search:
     def of_the_edge(
         self, scene: Scene, candidate: Candidate, base: Counter[Key], explained: list[Finding]
     ) -> list[Finding]:
-        """What is found at the edges that a change gives other ends, at layers that no part shows.
+        """What is found at the edges that a change gives other ends, or that it removes, at layers
+        that no part shows.
 
         Of the new ends nothing is found: that would be new.
         """
-        starts = {edge.offset for e in candidate.edits if (edge := scene.edge_at(e.start))}
+        places = *(edit.start for edit in candidate.edits), candidate.offset
+        starts = {edge.offset for place in places if (edge := scene.edge_at(place)) is not None}
         told = set(map(id, explained))
         return [
             other

@@ -104,6 +104,30 @@ SLIPS = {
         code="IR110",
         says="",
     ),
+    "an edge between layers that are gone": Slip(
+        put(
+            "(?=\t</edges>)",
+            '\t\t<edge from-layer="900" from-port="1" to-layer="901" to-port="0" />\n',
+        ),
+        code="IR110",
+        says="comes from layer 900",
+    ),
+    "an edge to a layer that is gone": Slip(
+        put(
+            "(?=\t</edges>)",
+            '\t\t<edge from-layer="24" from-port="2" to-layer="901" to-port="0" />\n',
+        ),
+        code="IR110",
+        says="leads to layer 901",
+    ),
+    "an edge from a layer that is gone": Slip(
+        put(
+            "(?=\t</edges>)",
+            '\t\t<edge from-layer="900" from-port="1" to-layer="24" to-port="0" />\n',
+        ),
+        code="IR112",
+        says="input port 0",
+    ),
     "all edges into a layer": Slip(
         renamed(r'(to-layer=)"(\d+)"', {"24": "35"}),
         code="IR113",

@@ -241,8 +241,10 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
         yield from _written_anew(scene, edge, finding)
     if target is None:
         yield from _to_elsewhere(scene, edge, finding.message)
-        if edge.to_layer not in scene.by_id and source is not None:
-            yield from _lost_result(scene, edge, finding, source)
+        if edge.to_layer not in scene.by_id:
+            yield from _left_over(scene, edge, source)
+            if source is not None:
+                yield from _lost_result(scene, edge, finding, source)
 
 
 def _written_anew(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:
@@ -264,6 +266,30 @@ def _written_anew(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candid
                 *((edit,), ends, finding.message, start, consumer, (at,), (other,)),
                 cost=cost + other_end,
             )
+
+
+def _left_over(scene: Scene, edge: Edge, source: tuple[int, Port] | None) -> Iterator[Candidate]:
+    """An edge to a layer that is gone; a layer of its id is lost where the others have such ids.
+
+    Where an input is not fed, the edge leads astray; where another body has the layer, it stands in
+    the wrong one.
+    """
+    every_layer = scene.context.every_layer
+    astray = bool(scene.unfed) or any(each.id == edge.to_layer for each in every_layer)
+    if astray or not is_number(edge.to_layer):
+        return
+    of_the_others = int(edge.to_layer) <= scene.last_id + 1
+    known = edge.from_layer in scene.by_id
+    cause = f"layer {edge.to_layer}, to which the edge leads, does not exist"
+    yield Candidate(
+        without_element(scene.source, edge.offset),
+        "the edge is removed",
+        cause if known else f"neither layer {edge.from_layer} nor layer {edge.to_layer} exists",
+        edge.offset,
+        None if source is None else scene.layers[source[0]],
+        () if source is None else (source[0],),
+        cost=1.6 if source is not None and of_the_others else 1.0,
+    )
 
 
 def _lost_result(

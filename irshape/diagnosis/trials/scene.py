@@ -138,6 +138,11 @@ class Scene:
         return sorted(missing, key=lambda text: (len(text), text))
 
     @cached_property
+    def last_id(self) -> int:
+        """The highest id of a layer; -1 where no layer has one."""
+        return max((int(number) for number in self.by_id if is_number(number)), default=-1)
+
+    @cached_property
     def suspect_ids(self) -> list[int]:
         """The positions of the layers whose id others have too, that no edge names, or that is no
         id."""

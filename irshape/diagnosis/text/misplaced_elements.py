@@ -55,8 +55,8 @@ PIECES = 4
 """How many pieces that stand there twice are tried."""
 DISPLACED = 8
 """In how many ways lines are put elsewhere."""
-MAX_TRIED = 6
-"""How often the file is checked again as a whole."""
+MAX_TRIED = 2
+"""How often the file is checked again as a whole: that takes most of what it takes to validate."""
 MOST_TEXTS = 20_000
 """With more texts between elements than this, the file is something else."""
 MAX_COMMENTS = 16
@@ -69,11 +69,12 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     places = [finding.offset for finding in graver if finding.rule in _MISPLACED]
     repeated = [finding.offset for finding in graver if finding.rule == REPEATED_ELEMENT]
     doubled = [finding.offset for finding in graver if finding.rule in _DOUBLED]
-    pieces = [
-        islice(in_repeated_pieces(rereading.structure, doubled[:2], of_lines=each), PIECES)
+    kinds = (
+        in_repeated_pieces(rereading.structure, doubled[:2], of_lines=each)
         for each in (True, False)
         if len(doubled) > 1 or repeated
-    ]
+    )
+    pieces = (islice(_with_any(doubled, kind), PIECES) for kind in kinds)
     cause = _explaining(rereading, graver, chain.from_iterable(pieces), work)
     if cause is not None and len(cause.explained) == len(graver):
         return cause
@@ -85,11 +86,19 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
         _hidden(data),
     )
     of_bodies = in_the_wrong_body(context, graver)
-    for slips in (in_text, _in_another_body(context, graver), of_bodies):
+    for slips in (in_text, of_bodies, _in_another_body(context, graver)):
         cause = _explaining(rereading, graver, slips, work)
         if cause is not None:
             return cause
     return None
+
+
+def _with_any(places: Sequence[int], pieces: Iterable[Slip]) -> Iterator[Slip]:
+    """Those of some pieces that stand there twice in which, the first or the second, a place is."""
+    for slip in pieces:
+        start, end = min(slip.edits).start, max(edit.end for edit in slip.edits)
+        if any(2 * start - end <= place <= end for place in places):
+            yield slip
 
 
 def _explaining(
@@ -98,12 +107,11 @@ def _explaining(
     """The slip after which least is wrong, and nothing else; few are tried."""
     before, left_before = _keys(graver), work.left
     best: tuple[Slip, tuple[Finding, ...]] | None = None
-    tried = 0
-    for slip in slips:
+    for slip in slips if rereading.tried < MAX_TRIED else ():
         checked = rereading.context_with(slip.edits) if rereading.is_sound(slip.edits) else None
         if checked is None:
             continue
-        tried += 1
+        rereading.tried += 1
         work.count(work.whole / 2)
         left = _left(checked, before)
         if left is not None:
@@ -111,7 +119,7 @@ def _explaining(
             explained = tuple(finding for finding in graver if take(gone, _key(finding)))
             if explained and (best is None or len(explained) > len(best[1])):
                 best = slip, explained
-        if tried == MAX_TRIED or (best is not None and len(best[1]) == len(graver)):
+        if rereading.tried == MAX_TRIED or (best is not None and len(best[1]) == len(graver)):
             break
     if best is None:
         return None

@@ -54,6 +54,8 @@ class Rereading:
         self.context = context
         self.model = context.model
         self.data = context.model.source.data
+        self.tried = 0
+        """How many texts were checked as a whole."""
 
     def is_sound(self, edits: Sequence[Edit]) -> bool:
         """Whether every known element of the text with some edits stands where it belongs."""

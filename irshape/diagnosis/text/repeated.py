@@ -30,8 +30,8 @@ def in_repeated_pieces(
     text = structure.text
     every = (
         each
-        for place in dict.fromkeys(places)
-        for each in _pieces(text, place, of_lines=of_lines)
+        for begin, stop in _stretches(places)
+        for each in _pieces(text, begin, stop, of_lines=of_lines)
         if _is_lines(text, each[0], each[1]) == of_lines
     )
     pieces = list(dict.fromkeys(islice(every, MOST)))
@@ -50,11 +50,24 @@ def in_repeated_pieces(
             yield Slip(tuple(sorted(edits)), change, cause, start, doubtful=True)
 
 
-def _pieces(text: bytes, place: int, *, of_lines: bool) -> Iterator[tuple[int, int, int]]:
+def _stretches(places: Iterable[int]) -> list[tuple[int, int]]:
+    """What is around some places, each part of a text once."""
+    stretches: list[tuple[int, int]] = []
+    for place in sorted(places):
+        begin, stop = max(0, place - BEFORE), place + BEHIND
+        if stretches and begin <= stretches[-1][1]:
+            begin = stretches.pop()[0]
+        stretches.append((begin, stop))
+    return stretches
+
+
+def _pieces(
+    text: bytes, begin: int, stop: int, *, of_lines: bool
+) -> Iterator[tuple[int, int, int]]:
     """The second pieces, of whole lines where that is possible; and where, without one of them,
     the text is another."""
     seen: dict[int, int] = {}
-    begin, stop = max(0, place - BEFORE), min(len(text), place + BEHIND) - PROBE
+    stop = min(len(text), stop) - PROBE
     probes = _lines(text, begin, stop) if of_lines else _everywhere(text, begin, stop)
     for at, low, probe in probes:
         first = at

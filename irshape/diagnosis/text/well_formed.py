@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from xml.parsers import expat
 
 from ...faults import Fault
@@ -130,9 +130,9 @@ def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[
     stopped: where a parser stops. structure: each element has to be where it belongs, too.
     """
     elements = Structure(source.data)
-    tried = _of_structure(elements, stopped) if structure else _of_text(elements, stopped)
-    stops = len(source.data) if structure else stopped
     fallback: list[Slip] = []
+    tried = _of_structure(elements, stopped) if structure else _of_text(elements, stopped, fallback)
+    stops = len(source.data) if structure else stopped
     for kind, has_rivals in tried:
         chosen: list[Slip] = []
         for candidate in kind:
@@ -149,7 +149,7 @@ def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[
                 candidate.edits, after
             ):
                 if not in_order:
-                    fallback = [candidate]
+                    fallback.append(candidate)
                 elif not any(_gives_the_same(source.data, candidate, each) for each in chosen):
                     chosen.append(candidate)
             if chosen and (len(chosen) == MOST_RIVALS or not has_rivals):
@@ -184,8 +184,8 @@ def _of_structure(elements: Structure, stopped: int) -> Iterator[_Kind]:
     yield elements.slips(), False
 
 
-def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
-    """What may be meant in a text that is not."""
+def _of_text(elements: Structure, stopped: int, fallback: Sequence[Slip]) -> Iterator[_Kind]:
+    """What may be meant in a text that is not. fallback: what is known by then, if need be."""
     text = elements.text
     place = text.rfind(b"\n", 0, stopped) + 1
     near = max(place, elements.before_as_seen(stopped)[0]), stopped + FAR
@@ -203,7 +203,8 @@ def _of_text(elements: Structure, stopped: int) -> Iterator[_Kind]:
     yield in_repeated_pieces(elements, places, of_lines=False), False
     yield from ((kind, True) for kind in in_displaced_lines(elements, places))
     yield half_a_tag(text, text.rfind(b"<", 0, places[0])), False
-    yield from ((kind, True) for kind in in_cut_pieces(elements, places))
+    if not fallback:
+        yield from ((kind, True) for kind in in_cut_pieces(elements, places))
 
 
 def is_well_formed(text: bytes) -> bool:

@@ -193,9 +193,10 @@ def other_weights(
         findings
     ):
         return None
-    alone = single(context, findings, len(explained))
-    if alone is not None:
-        return alone
+    if len(findings) > FEW or len(explained) < len(findings):
+        alone = single(context, findings, len(explained))
+        if alone is not None:
+            return alone
     if Scene(context, context.results[context.model.net]).narrowed:
         return None  # an input has other sizes than its port
     if any(f.rule in BETWEEN_PORTS or f.rule.code.startswith("IR11") for f in findings):

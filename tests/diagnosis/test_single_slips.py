@@ -436,6 +436,11 @@ SLIPS = {
         says="stands before what it follows",
         model="encoder",
     ),
+    "the end tags of an element and of those around it lost": Slip(
+        put(r'(name="conv2".*?)\s*</port>\s*</output>\s*</layer>', r"\1"),
+        code="IR001",
+        says="are lost",
+    ),
     "a line twice": Slip(
         put(r'(name="conv2".*?)(<output>\s*)', r"\1\2\2"), code="IR001", says="is there twice"
     ),

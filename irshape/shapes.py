@@ -305,13 +305,15 @@ _FEW_AXES: Final = 16
 class PartialShape:
     """The shape of a tensor: a dimension for each axis; `dims` is None for a dynamic rank."""
 
-    __slots__ = ("_size", "declared", "dims", "rank")
+    __slots__ = ("_size", "declared", "dims", "rank", "sizes")
 
     dims: tuple[Dimension, ...] | None
     declared: tuple[int, ...]
     """The sizes by which a port declares the shape: -1 for a dynamic one, none for a rank."""
     rank: int | None
     """The number of dimensions, None where it is dynamic."""
+    sizes: tuple[int | Dimension, ...]
+    """The dimensions, those of one size as numbers; not of a dynamic rank."""
     _size: Dimension
 
     def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
@@ -330,11 +332,18 @@ class PartialShape:
     if not TYPE_CHECKING:  # which would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """The dimensions of a shape of sizes, which are made when they are asked for."""
-            if name != "dims":
-                raise AttributeError(name)
-            dims = self.dims = tuple(map(_SIZES.__getitem__, self.declared))
-            return dims
+            """What is made when it is asked for."""
+            if name == "dims":
+                self.dims = tuple(map(_SIZES.__getitem__, self.declared))
+                return self.dims
+            if name == "sizes" and self.rank is not None:
+                self.sizes = self.declared
+                if -1 in self.declared:
+                    self.sizes = tuple(
+                        [dim if dim.low != dim.high else dim.low for dim in self.dims]
+                    )
+                return self.sizes
+            raise AttributeError(name)
 
     @staticmethod
     def parse(text: str) -> PartialShape:
@@ -359,12 +368,18 @@ class PartialShape:
         return PartialShape.parse(shape) if isinstance(shape, str) else PartialShape(shape)
 
     @staticmethod
-    def of_sizes(sizes: tuple[int, ...]) -> PartialShape:
-        """The shape of these sizes, -1 for a dynamic one; equal ones are kept once."""
+    def of_sizes(sizes: tuple[int | Dimension, ...]) -> PartialShape:
+        """The shape of these sizes; equal ones are kept once.
+
+        One with dimensions among them is not: that two are one and the same tells something.
+        """
+        for size in sizes:
+            if size.__class__ is not int:
+                return PartialShape(list(map(Dimension.of, sizes)))
         shape = _SHAPES.get(sizes)
         if shape is None:
             shape = PartialShape.__new__(PartialShape)
-            shape.declared = sizes
+            shape.declared = shape.sizes = sizes  # type: ignore[assignment]  # all are numbers
             shape.rank = len(sizes)
             if len(sizes) <= _FEW_AXES:
                 if len(_SHAPES) == _MOST_SHAPES:
@@ -537,7 +552,7 @@ class PartialShape:
 ShapeLike = Union[PartialShape, str, Iterable[DimensionLike], None]
 """What stands for a shape: a text such as `[1,?,3..]`, its dimensions, or None for any rank."""
 
-_SHAPES: Final[dict[tuple[int, ...], PartialShape]] = {}
+_SHAPES: Final[dict[tuple[int | Dimension, ...], PartialShape]] = {}
 _MOST_SHAPES: Final = 4096
 DYNAMIC_SHAPE: Final = PartialShape(None)
 SCALAR: Final = PartialShape(())

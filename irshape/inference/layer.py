@@ -171,6 +171,10 @@ class LayerEngine:
     def _infer(
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
+        if operation.infer_usual is not None and _are_usual(inputs, dynamic=self.lasting):
+            usual = self._infer_usual(operation, inputs, with_values)
+            if usual is not None:
+                return usual
         demands: list[Demand] = []
         before = NOTED.set(demands)  # `with NotedDemands()` takes as long as a simple layer
         faults: tuple[Fault, ...] = ()
@@ -194,6 +198,25 @@ class LayerEngine:
             NOTED.reset(before)
         if faults or demands:
             return LayerResult(outputs, faults, demands=frozenset(demands))
+        return LayerResult(outputs)
+
+    def _infer_usual(
+        self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
+    ) -> LayerResult | None:
+        """The same by `Operation.infer_usual`; None where that leaves it to `infer`."""
+        assert operation.infer_usual is not None
+        try:
+            operands = check_inputs(operation, inputs)
+            inferred = operation.infer_usual(*operands)
+            if inferred is None:
+                return None
+            outputs = inferred if isinstance(inferred, tuple) else (inferred,)
+            if with_values:
+                outputs = _with_values(operation, operands, outputs)
+        except Violation as violation:
+            return LayerResult(violation.fault)
+        except Exception as error:
+            return LayerResult(internal_error(operation, error))
         return LayerResult(outputs)
 
     def alike_constants(self, declaration: Declaration, *, lasting: bool) -> Constants | None:
@@ -282,6 +305,22 @@ class LayerEngine:
 
 _FEW_VALUES = 256
 """Where constants have more values than this, those are hardly those of another model."""
+
+
+def _are_usual(tensors: tuple[Tensor, ...], *, dynamic: bool) -> bool:
+    """Whether ranks are known, and nothing in terms of named sizes. dynamic: whether dynamic
+    dimensions are but intervals."""
+    for tensor in tensors:
+        shape, value = tensor.shape, tensor.value
+        if (
+            shape.rank is None
+            or (not dynamic and -1 in shape.declared)
+            or (value is not None and value.expressions is not None)
+        ):
+            return False
+    return True
+
+
 Unpack = Callable[[bytes], Union[tuple[Number, ...], None]]
 _WRITTEN = ("element_type", "shape", "offset", "size")
 """The attributes of a constant as writers have them."""
@@ -313,15 +352,14 @@ def _with_values(
         values = inferred if isinstance(inferred, tuple) else (inferred,)
     return tuple(
         [
-            output.with_value(value) if value is not None and _fits(value, output) else output
+            Tensor(output.element_type, output.shape, value)
+            if value is not None
+            and (sizes := output.shape.static) is not None
+            and len(value.lower) == prod(sizes)
+            else output
             for output, value in zip(outputs, values, strict=True)
         ]
     )
-
-
-def _fits(value: Value, output: Tensor) -> bool:
-    shape = output.shape.static
-    return shape is not None and len(value.lower) == prod(shape)
 
 
 def plugin_of(operation: type[Operation]) -> str | None:

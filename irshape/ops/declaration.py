@@ -215,8 +215,9 @@ class Operation:
     """Inputs that a Const itself must feed."""
     valued: ClassVar[tuple[tuple[int, Operand], ...]] = ()
     """The operands whose value inference looks at, with their positions."""
-    type_groups: ClassVar[tuple[str | None, ...]] = ()
-    """For each operand, the one whose element type it shares; None where it shares none."""
+    expected: ClassVar[tuple[tuple[frozenset[ElementType], frozenset[int], str | None], ...]] = ()
+    """For each operand the element types and the ranks that it takes whatever the value is, and the
+    operand whose element type it shares, if any; not declared."""
     shaped: ClassVar[bool] = False
     """Whether operands declare more of their shapes than the rank."""
     narrowed: ClassVar[bool] = False
@@ -262,8 +263,12 @@ class Operation:
         cls.most = maxsize if variadic else len(cls.operands)
         cls.has_bodies = bool(cls.bodies)
         models = {declared.like for declared in cls.operands}
-        cls.type_groups = tuple(
-            declared.like or (declared.name if declared.name in models else None)
+        cls.expected = tuple(
+            (
+                declared.unquestioned,
+                declared.usual_ranks,
+                declared.like or (declared.name if declared.name in models else None),
+            )
             for declared in cls.operands
         )
         cls.shaped = any(declared.axes or declared.single for declared in cls.operands)
@@ -385,6 +390,13 @@ class Operation:
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
         """Whether every evaluation runs a body, whatever the data. `view.run` is not called."""
         return False
+
+    infer_usual: Callable[..., Tensor | tuple[Tensor, ...] | None] | None = None
+    """`infer_usual(*inputs)`: what `infer` gives, in fewer steps, of inputs whose ranks are known;
+    None for what is left to `infer`. It computes with sizes that are known, and hands on dynamic
+    dimensions as they are. Neither `infer` nor `check` has anything to report where it gives
+    something, nor is anything demanded of a dynamic dimension.
+    """
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
     """`infer_value(*inputs, outputs=…)`: bounds of the outputs' values from those of the inputs;
@@ -513,16 +525,41 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     operands = operation.operands
     if not operands and not inputs and not operation.limited:
         return inputs
-    groups, last = operation.type_groups, len(operands) - 1
+    count, expected = len(inputs), operation.expected
+    if count != len(expected):
+        if not operation.fewest <= count <= operation.most:
+            check_count(operation.type_name(), operands, count)
+        expected += expected[-1:] * (count - len(expected))
     shared: dict[str, ElementType] = {}
-    if not operation.fewest <= len(inputs) <= operation.most:
-        check_count(operation.type_name(), operands, len(inputs))
+    for tensor, (unquestioned, usual_ranks, group) in zip(inputs, expected, strict=False):
+        element_type = tensor.element_type
+        if (
+            element_type not in unquestioned
+            or tensor.rank not in usual_ranks
+            or (group is not None and shared.setdefault(group, element_type) is not element_type)
+        ):
+            _check_each(operation, inputs)
+            break
+    if operation.shaped:
+        check_shapes(operands, inputs)
+    if operation.limited:
+        for name, within in operation.limited.items():
+            value = getattr(operation, name)
+            if value is not None and value not in within:
+                raise _outside(operation.attributes[name], value)
+    absent = len(operands) - len(inputs) - (operation.most == maxsize)
+    return inputs + (None,) * absent if absent > 0 else inputs
+
+
+def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
+    """Raises `Violation` for an input whose element type or rank its operand does not take."""
+    operands = operation.operands
+    shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
-        place = index if index < last else last
+        place = min(index, len(operands) - 1)
         declared, element_type = operands[place], tensor.element_type
-        if element_type not in declared.unquestioned or tensor.rank not in declared.usual_ranks:
-            check_operand(declared, index, tensor)
-        group = groups[place]
+        check_operand(declared, index, tensor)
+        group = operation.expected[place][2]
         if group is None or element_type is DYNAMIC_TYPE:
             continue
         other = shared.setdefault(group, element_type)
@@ -536,15 +573,6 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
                 rule=INPUT_ELEMENT_TYPE,
                 help="insert a Convert",
             )
-    if operation.shaped:
-        check_shapes(operands, inputs)
-    if operation.limited:
-        for name, within in operation.limited.items():
-            value = getattr(operation, name)
-            if value is not None and value not in within:
-                raise _outside(operation.attributes[name], value)
-    absent = len(operands) - len(inputs) - (operation.most == maxsize)
-    return inputs + (None,) * absent if absent > 0 else inputs
 
 
 def _outside(declared: Attribute, value: Number) -> Violation:

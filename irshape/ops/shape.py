@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 
 from ..element_types import ElementType
 from ..faults import Fault, Violation, fault, require
@@ -25,19 +26,21 @@ class ShapeOf(Operation):
     output_type: ElementType = ElementType.of("i64")
 
     def infer(self, data: Tensor) -> Tensor:
-        return Tensor(self.output_type, (DYNAMIC if data.rank is None else data.rank,))
+        rank = DYNAMIC if data.rank is None else data.rank
+        return Tensor(self.output_type, PartialShape.of_sizes((rank,)))
 
     def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         if data.rank is None:
             return None
         limit = INT32_MAX if self.output_type.bits == 32 else UNBOUNDED
         sizes = data.shape.static
-        if sizes is not None and all(size < limit for size in sizes):
+        if sizes is not None and max(sizes, default=0) < limit:
             return Value(sizes)
+        dims = data.shape[:]
         return Value(
-            (dim.low if dim.low < limit else 0 for dim in data.shape),
-            (dim.high if dim.high < limit else UNBOUNDED for dim in data.shape),
-            expressions_of(data.shape),
+            [dim.low if dim.low < limit else 0 for dim in dims],
+            [dim.high if dim.high < limit else UNBOUNDED for dim in dims],
+            expressions_of(dims),
         )
 
     def evaluate(self, data: Array) -> Array:
@@ -85,9 +88,6 @@ class Reshape(Reinterpretation):
     def infer(self, data: Tensor, pattern: Tensor) -> Tensor:
         if pattern.value is None:
             return Tensor(data.element_type, of_length(pattern))
-        sizes = self.agreeing(data, pattern)
-        if sizes is not None:
-            return Tensor(data.element_type, PartialShape.of_sizes(sizes))
         wanted, minus_one = _pattern_dimensions(pattern)
         dims: list[Dimension] = []
         ours, theirs = (
@@ -141,19 +141,32 @@ class Reshape(Reinterpretation):
             total.whole.merge(known.whole)
         return Tensor(data.element_type, result)
 
-    def agreeing(self, data: Tensor, pattern: Tensor) -> tuple[int, ...] | None:
-        """The sizes of the result where all sizes are known and agree, as nearly always."""
-        there, sizes = data.shape.static, pattern.known
-        if there is None or not sizes or pattern.known_by_name:
+    def infer_usual(self, data: Tensor, pattern: Tensor) -> Tensor | None:
+        there, wanted = data.shape.sizes, pattern.known
+        if not wanted or min(wanted) < -1 or 0 in data.shape.declared:
             return None
-        if self.special_zero and 0 in sizes:
-            copied = [size or its for size, its in zip(sizes, there, strict=False)]
-            sizes = (*copied, *sizes[len(there) :])
-        total, taken = product(there), product(sizes)
-        if taken < 0 and sizes.count(-1) == 1 and not total % taken:
-            sizes = tuple([total // -taken if size == -1 else size for size in sizes])
-            taken = total
-        return sizes if taken == total and min(sizes) > 0 else None
+        sizes: list[int | Dimension] = [*wanted]
+        left = [*there]
+        if 0 in wanted:
+            if not self.special_zero or 0 in wanted[len(there) :]:
+                return None
+            for index, size in enumerate(wanted):
+                if not size:
+                    sizes[index], left[index] = there[index], 1
+        taken, total = prod([size for size in wanted if size]), 1
+        for its in left:
+            if not isinstance(its, int):
+                return None
+            total *= its
+        if -1 in wanted:
+            if wanted.count(-1) > 1 or total % taken:
+                return None
+            sizes[wanted.index(-1)] = total // -taken
+        elif taken != total:
+            return None
+        if total >= UNBOUNDED:
+            return None
+        return Tensor(data.element_type, PartialShape.of_sizes(tuple(sizes)))
 
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
@@ -195,8 +208,6 @@ class Reshape(Reinterpretation):
     def check(self, data: Tensor, pattern: Tensor) -> Iterator[Fault]:
         sizes, wanted = data.shape.static, pattern.known
         if sizes is None or (wanted is not None and 0 not in wanted):  # `infer` has compared
-            return
-        if self.agreeing(data, pattern) is not None:
             return
         result = self.infer(data, pattern).shape.static
         if result is not None and product(sizes) not in (0, product(result)):

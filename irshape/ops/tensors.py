@@ -4,7 +4,7 @@ ones, bounds of its value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..element_types import DYNAMIC_TYPE, ElementType
@@ -106,7 +106,8 @@ class Value:
     def joined(values: Iterable[Value]) -> Value:
         """The elements of several values, one after the other."""
         parts = list(values)
-        lower, upper = (n for p in parts for n in p.lower), (n for p in parts for n in p.upper)
+        lower = [number for part in parts for number in part.lower]
+        upper = [number for part in parts for number in part.upper]
         if all(part.expressions is None for part in parts):
             return Value(lower, upper)
         none: Expressions = (None,)
@@ -135,9 +136,9 @@ class Value:
         return f"Value[{', '.join(f'{a}..{b}' if a != b else str(a) for a, b in bounds)}]"
 
 
-def expressions_of(dims: Iterable[Dimension]) -> Expressions | None:
+def expressions_of(dims: Sequence[Dimension]) -> Expressions | None:
     """What sizes are in terms of named ones; None where no size is known so."""
-    expressions = tuple(dim.expression if dim.symbolic else None for dim in dims)
+    expressions = tuple([dim.expression if dim.symbolic else None for dim in dims])
     return expressions if any(expressions) else None
 
 

@@ -241,7 +241,9 @@ class HugeTensor(Rule):
             shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
             for shape in shapes.values():
                 sizes = shape.declared
-                if prod(sizes) >= HUGE or (-1 in sizes and shape.least_size >= HUGE):
+                if -1 in sizes:
+                    sizes = tuple([dim.low for dim in shape.dims or ()])
+                if prod(sizes) >= HUGE:
                     yield from cls._in_body(result)
                     break
 

@@ -213,7 +213,7 @@ class _Sizes(dict[str, tuple[int, ...]]):
         return sizes
 
 
-_MOST_SIZES = 4096
+_MOST_SIZES = 1 << 14
 _sizes = _Sizes()
 
 

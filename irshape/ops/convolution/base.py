@@ -142,9 +142,6 @@ class Sliding(Operation):
         if self.auto_pad in SAME:
             return [divided_up(size, stride) for size, stride in zip(sizes, strides, strict=True)]
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
-        steps = self._steps(data.declared[-axes:], filters.declared[-axes:])
-        if steps is not None:
-            return list(map(Dimension.of, steps))
         dims = []
         for axis, (size, extent, stride, dilation, begin, end) in enumerate(
             zip(sizes, kernel, strides, self.gaps(axes), *self.pads(axes), strict=True)
@@ -164,21 +161,27 @@ class Sliding(Operation):
             dims.append(divided_down(room.at_least(span) - span, stride) + 1)
         return dims
 
-    def _steps(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> list[int] | None:
-        """The sizes of the result where all sizes are known and the filter fits, as it mostly
-        does."""
-        axes = len(kernel)
-        if axes != len(sizes) or -1 in sizes or min(kernel, default=0) < 1:
+    def usual_steps(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> list[int] | None:
+        """The spatial sizes of the result of a forward convolution, as it mostly is: the padding is
+        given, and the filter fits; else None."""
+        strides, dilations = self.strides, self.dilations
+        begins, ends = self.pads_begin, self.pads_end
+        axes = len(sizes)
+        if (
+            self.auto_pad != "explicit"
+            or not (strides and dilations and begins and ends)
+            or not len(strides) == len(dilations) == len(begins) == len(ends) == len(kernel) == axes
+            or min(*kernel, *strides, *dilations) < 1
+            or min(*begins, *ends) < 0
+        ):
             return None
-        begins, ends = self.pads(axes)
         steps = [
-            (size + begin + end - (extent - 1) * dilation - 1) // stride + 1 if stride > 0 else 0
+            (size + begin + end - (extent - 1) * dilation - 1) // stride + 1
             for size, extent, stride, dilation, begin, end in zip(
-                sizes, kernel, self.steps(axes), self.gaps(axes), begins, ends, strict=True
+                sizes, kernel, strides, dilations, begins, ends, strict=True
             )
         ]
-        usual = min(steps) > 0 and min(*begins, *ends, *self.gaps(axes)) >= 0
-        return steps if usual and max(steps) < UNBOUNDED else None
+        return steps if min(steps) > 0 and max(steps) < UNBOUNDED else None
 
 
 def window_size(filters: PartialShape, lead: int) -> Dimension:

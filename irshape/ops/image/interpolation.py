@@ -226,6 +226,29 @@ class InterpolateAttributes(Operation):
         require_axes(along, image)
         return Tensor(image.element_type, resized(image, along, given, name, self.pads(image.rank)))
 
+    def usual(self, image: Tensor, given: Tensor, axes: Tensor | None) -> Tensor | None:
+        """The same where sizes are given, one for each axis, and no padding."""
+        sizes, target = list(image.shape.sizes), given.known
+        along = range(len(sizes)) if axes is None else axes.known
+        if (
+            self.by_scales
+            or given.element_type not in SIZE_TYPES
+            or given.rank != 1
+            or (axes is not None and axes.element_type.is_dynamic)
+            or target is None
+            or along is None
+            or len(along) != len(target)
+            or len({*along}) < len(target)
+            or not 0 <= min(along, default=0) <= max(along, default=0) < len(sizes)
+            or not 0 <= min(target, default=0) <= max(target, default=0) < UNBOUNDED
+            or any(self.pads_begin)
+            or any(self.pads_end)
+        ):
+            return None
+        for axis, size in zip(along, target, strict=True):
+            sizes[axis] = size
+        return Tensor(image.element_type, PartialShape.of_sizes(tuple(sizes)))
+
     def resample(self, image: Array, given: Array, axes: Array | None) -> Array:
         along = list(range(image.ndim)) if axes is None else [int(axis) for axis in axes]
         padded = image
@@ -344,6 +367,11 @@ class Interpolate_4(InterpolateAttributes):
             )
         return self.resized(image, given, name, axes)
 
+    def infer_usual(
+        self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None
+    ) -> Tensor | None:
+        return None if scales.element_type.is_dynamic else self.usual(image, sizes, axes)
+
     def check(
         self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None
     ) -> Iterator[Fault]:
@@ -382,6 +410,11 @@ class Interpolate_11(InterpolateAttributes):
                 rule=INPUT_ELEMENT_TYPE,
             )
         return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
+
+    def infer_usual(
+        self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None
+    ) -> Tensor | None:
+        return self.usual(image, scales_or_sizes, axes)
 
     def check(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Iterator[Fault]:
         return doubtful_values(default_axes(image, axes), scales_or_sizes, "scales_or_sizes")

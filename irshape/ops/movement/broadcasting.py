@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import INT, Choice
@@ -94,6 +94,24 @@ class Broadcast(Operation):
                 if ours.is_dynamic and theirs.is_static:
                     _require_one_or(ours, theirs)
         return Tensor(data.element_type, result)
+
+    def infer_usual(
+        self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None
+    ) -> Tensor | None:
+        mode, sizes, target = self.mode_for(axes_mapping), data.shape.static, target_shape.known
+        if (
+            target is None
+            or sizes is None
+            or mode not in ("numpy", "bidirectional")
+            or not 0 <= min(target, default=0) <= max(target, default=0) < UNBOUNDED
+        ):
+            return None
+        if target != sizes:
+            result = data.shape.broadcast(PartialShape.of_sizes(target))
+            if result is None or (mode == "numpy" and result.declared != target):
+                return None
+            return Tensor(data.element_type, result)
+        return Tensor(data.element_type, data.shape)
 
     @staticmethod
     def misfit(data: Tensor, target_shape: Tensor, result: PartialShape, rule: str) -> Violation:

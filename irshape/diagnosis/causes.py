@@ -9,6 +9,7 @@ from ..faults import MAX_SEARCHED
 from ..model.graph import Finding
 from ..rule_ids import (
     CONSTANT_OUT_OF_RANGE,
+    CONTRADICTED_CONSTANT,
     DANGLING_EDGE,
     DUPLICATE_EDGE,
     DUPLICATE_ID,
@@ -162,6 +163,13 @@ def _causes(
         if absent is not None:
             diagnoses.append(absent)
             graver = without(graver, [absent])
+    if any(finding.rule == CONTRADICTED_CONSTANT for finding in graver):
+        from .whole_file.displaced import displaced_cause
+
+        displaced = displaced_cause(context, graver, work)
+        if displaced is not None:
+            diagnoses.append(displaced)
+            graver = without(graver, [displaced])
     if len(graver) > 1 or any(f.rule == CONSTANT_OUT_OF_RANGE for f in graver):
         from .whole_file import whole_file_cause
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ..rule_ids import (
     CONTRADICTED_ATTRIBUTE,
-    CONTRADICTED_CONSTANT,
     CONTRADICTED_OPERATION,
     MISDIRECTED_EDGE,
 )
@@ -87,45 +86,6 @@ class ContradictedAttribute(Rule):
     """
 
     id = CONTRADICTED_ATTRIBUTE
-    stops_runs = True
-
-
-class ContradictedConstant(Rule):
-    """The shape, type, place or content of a constant contradicts the layers that take it.
-
-    ## What it does
-    Reports a Const with which the layers behind it do not produce what they declare, or do not take
-    it at all, while with another shape, type, offset or value they do. It is reported in place of
-    the mismatches that follow from it.
-
-    ## Why it matters
-    The layers compute with the wrong numbers.
-
-    ## What OpenVINO does
-    Takes the constant, and refuses the model only if the shapes or values do not fit.
-
-    ## Example
-    ```xml
-    <layer id="1" name="axes" type="Const" version="opset1">
-        <data element_type="i64" shape="1" offset="8" size="8"/>
-        <output><port id="0" precision="I64"><dim>1</dim></port></output>
-    </layer>
-    ```
-
-    ## How to fix it
-    Write what fits, which the message names; a value has to be corrected in the .bin. If the
-    constant is right, correct the layers behind it.
-
-    ## Use instead
-    ```xml
-    <layer id="1" name="axes" type="Const" version="opset1">
-        <data element_type="i64" shape="1" offset="0" size="8"/>
-        <output><port id="0" precision="I64"><dim>1</dim></port></output>
-    </layer>
-    ```
-    """
-
-    id = CONTRADICTED_CONSTANT
     stops_runs = True
 
 

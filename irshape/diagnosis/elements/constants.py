@@ -27,13 +27,11 @@ from .constant_places import (
     starts,
     type_named,
 )
-from .given import comma_of, given_causes
-from .writing import with_attribute, with_exchanged
+from .given import given_causes
+from .writing import comma_of, with_attribute, with_exchanged
 
 MAX_TWINS = 10
 """How many places of like constants are tried."""
-MAX_BEHIND = 24
-"""Among how many layers before a layer constants are looked for."""
 NEARLY = 0.5
 """How much likelier an offset is that differs from the written one by a slip of typing."""
 USUAL = 0.2
@@ -58,29 +56,6 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
                 yield from _exchanged_offsets(Const(scene, source[0]), position)
                 if finding.rule.code.startswith("IR4"):
                     yield from _whole_numbers(scene, finding, source[0])
-        for at in _behind(scene, position):
-            const = Const(scene, at)
-            if overlaps(const):
-                yield from _offsets(const, finding)
-
-
-def _behind(scene: Scene, position: int) -> list[int]:
-    """The constants from which the sizes, axes and the like that a layer takes are computed."""
-    seen, waiting = {position}, [position]
-    constants: list[int] = []
-    for at in waiting:
-        for source in scene.sources[at]:
-            if source is None or source[0] in seen or len(seen) > MAX_BEHIND:
-                continue
-            tensor = next(iter(scene.outputs(source[0])[source[1] : source[1] + 1]), None)
-            if tensor is None or tensor.element_type.is_real or tensor.shape.size.low > 64:
-                continue
-            seen.add(source[0])
-            if not scene.layers[source[0]].is_constant:
-                waiting.append(source[0])
-            elif at != position:
-                constants.append(source[0])
-    return constants
 
 
 def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
@@ -92,14 +67,15 @@ def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
     port_type = port.element_type if port is not None else None
     written = const.layer.attribute("shape") or ""
     if port_shape is not None and port_shape != const.shape and min(port_shape, default=0) >= 0:
-        text = comma_of(scene, written).join(map(str, port_shape))
-        says = f"its port says [{text}]"
+        text = comma_of(scene, const.layer, written).join(map(str, port_shape))
+        shown = text.replace(" ", "")
+        says = f"its port says [{shown}]"
         if (
             const.bytes_of(const.type, port_shape) == const.size
             and const.bytes_of(const.type, const.shape) != const.size
         ):
-            says = f"its size of {const.size} bytes and its port say [{text}]"
-        yield const.candidate("shape", text, f"shape says [{written}], but {says}")
+            says = f"its size of {const.size} bytes and its port say [{shown}]"
+        yield const.candidate("shape", text, f"shape says [{written.replace(' ', '')}], but {says}")
     given = const.layer.attribute("element_type")
     if port_type is not None and given != port_type.name:  # OpenVINO does not read `F32`
         yield const.candidate(

@@ -74,7 +74,6 @@ def exchange_causes(
             yield from _exchanged_types(scene, position, other)
         yield from _exchanged_attributes(scene, position, other)
         yield from _exchanged_constants(scene, position, other)
-        yield from _exchanged_offsets(scene, position, other)
 
 
 def exchanged_port_ids(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -332,32 +331,6 @@ def _exchanged_attributes(scene: Scene, one: int, other: int) -> Iterator[Candid
         )
 
 
-def _exchanged_offsets(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
-    """Two constants, or those that feed two layers, have each other's bytes."""
-    groups = [_constants(scene, at) for at in (one, other)]
-    for first in groups[0][:MAX_EDGES]:
-        for second in groups[1][:MAX_EDGES]:
-            here, there = scene.layers[first], scene.layers[second]
-            texts = here.attribute("offset"), there.attribute("offset")
-            if first == second or None in texts or texts[0] == texts[1]:
-                continue
-            if here.attribute("size") != there.attribute("size"):
-                continue
-            ours, theirs = (here.data_offset, texts[0] or ""), (there.data_offset, texts[1] or "")
-            yield Candidate(
-                with_exchanged(scene.source, "offset", ours, theirs),
-                f'offset="{texts[1]}", and offset="{texts[0]}" at {there.label}',
-                f"{_both(scene, first, second)} have each other's offset: what each holds fits "
-                "the other",
-                scene.source.attribute(here.data_offset, "offset"),
-                here,
-                (first, second, one, other),
-                cost=0.9,
-                rule=CONTRADICTED_CONSTANT,
-                bold=True,
-            )
-
-
 def _exchanged_constants(scene: Scene, one: int, other: int) -> Iterator[Candidate]:
     """Two constants have each other's `<data>`: each says what the port of the other does."""
     here, there = Const(scene, one), Const(scene, other)
@@ -386,16 +359,6 @@ def _exchanged_constants(scene: Scene, one: int, other: int) -> Iterator[Candida
             cost=0.3,
             rule=CONTRADICTED_CONSTANT,
         )
-
-
-def _constants(scene: Scene, position: int) -> list[int]:
-    if scene.layers[position].is_constant:
-        return [position]
-    return [
-        source[0]
-        for source in scene.sources[position]
-        if source is not None and scene.layers[source[0]].is_constant
-    ]
 
 
 def _exchanged_sources(scene: Scene, one: int, other: int) -> Iterator[Candidate]:

@@ -6,13 +6,14 @@ The command, the Python API, the checks of many files and `fix` all go through `
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..collection import collection_paused
 from ..diagnostics.report import FileReport, diagnostic
-from ..formats.loading import WeightsChoice, open_model, read_source
-from ..model.graph import Finding, Model, NotReadable
+from ..formats.loading import WeightsChoice, open_model, read_source, weights_path
+from ..model.graph import Finding, Layer, Model, NotReadable
 from ..model.source import Source
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 Target = str | os.PathLike[str] | Model
 
+
+NEAR = 200
+"""What lies so many bytes from a slip of the text may follow from it."""
+MAX_BESIDE = 2
+"""So many errors and warnings are told at most beside that for which a text cannot be read."""
 
 _left_behind: list[Examination] = []
 """The examination that a process ends with. It is left to the system, which is faster than taking
@@ -172,7 +178,7 @@ def _validate_file(
             return _validate_cached(opened, settings, cache)
         model = read_source(*opened)
     except NotReadable as unreadable:
-        return not_readable(unreadable, settings)
+        return not_readable(unreadable, settings, weights)
     if values:
         from ..formats.ir.fragments import give_values
 
@@ -211,8 +217,13 @@ def _has_plugin_rules() -> bool:
     return bool(plugin_rules())
 
 
-def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
-    """The report on a file from which no model can be read."""
+def not_readable(
+    unreadable: NotReadable, settings: Settings, weights: WeightsChoice = "none"
+) -> FileReport:
+    """The report on a file from which no model can be read.
+
+    Where it is known what is wrong with its text, the rest is checked as if that were put right.
+    """
     from ..diagnosis.text.well_formed import malformed_cause
 
     source = unreadable.source
@@ -221,4 +232,60 @@ def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
         reason = diagnostic(unreadable.finding, source)
     else:
         reason = diagnostic(cause.finding, source)._replace(fixes=_fixes(cause, source))
-    return FileReport(source.path, 0, [] if reason.code in settings.ignored else [reason], source)
+    told = [] if reason.code in settings.ignored else [reason]
+    rest = None if cause is None else _put_right(cause, source, settings, weights)
+    if rest is None or len(rest.diagnostics) > MAX_BESIDE:  # what was put right is something else
+        return FileReport(source.path, 0, told, source)
+    told = sorted([*told, *rest.diagnostics], key=lambda each: (each.line, each.column))
+    return FileReport(source.path, rest.layers if rest.diagnostics else 0, told, source)
+
+
+def _put_right(
+    cause: Diagnosis, source: Source, settings: Settings, weights: WeightsChoice
+) -> FileReport | None:
+    """The report on a text without its one slip, by the same lines; None where that is unsure."""
+    from ..formats.ir.edits import Edited
+
+    if not cause.candidates or not cause.certain:
+        return None
+    edited = Edited(source.data)
+    for edit in sorted(cause.candidates[0].edits, reverse=True):
+        lines = source.data.count(b"\n", edit.start, edit.end)
+        kept = edit.text
+        if kept.count(b"\n") != lines:
+            kept = kept.replace(b"\n", b" ") + b"\n" * lines
+        edited.apply([edit._replace(text=kept)])
+    whole = Source(source.path, edited.data, source.encoding)
+    try:
+        model = read_source(whole, weights_path(source.path, weights))
+    except NotReadable:
+        return None
+    examination = examine(model, settings, as_read=True)
+    places = [edit.start for edit in cause.candidates[0].edits]
+    near = _layers_near(model, places)
+    apart = [
+        finding
+        for finding in examination.findings
+        if finding.severity != "info"
+        and finding.layer is not None
+        and all(abs(finding.offset - place) > NEAR for place in places)
+        and near.isdisjoint([finding.layer, *(other.layer for other in finding.related)])
+    ]
+    return report_on(model, examination, apart)
+
+
+def _layers_near(model: Model, places: list[int]) -> set[Layer]:
+    """The layers in which some places lie, with those before and behind and at the other ends of
+    their edges."""
+    near: set[Layer] = set()
+    for body in model.net.all_bodies():
+        for place in places:
+            at = bisect_right(body.layers, place, key=lambda layer: layer.offset)
+            near.update(body.layers[max(0, at - 2) : at + 1])
+        numbers = {layer.id for layer in near & set(body.layers)}
+        for edge in body.edges:
+            there = any(abs(edge.offset - place) <= NEAR for place in places)
+            if there or edge.from_layer in numbers or edge.to_layer in numbers:
+                ends = body.by_id.get(edge.from_layer), body.by_id.get(edge.to_layer)
+                near.update(layer for layer in ends if layer is not None)
+    return near

@@ -80,6 +80,7 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
         return cause
     in_text = chain(
         _pasted(data, places[:1]),
+        _called_otherwise(data, repeated[:1]),
         _of_the_next_layer(data, repeated[:1]),
         _as_attributes(data, places[:1]),
         _of_structure(rereading, places),
@@ -152,6 +153,19 @@ def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]
     kinds = in_displaced_lines(structure, places[:1])
     yield from islice(chain.from_iterable(islice(kind, 3) for kind in kinds), DISPLACED)
     yield from others
+
+
+def _called_otherwise(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
+    """Of two elements of one name, <output> or <input>, the first holds inputs."""
+    for place in places:
+        for wrong, meant in ((b"output", b"input"), (b"input", b"output")):
+            at = text.rfind(b"<output>", 0, place) if wrong == b"output" else place
+            if text.startswith(b"<" + wrong + b">", place):
+                end = text.find(b"</" + wrong + b">", at) + 2
+                edits = (Edit(start, start + len(wrong), meant) for start in (at + 1, end))
+                shown = f"<{wrong.decode()}> becomes <{meant.decode()}>"
+                cause = f"the <{meant.decode()}> of the layer is called <{wrong.decode()}>"
+                yield Slip(tuple(edits), shown, cause, at)
 
 
 def _of_the_next_layer(text: bytes, places: Sequence[int]) -> Iterator[Slip]:

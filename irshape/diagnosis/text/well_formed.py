@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from xml.parsers import expat
 
 from ...faults import Fault
-from ...formats.ir.edits import Edit
+from ...formats.ir.edits import Edit, add_attribute, set_attribute
 from ...model.graph import Finding
 from ...model.source import Source
-from ...rule_ids import MALFORMED_XML, NOT_AN_IR
+from ...rule_ids import IR_VERSION, MALFORMED_XML, NOT_AN_IR
 from ..candidate import Candidate, Diagnosis
 from .between_elements import around_the_document
 from .cut_pieces import in_cut_pieces
@@ -29,6 +30,9 @@ MOST_RIVALS = 4
 _ENDED = ("no element found", "unclosed token", "unclosed CDATA section")
 FAR = 1000
 """So many bytes behind the place where a parser stops, what it stops at may go on."""
+MOST_LEFT = 3
+"""A file whose version is wrong has no more errors and warnings beside: else it is an older one."""
+_PRECISE_INPUT = re.compile(rb"<input>\s*<port\s[^<>]*\sprecision=")
 MAX_SIZE = 1 << 25
 """How many bytes a text may have in which the slip is looked for."""
 
@@ -37,6 +41,8 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
     """The slip for which a file is not well-formed, with what takes it back."""
     if source.raw is not None or len(source.data) > MAX_SIZE:
         return None
+    if finding.rule == IR_VERSION:
+        return _of_another_version(finding, source)
     if finding.rule not in (MALFORMED_XML, NOT_AN_IR):
         return None
     structure = finding.rule == NOT_AN_IR and is_well_formed(source.data)
@@ -91,6 +97,24 @@ def _of_rivals(finding: Finding, source: Source) -> Diagnosis | None:
     told = finding._replace(fault=finding.fault._replace(message=message, help=help))
     candidates = tuple(_candidate(slip) for _, slip in choices)
     return Diagnosis(told, (finding,), candidates, certain)
+
+
+def _of_another_version(finding: Finding, source: Source) -> Diagnosis | None:
+    """All is right in a file, but for the version. Older files have no precisions at inputs."""
+    likely = ("11", "10") if _PRECISE_INPUT.search(source.data) else ("10", "11")
+    element = source.data.rfind(b"<", 0, finding.offset + 1)
+    slips: list[Slip] = []
+    for text in likely:
+        edit = set_attribute(source, finding.offset, text) or add_attribute(
+            source, element, "version", text, after="name"
+        )
+        edits = () if edit is None else (edit,)
+        slips.append(Slip(edits, f'version="{text}"', finding.message, finding.offset))
+    left = [count for count, _ in rated(source, slips[:1])]
+    if b"<edge " not in source.data or not left or left[0] > MOST_LEFT:
+        return None
+    fault = finding.fault._replace(help=f"likely meant: {slips[0].change}")
+    return Diagnosis(finding._replace(fault=fault), (finding,), tuple(map(_candidate, slips)), True)
 
 
 def _cut_off(finding: Finding, source: Source) -> Diagnosis:

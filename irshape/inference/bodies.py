@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..demands import NotedDemands
 from ..faults import Fault, Violation
-from ..model.graph import PORT_MAPS, Body, Layer, PortMap
+from ..model.graph import PORT_MAPS, PURPOSES, Body, Layer, PortMap
 from ..model.wiring import wire
 from ..ops.bodies import BodyView, PortBinding, T
 from ..ops.declaration import Operation, check_inputs
@@ -117,6 +117,8 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
     inputs = [pair for pair in numbered if pair[1].direction == "input"]
     outputs = [pair for pair in numbered if pair[1].direction == "output"]
     outputs.sort(key=lambda pair: pair[0])
+    _refuse_repeated(inputs, "internal_layer_id", "Parameter")
+    _refuse_repeated(outputs, "external_port_id", "output port")
     # whatever their ids, OpenVINO counts the connected outputs in the order of these
     connected = sorted({number for number, _ in outputs if number >= 0})
     positions: dict[int, int | None] = {n: position for position, n in enumerate(connected)}
@@ -127,6 +129,20 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
         [_binding(body, entry, positions.get(number)) for number, entry in outputs],
         _back_edges(tag, body),
         run,
+    )
+
+
+def _refuse_repeated(entries: list[tuple[int, PortMap]], name: str, what: str) -> None:
+    """Only one entry feeds a Parameter of a body, and only one says what an output port returns."""
+    named = [entry.attributes.get(name) for _, entry in entries]
+    if len(set(named)) == len(named):
+        return
+    twice = next(text for position, text in enumerate(named) if text in named[:position])
+    raise Violation(
+        f"the port map has {named.count(twice)} entries for {what} {twice}",
+        expected="one entry",
+        actual=f"{named.count(twice)} entries",
+        rule=PORT_MAP,
     )
 
 
@@ -204,6 +220,14 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
             rule=PORT_MAP,
         )
     purpose = entry.attributes.get("purpose", "")
+    if purpose not in ("", PURPOSES[entry.direction]):
+        raise Violation(
+            f'the port map has purpose="{purpose[:40]}"; an <{entry.direction}> has none but '
+            f'"{PURPOSES[entry.direction]}"',
+            expected=PURPOSES[entry.direction],
+            actual=purpose[:40],
+            rule=PORT_MAP,
+        )
     if "axis" not in entry.attributes:  # then OpenVINO reads no number of a slice
         return PortBinding(position, internal, None, 0, -1, 1, 1, purpose)
     axis = _number(entry, "axis", 0)

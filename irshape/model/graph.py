@@ -320,6 +320,10 @@ PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "els
 """The elements of a layer that hold a body, each with the element that holds its port map."""
 
 
+PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
+"""What the entries of a Loop's port map are for that join no port of the layer."""
+
+
 class Body:
     """Layers and the edges between them: the net itself, or the body of a control-flow layer."""
 

@@ -104,6 +104,15 @@ def known_types() -> tuple[str, ...]:
 
 
 @cache
+def as_writers_spell(type_name: str) -> str:
+    """A type with the capitals that writers give it; itself where none is known."""
+    name = _index().get(type_name.lower(), (type_name, ""))[0]
+    if name == type_name or any(type_name in cls.also_read for cls in versions(type_name)):
+        return type_name
+    return name
+
+
+@cache
 def library_operation(type_name: str) -> type[LibraryOperation] | None:
     """The operation of this type that a library of OpenVINO's adds to it."""
     entry = _library_index().get(type_name.lower())
@@ -235,8 +244,9 @@ def find(type_name: str, version: str) -> type[Operation]:
         raise UnknownOperation(
             f"{version} does not contain {type_name}, which is in {spans}", known=known
         )
+    name = type_name if type_name.isidentifier() else repr(type_name)
     raise UnknownOperation(
-        f"no opset contains an operation named {type_name}", close=_closest(type_name)
+        f"no opset contains an operation named {name}", close=_closest(type_name.strip())
     )
 
 

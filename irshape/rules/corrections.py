@@ -33,6 +33,10 @@ from .base import Cure
 from .context import Context
 
 Dims = tuple[int, ...] | None
+FEW = 0.1
+"""What part of the input ports has no precision by a slip."""
+WRITTEN_AT_INPUTS = 11
+"""The IR version from which on writers give the precisions of input ports."""
 
 
 def port_corrections(context: Context, findings: Sequence[Finding]) -> dict[RuleId, list[Cure]]:
@@ -65,6 +69,15 @@ def port_corrections(context: Context, findings: Sequence[Finding]) -> dict[Rule
     return by_rule
 
 
+def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
+    """The few input ports without a precision: who writes that of one writes those of all."""
+    if context.model.version < WRITTEN_AT_INPUTS or None not in context.ports.precisions:
+        return []
+    inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]
+    lacking = [(layer, port) for layer, port in inputs if port.precision is None]
+    return lacking if len(lacking) <= FEW * len(inputs) else []
+
+
 def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
     """What layers refuse. Where ports are not believed, what only they gave cause for is gone."""
     return {
@@ -85,6 +98,7 @@ class Ports:
         self.result = result
         self.tainted: set[Layer] = set()
         """Layers whose outputs are unknown because something before them is in doubt."""
+        self.lacking = {port for _, port in context.shared(inputs_unlike_others)}
         self.corrected: dict[Port, tuple[Dims, str | None]] = {}
         """The dimensions and the precision of output ports after the correction."""
 
@@ -211,11 +225,12 @@ class Ports:
             rule = MALFORMED_DIM if port.dims is None else INPUT_MISMATCH
             yield from self.set_dims(rule, layer, port, "input", dims)
         there = declared(Port("", precision, None, 0, dims)).element_type
-        if port.precision is None or there.is_dynamic:
+        if there.is_dynamic or (port.precision is None and port not in self.lacking):
             return
         here = port.element_type
         if here is None:
-            yield from self.set_precision(UNKNOWN_PRECISION, layer, port, "input", there.precision)
+            rule = MISSING_PRECISION if port.precision is None else UNKNOWN_PRECISION
+            yield from self.set_precision(rule, layer, port, "input", there.precision)
         elif not here.is_dynamic and here is not there:
             yield from self.set_precision(
                 INPUT_TYPE_MISMATCH, layer, port, "input", there.precision

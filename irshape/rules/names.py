@@ -18,11 +18,17 @@ from .base import Rule
 from .context import Context
 
 
+def _variable(layer: Layer) -> str | None:
+    return layer.attribute("variable_id")
+
+
 class UnknownVariable(Rule):
     """An Assign names a variable that no ReadValue reads.
 
     ## What it does
     Reports an Assign whose `variable_id` is not that of any ReadValue in the model or its bodies.
+    Where an earlier Assign of the same net has the variable already, and no Assign has one that is
+    read, it is a warning.
 
     ## Why it matters
     The assigned value is never used: one of the two names is wrong.
@@ -57,10 +63,24 @@ class UnknownVariable(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
-        read = {layer.attribute("variable_id") for layer in context.layers("readvalue")}
+        read = {_variable(layer) for layer in context.layers("readvalue")}
         known = ", ".join(sorted(name for name in read if name)) or "none"
+        lonely = sorted(filter(None, read - {_variable(each) for each in context.layers("assign")}))
+        seen: set[tuple[tuple[str, ...], str]] = set()
         for layer in context.layers("assign"):
             variable = layer.attribute("variable_id")
+            if variable is not None and lonely and (layer.path, variable) in seen:
+                yield cls.finding(
+                    f"another Assign has the variable '{variable}' already, and none has "
+                    f"'{lonely[0]}'",
+                    context.model.source.attribute(layer.data_offset, "variable_id"),
+                    layer,
+                    expected=", ".join(lonely),
+                    actual=variable,
+                    help="give each variable its Assign",
+                    severity="warning",
+                )
+            seen.add((layer.path, variable or ""))
             if variable is not None and variable not in read:
                 yield cls.finding(
                     f"no ReadValue reads the variable '{variable}' (variables that are read: "

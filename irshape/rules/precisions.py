@@ -9,22 +9,23 @@ from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..rule_ids import MISSING_PRECISION, UNKNOWN_PRECISION
 from .context import Context
+from .corrections import inputs_unlike_others
 from .cures import PortRule
 
 
 class MissingPrecision(PortRule):
-    """An output port has no precision.
+    """A port has no precision.
 
     ## What it does
-    Reports an output port without `precision`. Input ports do not need one; IRs of version 10 never
-    write one there.
+    Reports an output port without `precision`. Input ports do not need one; older IRs never write
+    one there. Where other input ports have one, an input port without is a warning.
 
     ## Why it matters
     The file does not say what the layer produces, and no reader accepts it.
 
     ## What OpenVINO does
     Rejects it with a byte offset: "node <port> is missing mandatory attribute: precision at offset
-    812".
+    812". Ignores it on an input port.
 
     ## Example
     ```xml
@@ -62,6 +63,16 @@ class MissingPrecision(PortRule):
                         expected="precision",
                         help='add precision="…", such as FP32',
                     )
+        for layer, port in context.shared(inputs_unlike_others):
+            yield cls.finding(
+                f"input port {port.id} has no precision, unlike others of this file",
+                port.offset,
+                layer,
+                port=("input", port.id),
+                expected="precision",
+                help='add precision="…", such as FP32',
+                severity="warning",
+            )
 
 
 class UnknownPrecision(PortRule):

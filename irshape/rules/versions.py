@@ -8,7 +8,12 @@ from ..inference.declarations import Declarations
 from ..inference.needed_values import needed_values
 from ..model.graph import Finding, Layer
 from ..ops.declaration import LibraryOperation
-from ..ops.registry import UnknownOperation, declaration_of, from_plugin
+from ..ops.registry import (
+    UnknownOperation,
+    as_writers_spell,
+    declaration_of,
+    from_plugin,
+)
 from ..rule_ids import (
     CUSTOM_OPERATION,
     IR_VERSION,
@@ -97,6 +102,9 @@ class UnknownType(Rule):
     Reports a `type` that is not the name of an operation, and suggests one that is close. The
     shapes that its ports declare are used, and the rest of the model is checked.
 
+    A type with other capitals, such as `matmul`, is a warning: OpenVINO reads it, other tools may
+    not.
+
     A constant is written `Const`, in this spelling only. `Constant` is a warning where no shape
     depends on its value.
 
@@ -139,24 +147,33 @@ class UnknownType(Rule):
                 if unknown.close
                 else f"correct the type; if the operation is your own, {extension}",
             )
-        misspelt = context.by_type.spellings.get("const", ["Const"]) != ["Const"]
-        for layer in context.layers("const") if misspelt else ():
-            if layer.type != "Const":
-                yield cls._misspelt_constant(context, layer)
+        written = context.model.format.layers_as_written
+        for folded, spellings in context.by_type.spellings.items() if written else ():
+            meant = {each: as_writers_spell(each) for each in spellings}
+            if folded == "const":
+                meant = dict.fromkeys(spellings, "Const")
+            elif all(each == name for each, name in meant.items()):
+                continue
+            for layer in context.layers(folded) if spellings != ["Const"] else ():
+                if layer.type != meant[layer.type]:
+                    yield cls._misspelt(context, layer, meant[layer.type])
 
     @classmethod
-    def _misspelt_constant(cls, context: Context, layer: Layer) -> Finding:
-        """OpenVINO finds the bytes of a constant only under the exact type."""
-        readable = layer.type.lower() == "constant"
-        harmless = readable and layer not in context.shared(_deciding_layers)
-        what = "does not read the bytes of" if readable else "does not know"
+    def _misspelt(cls, context: Context, layer: Layer, name: str) -> Finding:
+        """OpenVINO compares types without regard to case, but for that of a constant."""
+        message, harmless = f"the type is written {name}, with these capitals", True
+        if name == "Const":  # the bytes are found only under the exact type
+            readable = layer.type.lower() == "constant"
+            harmless = readable and layer not in context.shared(_deciding_layers)
+            what = "does not read the bytes of" if readable else "does not know"
+            message = f"the type of a constant is written Const; OpenVINO {what} a {layer.type}"
         return cls.finding(
-            f"the type of a constant is written Const; OpenVINO {what} a {layer.type}",
+            message,
             context.model.source.attribute(layer.offset, "type"),
             layer,
-            expected="Const",
+            expected=name,
             actual=layer.type,
-            help="write Const",
+            help=f"write {name}",
             severity="warning" if harmless else None,
         )
 

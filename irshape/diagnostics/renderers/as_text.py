@@ -62,20 +62,23 @@ def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint, options: Op
         ]
     if diagnostic.help:
         lines.append(f"  {paint('help:', 'bold')} {plain(diagnostic.help)}")
-    if diagnostic.related:
-        lines.append(f"  {paint('also:', 'bold')} {_consequences(diagnostic)}")
+    if consequences := _consequences(diagnostic):
+        lines.append(f"  {paint('also:', 'bold')} {consequences}")
     if options.fixes:
         lines += _fixes(file, diagnostic, paint)
     return "\n".join(lines) + "\n"
 
 
 def _consequences(diagnostic: Diagnostic) -> str:
-    """What follows from a finding, with its lines."""
-    places = [f"{each['code']} in line {each['line']}" for each in diagnostic.related[:4]]
-    more = len(diagnostic.related) - len(places)
-    listed = ", ".join(places) + (f" and {more} more" if more else "")
-    verb = "follows" if len(diagnostic.related) == 1 else "follow"
-    return f"{listed} {verb} from it"
+    """What follows from a finding, with its lines; nothing of the same rule in the same line."""
+    own = (diagnostic.code, diagnostic.line)
+    every = dict.fromkeys((each["code"], each["line"]) for each in diagnostic.related)
+    places = [f"{code} in line {line}" for code, line in every if (code, line) != own]
+    if not places:
+        return ""
+    more = f" and {len(places) - MAX_PLACES} more" if len(places) > MAX_PLACES else ""
+    verb = "follows" if len(places) == 1 else "follow"
+    return f"{', '.join(places[:MAX_PLACES])}{more} {verb} from it"
 
 
 def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:
@@ -91,6 +94,8 @@ def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[s
 
 
 _TONES = {"-": "error", "+": "green", " ": "dim"}
+MAX_PLACES = 4
+"""How many of the places are named where something follows from a finding."""
 MAX_LINES = 6
 """How many lines of a change are shown."""
 

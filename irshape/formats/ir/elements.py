@@ -32,6 +32,7 @@ from ...spelling import enumerated
 from . import FORMAT
 
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
+_BLANKS = " \t\r\n"
 
 OPAQUE = {
     "rt_info",
@@ -270,7 +271,7 @@ class Elements:
                 from html import unescape
 
                 text = unescape(text)
-            text = text.strip()
+            text = text.strip(_BLANKS)  # any other white space is part of the number
             size = _size(text, fragment)
             if size is None:
                 self.malformed_dim(text, place, port, layer)
@@ -281,7 +282,7 @@ class Elements:
 
     def malformed_dim(self, text: str, place: int, port: Port, layer: Layer | None) -> None:
         message = (
-            f"dimension '{text[:40]}' is not a whole number of at least -1"
+            f"dimension {text[:40]!r} is not a whole number of at least -1"
             if text
             else "the <dim> contains no number"
         )

@@ -369,6 +369,8 @@ class _Reader(Elements):
             return None
         self.current = self.layer(attributes, place, self.body, self.fragment)
         self.body.layers.append(self.current)
+        if self.early.back_edges:  # the layer that had them has no body
+            self.early.back_edges = []
         return _LAYER
 
     def enter_layer(self, tag: str, attributes: list[str], place: int) -> int | None:

@@ -61,6 +61,21 @@ def renamed(pattern: str, meant: dict[str, str]) -> Change:
     )
 
 
+def offsets(text: str) -> list[int]:
+    """Where constants begin, in the order of the file."""
+    return [int(number) for number in re.findall(r' offset="(\d+)"', text)]
+
+
+def moved_offsets(text: str, by: dict[int, int]) -> str:
+    """The text with other offsets for some constants, counted from 0."""
+    index = iter(range(len(text)))
+    return re.sub(
+        r' offset="(\d+)"',
+        lambda match: f' offset="{int(match[1]) + by.get(next(index), 0)}"',
+        text,
+    )
+
+
 def plain(text: str) -> str:
     """A text without white space between elements and before the end of a tag."""
     return re.sub(r"\s*/>", "/>", re.sub(r">\s+<", "><", text))
@@ -533,7 +548,7 @@ SLIPS = {
     "the shape of a Const, beside size and port": Slip(
         put('shape="16, 1, 3, 3"', 'shape="16, 1, 3, 4"'),
         code="IR503",
-        says="shape says [16, 1, 3, 4], but its size of 144 bytes and its port say [16, 1, 3, 3]",
+        says="shape says [16,1,3,4], but its size of 144 bytes and its port say [16,1,3,3]",
     ),
     "an id that is taken": Slip(
         put('<layer id="35"', '<layer id="34"'), code="IR101", says="already used by"
@@ -548,7 +563,7 @@ SLIPS = {
     "inputs 0 and 1": Slip(
         swapped(r'to-layer="35" to-port="(0)"', r'to-layer="35" to-port="(1)"'),
         code="IR127",
-        says="inputs 1 and 0 are exchanged",
+        says="inputs 0 and 1 are exchanged",
     ),
     "the shape of an input, but not its port": Slip(
         put(r'(type="Parameter"[^>]*>\s*<data shape=")[^"]*', r"\g<1>?,3,28,30"),
@@ -599,6 +614,102 @@ SLIPS = {
     "an attribute cut off": Slip(
         put(r'transpose_b="true"', r'tr="true"'), code="IR301", says="lacks transpose_b"
     ),
+    "an offset in the constant before": Slip(
+        lambda text: moved_offsets(text, {17: 2}),
+        code="IR508",
+        says="then no byte of the .bin is over or taken twice",
+    ),
+    "the offsets of all constants from one on": Slip(
+        lambda text: moved_offsets(text, dict.fromkeys(range(17, 99), 4)),
+        code="IR508",
+        says="offsets are 4 bytes too large",
+    ),
+    "the offsets of two constants": Slip(
+        lambda text: swapped(
+            rf'offset="({offsets(text)[7]})" size="(?:\d+)"',
+            rf'offset="({offsets(text)[10]})" size',
+        )(text),
+        code="IR508",
+        says="behind the constants before them they lie at",
+    ),
+    "inputs called outputs": Slip(
+        put(r'(name="conv2" .*?)<input>(.*?)</input>', r"\1<output>\2</output>"),
+        code="IR006",
+        says="the <input> of the layer is called <output>",
+    ),
+    "outputs called inputs": Slip(
+        put(r'(name="conv2" .*?)<output>(.*?)</output>', r"\1<input>\2</input>"),
+        code="IR006",
+        says="the <output> of the layer is called <input>",
+    ),
+    "the only output called an input": Slip(
+        put(r'(name="Constant_22" .*?)<output>(.*?)</output>', r"\1<input>\2</input>"),
+        code="IR113",
+        says="<input> holds the output ports that edges name",
+    ),
+    "the layers of an edge": Slip(
+        put(
+            'from-layer="35" from-port="2" to-layer="37"',
+            'from-layer="37" from-port="2" to-layer="35"',
+        ),
+        code="IR112",
+        says="",
+    ),
+    "a type in lower case": Slip(
+        put('type="MatMul"', 'type="matmul"'), code="IR602", says="the type is written MatMul"
+    ),
+    "no precision at an input": Slip(
+        put(r'(name="conv2" .*?<port id="1") precision="FP32"', r"\1"),
+        code="IR117",
+        says="input port 1 has no precision, unlike others of this file",
+    ),
+    "a blank that is none": Slip(
+        put("<dim>16</dim>", "<dim>\u00a016</dim>"), code="IR104", says=r"dimension '\xa016'"
+    ),
+    "a list without commas": Slip(
+        put(r'strides="2, 2"', r'strides="2  2"'), code="IR304", says="is not a list"
+    ),
+    "the version of the file": Slip(
+        put('(<net .*?version=)"11"', r'\1"9"'), code="IR601", says="was never released"
+    ),
+    "no version of the file": Slip(
+        put('(<net .*?) version="11"', r"\1"), code="IR601", says="<net> has no version"
+    ),
+    "a purpose": Slip(
+        put("execution_condition", "execution-condition"),
+        code="IR408",
+        says='the port map says purpose="execution-condition"',
+        model="control_flow",
+    ),
+    "an entry of a port map twice": Slip(
+        put(r"(<input external_port_id=[^<>]*/>)", r"\1\1"),
+        code="IR408",
+        says="the port map has this entry twice",
+        model="control_flow",
+    ),
+    "the name of a body": Slip(
+        lambda text: text.replace("<then_body>", "<Then_body>").replace(
+            "</then_body>", "</Then_body>"
+        ),
+        code="IR006",
+        says="<Then_body> is no element of an IR",
+        model="control_flow",
+    ),
+    "a ReadValue of another variable": Slip(
+        put(r'(cache\.key/read".*?variable_id="block1/attention/cache\.)key', r"\1value"),
+        code="IR120",
+        says="'block1/attention/cache.key' lacks one",
+        model="decoder",
+    ),
+    "an Assign of another variable": Slip(
+        put(
+            r'(block1/attention/cache\.key/assign".*?variable_id="block1/attention/cache\.)key',
+            r"\1value",
+        ),
+        code="IR120",
+        says="'block1/attention/cache.key' lacks one",
+        model="decoder",
+    ),
 }
 
 
@@ -614,6 +725,36 @@ def test_slip(name: str, tmp_path: Path) -> None:
     assert (finding.code, slip.says in finding.message) == (slip.code, True), finding.message
     if slip.restored:
         assert plain(irshape.fix(path, unsafe=True).text) == plain(text)
+
+
+class Unreadable(NamedTuple):
+    """A slip for which a file cannot be read, and one of another kind."""
+
+    text: Change
+    other: str
+
+
+UNREADABLE = {
+    "an attribute twice": Unreadable(put(' version="opset1"', ' version="opset1"' * 2), "pads"),
+    "a quote": Unreadable(put('version="opset1">', 'version=opset1">'), "a type in lower case"),
+    "an end tag": Unreadable(put(r"</port>\s*</output>", "</output>"), "a list without commas"),
+    "the version": Unreadable(put('(<net .*?version=)"11"', r'\1"9"'), "no precision at an input"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_cannot_be_read_hides_nothing(name: str, tmp_path: Path) -> None:
+    row = UNREADABLE[name]
+    path = copied(tmp_path, "int8")
+    text = path.read_text()
+    alone = []
+    for change in (row.text, SLIPS[row.other].change):
+        path.write_text(change(text))
+        (finding,) = graver(path)
+        alone.append((finding.code, finding.message.partition(":")[0]))
+    path.write_text(row.text(SLIPS[row.other].change(text)))
+    both = [(each.code, each.message.partition(":")[0]) for each in graver(path)]
+    assert both == alone
 
 
 VALUES = {

@@ -634,7 +634,7 @@ raw(
 raw(
     "a port map: ten thousand lines",
     iterated('<input external_port_id="0" internal_layer_id="0"/>' * 10_000 + PLAIN_OUT),
-    "",
+    "IR408",
 )
 raw(
     "a port map: nowhere",

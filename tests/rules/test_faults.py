@@ -288,7 +288,8 @@ FAULTS = {
         code="IR115",
         old=RESULT,
         new=(
-            '<layer id="6" name="lost" type="ReLU" version="opset1"><input><port id="0"/></input>'
+            '<layer id="6" name="lost" type="ReLU" version="opset1"><input><port id="0" '
+            'precision="FP32"><dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></input>'
             '<output><port id="1" precision="FP32"><dim>1</dim><dim>4</dim><dim>1</dim>'
             "<dim>1</dim></port></output></layer>\n"
         )
@@ -567,7 +568,7 @@ FAULTS = {
         at="offset=",
         layer="3",
         actual="424",
-        weights=KERNEL[:424] + WEIGHTS[432:] + bytes(8),
+        weights=KERNEL[:424] + WEIGHTS[432:] + bytes(16),
         severity="info",
     ),
     "a constant that says another type": Fault(

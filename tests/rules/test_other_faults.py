@@ -196,6 +196,17 @@ def nested(depth: int) -> str:
     return network(layers=inner, edges="")
 
 
+def constants(old: str = "", new: str = "") -> Text:
+    """Five constants of 8 to 40 bytes behind each other."""
+    net = Net()
+    parts = [net.constant(list(range(count, 2 * count))) for count in range(1, 6)]
+    text, weights = made(
+        net, net.layer("Concat", parts, 'axis="0"', outputs=["I64:15"], name="all")
+    )
+    assert old in text
+    return text.replace(old, new), weights
+
+
 class Row(NamedTuple):
     """A fault and its right form; where the finding should point, and what it should say."""
 
@@ -279,6 +290,16 @@ ROWS = {
         expected="an Assign",
         actual="none",
         severity="info",
+    ),
+    "a constant that begins inside another": Row(
+        code="IR508",
+        wrong=lambda: constants('offset="24"', 'offset="28"'),
+        right=constants,
+        at='offset="28"',
+        layer="2",
+        expected="24",
+        actual="28",
+        severity="warning",
     ),
     "no result": Row(
         code="IR122",

@@ -41,7 +41,7 @@ from .attribute_texts import (
     reads,
     same_numbers,
 )
-from .writing import attribute_writer, with_attribute, with_data, without_attribute
+from .writing import attribute_writer, comma_of, with_attribute, with_data, without_attribute
 
 _OF_NO_TYPE = (Boolean, Integer, ListOf, Real)
 """Kinds of attributes on which no type of an output depends."""
@@ -255,6 +255,10 @@ class _Value:
         self.written = f'{self.name}="{text}"' if text is not None else f"no {self.name}"
 
     @cached_property
+    def comma(self) -> str:
+        return comma_of(self.scene, self.layer, self.layer.attribute(self.name) or "")
+
+    @cached_property
     def _edits_to(self) -> Callable[[str], tuple[Edit, ...]]:
         order = _order(self.scene, self.layer, self.name)
         return attribute_writer(self.scene.source, self.layer.data_offset, self.name, order)
@@ -265,6 +269,8 @@ class _Value:
 
     def candidates(self, cost: float, text: str) -> Iterator[Candidate]:
         """The attribute gets a value."""
+        if self.comma == ", " and "," in text and ", " not in text:
+            text = text.replace(",", ", ")
         edits = self._edits_to(text)
         if not edits:
             return

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Literal
 
 from ...formats.ir.edits import Edit
-from ...model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
+from ...model.graph import PORT_MAPS, PURPOSES, Body, Finding, Layer, PortMap
 from ...model.ids import is_number
 from ...model.ports import Port
 from ...rule_ids import (
@@ -41,6 +41,8 @@ OF_OTHERS = (
 """Rules whose findings no port map decides."""
 OF_ELEMENTS = ("IR0", "IR10", "IR3", "IR5")
 """The same by families: elements, ids and dimensions as they are written, attributes, constants."""
+MAX_ENTRIES = 400
+"""In how large a port map an entry is looked for that is wrong."""
 MAX_PAIRS = 8
 """How many pairs of entries, or ends of a back edge, are tried."""
 
@@ -52,6 +54,8 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
         return
     for tag, body in (layer.bodies or {}).items():
         entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])
+        if len(entries) > MAX_ENTRIES:
+            continue
         told = [entry for entry in entries if _stands_in(scene, finding, entry)]
         at_axis = scene.source.data.startswith(b"axis", finding.offset)
         for entry in entries:
@@ -62,6 +66,7 @@ def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             if not told or at_axis:
                 yield from _axes(scene, position, entry, entries, body)
             yield from _lost_axis(scene, position, entry, entries, body)
+        yield from _repeated(scene, position, entries)
         yield from _missing_entry(scene, finding, position, body, entries)
         yield from _exchanged(scene, position, entries, told, body)
         yield from _back_edges(scene, position, body)
@@ -123,7 +128,7 @@ def _entries_like(
     """Entries for a port and a layer of the body, with what else those beside have."""
     ids = {"external_port_id": port, "internal_layer_id": inner}
     if port == "-1":
-        rows = [{**ids, "purpose": _PURPOSES[direction]}]
+        rows = [{**ids, "purpose": PURPOSES[direction]}]
     else:
         rows = [ids]
         rows += [{**entry.attributes, **ids} for entry in entries if "axis" in entry.attributes]
@@ -335,7 +340,7 @@ def _ports(
         for other in entries
         if other.direction == entry.direction and other is not entry
     }
-    inside = entry.attributes.get("purpose") in _INSIDE and "-1" not in mapped
+    inside = entry.attributes.get("purpose") in PURPOSES.values() and "-1" not in mapped
     if inside and named not in (None, "-1"):
         yield _candidate(scene, position, entry, entries, "external_port_id", "-1", 0.9)
     if named in {port.id for port in ports} - mapped | {"-1"}:
@@ -352,11 +357,33 @@ def _ports(
 def _purposes(
     scene: Scene, position: int, entry: PortMap, entries: list[PortMap]
 ) -> Iterator[Candidate]:
-    """What joins no port of the layer has a purpose."""
-    attributes = entry.attributes
-    if attributes.get("external_port_id") == "-1" and "purpose" not in attributes:
-        purpose = _PURPOSES[entry.direction]
+    """What joins no port of the layer has a purpose, and one that fits."""
+    attributes, purpose = entry.attributes, PURPOSES[entry.direction]
+    if attributes.get("external_port_id") == "-1" and attributes.get("purpose") != purpose:
         yield _candidate(scene, position, entry, entries, "purpose", purpose, 0.9)
+
+
+def _repeated(scene: Scene, position: int, entries: list[PortMap]) -> Iterator[Candidate]:
+    """The same entry stands there twice."""
+    source, layer = scene.source, scene.layers[position]
+    seen: set[tuple[str, ...]] = set()
+    for entry in entries:
+        text = (entry.direction, *entry.attributes, *entry.attributes.values())
+        if text in seen:
+            end = source.data.find(b">", entry.offset) + 1
+            yield Candidate(
+                (Edit(source.data.rfind(b">", 0, entry.offset) + 1, end, b""),),
+                "the second of the two is removed",
+                "the port map has this entry twice",
+                entry.offset,
+                layer,
+                (position,),
+                cost=0.3,
+                rule=PORT_MAP,
+                holder=with_entries(layer, entries, [e for e in entries if e is not entry]),
+            )
+            return
+        seen.add(text)
 
 
 def _parts(
@@ -375,9 +402,6 @@ def _parts(
 
 
 _OF_SLICES = {"start", "end", "stride", "part_size"}
-_INSIDE = ("current_iteration", "execution_condition")
-"""Purposes of what stays in the body."""
-_PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
 
 
 def _layers(

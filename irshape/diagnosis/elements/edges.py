@@ -329,15 +329,16 @@ def _turned(scene: Scene, edge: Edge) -> Iterator[Candidate]:
         "to_layer": edge.from_layer,
         "to_port": edge.from_port,
     }
+    exchanged_layers = {"from_layer": edge.to_layer, "to_layer": edge.from_layer}
     exchanged_ports = {"from_port": edge.to_port, "to_port": edge.from_port}
     for what, cost, changes in (
         ("the edge is turned round", 0.4, reversed_ends),
+        ("the layers of the edge are exchanged", 0.4, exchanged_layers),
         ("the ports of the edge are exchanged", 0.5, exchanged_ports),
     ):
-        ends = {"from_layer": edge.from_layer, "to_layer": edge.to_layer, **changes}
-        other = Edge(
-            ends["from_layer"], ends["from_port"], ends["to_layer"], ends["to_port"], edge.offset
-        )
+        names = ("from_layer", "from_port", "to_layer", "to_port")
+        ends = {name: changes.get(name, getattr(edge, name)) for name in names}
+        other = Edge(**ends, offset=edge.offset)
         target, source = _target(scene, other), _source(scene, other)
         if target is None or source is None or target[0] == source[0]:
             continue
@@ -355,7 +356,7 @@ def _turned(scene: Scene, edge: Edge) -> Iterator[Candidate]:
             yield candidate._replace(
                 change=what,
                 cause="the edge leads from its target to its source"
-                if changes is reversed_ends
+                if changes is not exchanged_ports
                 else "the edge names the port of its source as that of its target, and the other "
                 "way round",
                 offset=edge.offset,
@@ -490,6 +491,8 @@ def _doubled(scene: Scene, edge: Edge, layer: Layer, position: int) -> Iterator[
     port = next((port for port in layer.inputs if port.id == edge.to_port), None)
     twins = [other for other in scene.edges_to[layer.id] if other.to_port == edge.to_port]
     same = len({(other.from_layer, other.from_port) for other in twins}) == 1
+    for one in twins if not same else ():
+        yield from _turned(scene, one)
     for index, one in enumerate(reversed(twins)):
         source = _source(scene, one)
         fits = source is not None and port is not None and alike(port, source[1])
@@ -549,10 +552,11 @@ def _crossed(
         scene, other, _ends(other, to_port=one.to_port)
     )
     ordered = _in_order(scene, one) and _in_order(scene, other)
+    both = " and ".join(sorted((one.to_port, other.to_port), key=lambda number: number.rjust(9)))
     yield Candidate(
         by_target if ordered else by_source,
-        f"the edges into ports {one.to_port} and {other.to_port} are exchanged",
-        f"inputs {one.to_port} and {other.to_port} are exchanged: each is fed what the other "
+        f"the edges into ports {both} are exchanged",
+        f"inputs {both} are exchanged: each is fed what the other "
         + ("should be" if straight else "declares"),
         one.offset,
         layer,

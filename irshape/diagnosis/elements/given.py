@@ -21,7 +21,7 @@ from ...rules.links import alike
 from ..candidate import Candidate, Change
 from ..trials.scene import Scene
 from .constant_places import Const, fills, type_named
-from .writing import with_attribute
+from .writing import comma_of, with_attribute
 
 _OF_OUTPUTS = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH)
 MAX_ORDERS = 6
@@ -169,7 +169,7 @@ def _declaring(
     edits: list[Edit] = []
     changes: list[Change] = []
     if sizes != port.dims:
-        text = shape_text(scene, layer.attribute("shape"), sizes)
+        text = shape_text(scene, layer, sizes)
         edits += with_attribute(source, layer.data_offset, "shape", text)
         for each in (port, *ports):
             edits += set_dims(source, each.offset, sizes)
@@ -235,17 +235,9 @@ def _meant_to_take(const: Const, size: int) -> bool:
     return fills(const, size)
 
 
-def shape_text(scene: Scene, written: str | None, sizes: tuple[int, ...]) -> str:
-    """A shape as the text of another is written: with or without blanks, `?` or `-1`."""
-    dynamic = "-1" if written is not None and "-1" in written else "?"
-    comma = comma_of(scene, written or "")
+def shape_text(scene: Scene, layer: Layer, sizes: tuple[int, ...]) -> str:
+    """A shape as others are written: with or without blanks, `?` or `-1`."""
+    written = layer.attribute("shape") or ""
+    dynamic = "-1" if "-1" in written else "?"
+    comma = comma_of(scene, layer, written)
     return comma.join(dynamic if size < 0 else str(size) for size in sizes)
-
-
-def comma_of(scene: Scene, written: str) -> str:
-    """What stands between the sizes of a shape: as in a text, else as in some Const."""
-    if "," not in written:
-        consts = (layer for layer in scene.layers if layer.is_constant)
-        shapes = (layer.attribute("shape") or "" for layer in consts)
-        written = next((text for text in shapes if "," in text), ", ")
-    return ", " if ", " in written else ","

@@ -44,7 +44,7 @@ def constant_data_causes(scene: Scene, finding: Finding, position: int) -> Itera
         return
     items = {
         "element_type": port.element_type.name,
-        "shape": shape_text(scene, layer.attribute("shape"), port.dims),
+        "shape": shape_text(scene, layer, port.dims),
         "size": str(size),
     }
     lost = layer.data_offset < 0

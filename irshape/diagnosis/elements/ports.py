@@ -373,7 +373,8 @@ def _lost_port(scene: Scene, position: int, direction: str, number: str) -> Iter
     ports, others, other = layer.inputs, layer.outputs, "output"
     if direction == "output":
         ports, others, other = others, ports, "input"
-    stray = next((port for port in others if port.id == number and port.dims == twin.dims), None)
+    alike = [port for port in others if port.id == number and port.dims == twin.dims]
+    stray = next(iter(alike), None) if ports or len(others) > 1 else None  # else it is the section
     data = scene.source.data
     text = b"" if stray is None else data[stray.offset : element_end(data, stray.offset)]
     edits = _with_port(scene, position, direction, ports, number, twin, text)

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from ...formats.ir.edits import Edit
 from ...model.graph import Finding, Layer
 from ...model.ports import Port
-from ...rule_ids import OUTPUT_COUNT, UNKNOWN_ATTRIBUTE, UNKNOWN_LAYER_ATTRIBUTE
+from ...rule_ids import OUTPUT_COUNT, REPEATED_ELEMENT, UNKNOWN_ATTRIBUTE, UNKNOWN_LAYER_ATTRIBUTE
 from ..candidate import Candidate
 from ..trials.parts import named_by_edges
 from ..trials.scene import Scene
 from .writing import with_attribute, without_attribute
 
 _SECTION = re.compile(rb"</?(input|output)\s*>")
-_OTHER = {b"input": b"output", b"output": b"input"}
+_PORT_ID = re.compile(rb'<port\s+id="([^"]*)"')
 _OF_LAYERS = ("id", "name", "type", "version")
 _OF_PORTS = ("precision", "names")
 
@@ -26,8 +26,8 @@ def section_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Ca
     if finding.layer is layer:
         yield from _attribute_of_a_port(scene, layer, position)
         yield from _attribute_of_the_layer(scene, layer, position)
-    if layer.inputs and layer.outputs and not layer.bodies:
-        yield from _exchanged_sections(scene, layer, position)
+    if not layer.bodies:
+        yield from _wrong_sections(scene, layer, position)
 
 
 def _attribute_of_a_port(scene: Scene, layer: Layer, position: int) -> Iterator[Candidate]:
@@ -93,34 +93,48 @@ def _lacking(layer: Layer, name: str) -> Iterator[tuple[str, Port]]:
                 yield "input", port
 
 
-def _exchanged_sections(scene: Scene, layer: Layer, position: int) -> Iterator[Candidate]:
+def _wrong_sections(scene: Scene, layer: Layer, position: int) -> Iterator[Candidate]:
+    """The ports that edges name are in sections of the other names."""
     source = scene.source
     if scene.soundly_linked:
         return
-    led = {edge.to_port for edge in scene.edges_to.get(layer.id, ())}
-    from_here = scene.edges_from.get(layer.id, ())
-    coming = {edge.from_port for edge in from_here}
-    own, given = {port.id for port in layer.inputs}, {port.id for port in layer.outputs}
-    fits, fits_exchanged = led <= own and coming <= given, led <= given and coming <= own
-    if fits or not fits_exchanged:
-        return
     start, end = scene.span(position)
     tags = list(_SECTION.finditer(source.data, start, end))
-    if len(tags) != 4:
+    if len(tags) not in (2, 4):
         return
+    pairs = list(zip(tags[::2], tags[1::2], strict=True))
+    held = [set(_PORT_ID.findall(source.data, tag.end(), end.start())) for tag, end in pairs]
+    from_here = scene.edges_from.get(layer.id, ())
+    led = {edge.to_port.encode() for edge in scene.edges_to.get(layer.id, ())}
+    coming = {edge.from_port.encode() for edge in from_here}
+    written = tuple(opening[1] for opening, _ in pairs)
+    meant = [
+        names
+        for names in ((b"input", b"output"), (b"output", b"input"), (b"input",), (b"output",))
+        if len(names) == len(pairs)
+        and led <= dict(zip(names, held, strict=True)).get(b"input", set())
+        and coming <= dict(zip(names, held, strict=True)).get(b"output", set())
+    ]
+    if not meant or written in meant:
+        return
+    exchanged = set(written) == set(meant[0]) and len(pairs) > 1
     # writers put <input> first: where it is, the ids of the ports are likelier to be exchanged
-    in_order = tags[0][1] == b"input"
+    cost = 1.3 if exchanged and written[0] == b"input" else 0.2
+    wrong = [at for at, name in enumerate(meant[0]) if name != written[at]]
+    here, there = written[wrong[0]].decode(), meant[0][wrong[0]].decode()
     consumers = [at for edge in from_here for at in scene.by_id.get(edge.to_layer, ())]
     producers = list(named_by_edges(scene, position))
     yield Candidate(
-        tuple(Edit(*tag.span(1), _OTHER[tag[1]]) for tag in tags),
-        "<input> and <output> are exchanged",
+        tuple(Edit(*tag.span(1), meant[0][at]) for at in wrong for tag in pairs[at]),
+        "<input> and <output> are exchanged" if exchanged else f"<{here}> becomes <{there}>",
         "<input> and <output> stand in each other's place: edges lead to the output ports, and "
-        "come from the input ports",
-        tags[0].start(),
+        "come from the input ports"
+        if exchanged
+        else f"<{here}> holds the {there} ports that edges name",
+        pairs[wrong[0]][0].start(),
         layer,
         (position, *dict.fromkeys(consumers)),
         tuple(dict.fromkeys(producers)),
-        cost=1.3 if in_order else 0.2,
-        rule=OUTPUT_COUNT,
+        cost=cost,
+        rule=OUTPUT_COUNT if exchanged else REPEATED_ELEMENT,
     )

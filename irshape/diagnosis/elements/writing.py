@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...formats.ir.edits import Edit, element_end
 from ...model.edges import Edge
+from ...model.graph import Layer
 from ...model.ids import is_number
 from ...model.source import Source
 from ..trials.scene import Scene
@@ -25,6 +26,14 @@ def encoded(source: Source, text: str) -> bytes:
     """A text as the value of an attribute."""
     encoding = source.encoding.replace("utf-8-sig", "utf-8")
     return text.translate(_ESCAPED).encode(encoding, "xmlcharrefreplace")
+
+
+def comma_of(scene: Scene, layer: Layer, written: str) -> str:
+    """What stands between the items of a list: as in its text, or in layers of the same type."""
+    others = scene.siblings.get((layer.type, layer.version), ())
+    if ", " in written or any(", " in text for other in others for text in other.items[1::2]):
+        return ", "
+    return "," if "," in written or layer.is_parameter else ", "
 
 
 def with_attribute(

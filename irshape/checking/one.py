@@ -244,7 +244,10 @@ def _put_right(
     cause: Diagnosis, source: Source, settings: Settings, weights: WeightsChoice
 ) -> FileReport | None:
     """The report on a text without its one slip, by the same lines; None where that is unsure."""
+    from ..diagnosis.text.rereading import graver_findings
     from ..formats.ir.edits import Edited
+    from ..inference.engine import infer
+    from ..rules import Context
 
     if not cause.candidates or not cause.certain:
         return None
@@ -260,6 +263,9 @@ def _put_right(
         model = read_source(whole, weights_path(source.path, weights))
     except NotReadable:
         return None
+    context = Context(model, infer(model, compare=True), settings, reasons=False)
+    if next(graver_findings(context), None) is None:
+        return None  # most often: without what is merely worth knowing it takes less time
     examination = examine(model, settings, as_read=True)
     places = [edit.start for edit in cause.candidates[0].edits]
     near = _layers_near(model, places)

@@ -6,14 +6,13 @@ The command, the Python API, the checks of many files and `fix` all go through `
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..collection import collection_paused
 from ..diagnostics.report import FileReport, diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source, weights_path
-from ..model.graph import Finding, Layer, Model, NotReadable
+from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 Target = str | os.PathLike[str] | Model
 
 
-NEAR = 200
-"""What lies so many bytes from a slip of the text may follow from it."""
 MAX_BESIDE = 2
 """So many errors and warnings are told at most beside that for which a text cannot be read."""
 
@@ -243,22 +240,15 @@ def not_readable(
 def _put_right(
     cause: Diagnosis, source: Source, settings: Settings, weights: WeightsChoice
 ) -> FileReport | None:
-    """The report on a text without its one slip, by the same lines; None where that is unsure."""
+    """The report on a text without its one slip; None where it is unsure or all else is right."""
+    from ..diagnosis.text.put_right import apart_from, put_right
     from ..diagnosis.text.rereading import graver_findings
-    from ..formats.ir.edits import Edited
     from ..inference.engine import infer
     from ..rules import Context
 
-    if not cause.candidates or not cause.certain:
+    whole = put_right(cause, source)
+    if whole is None:
         return None
-    edited = Edited(source.data)
-    for edit in sorted(cause.candidates[0].edits, reverse=True):
-        lines = source.data.count(b"\n", edit.start, edit.end)
-        kept = edit.text
-        if kept.count(b"\n") != lines:
-            kept = kept.replace(b"\n", b" ") + b"\n" * lines
-        edited.apply([edit._replace(text=kept)])
-    whole = Source(source.path, edited.data, source.encoding)
     try:
         model = read_source(whole, weights_path(source.path, weights))
     except NotReadable:
@@ -267,31 +257,4 @@ def _put_right(
     if next(graver_findings(context), None) is None:
         return None  # most often: without what is merely worth knowing it takes less time
     examination = examine(model, settings, as_read=True)
-    places = [edit.start for edit in cause.candidates[0].edits]
-    near = _layers_near(model, places)
-    apart = [
-        finding
-        for finding in examination.findings
-        if finding.severity != "info"
-        and finding.layer is not None
-        and all(abs(finding.offset - place) > NEAR for place in places)
-        and near.isdisjoint([finding.layer, *(other.layer for other in finding.related)])
-    ]
-    return report_on(model, examination, apart)
-
-
-def _layers_near(model: Model, places: list[int]) -> set[Layer]:
-    """The layers in which some places lie, with those before and behind and at the other ends of
-    their edges."""
-    near: set[Layer] = set()
-    for body in model.net.all_bodies():
-        for place in places:
-            at = bisect_right(body.layers, place, key=lambda layer: layer.offset)
-            near.update(body.layers[max(0, at - 2) : at + 1])
-        numbers = {layer.id for layer in near & set(body.layers)}
-        for edge in body.edges:
-            there = any(abs(edge.offset - place) <= NEAR for place in places)
-            if there or edge.from_layer in numbers or edge.to_layer in numbers:
-                ends = body.by_id.get(edge.from_layer), body.by_id.get(edge.to_layer)
-                near.update(layer for layer in ends if layer is not None)
-    return near
+    return report_on(model, examination, apart_from(cause, model, examination.findings))

@@ -95,6 +95,24 @@ def _deciding_layers(context: Context) -> set[Layer]:
     }
 
 
+def any_misspelt(context: Context) -> bool:
+    """Whether some type is not written with the capitals that writers give it."""
+    return next(_misspelt_types(context), None) is not None
+
+
+def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
+    """The types in small letters that are not written as writers do, and what is meant by each
+    spelling."""
+    if not context.model.format.layers_as_written:
+        return
+    for folded, spellings in context.by_type.spellings.items():
+        meant = {
+            each: "Const" if folded == "const" else as_writers_spell(each) for each in spellings
+        }
+        if any(each != name for each, name in meant.items()):
+            yield folded, meant
+
+
 class UnknownType(Rule):
     """No opset contains an operation of this type.
 
@@ -147,14 +165,8 @@ class UnknownType(Rule):
                 if unknown.close
                 else f"correct the type; if the operation is your own, {extension}",
             )
-        written = context.model.format.layers_as_written
-        for folded, spellings in context.by_type.spellings.items() if written else ():
-            meant = {each: as_writers_spell(each) for each in spellings}
-            if folded == "const":
-                meant = dict.fromkeys(spellings, "Const")
-            elif all(each == name for each, name in meant.items()):
-                continue
-            for layer in context.layers(folded) if spellings != ["Const"] else ():
+        for folded, meant in _misspelt_types(context):
+            for layer in context.layers(folded):
                 if layer.type != meant[layer.type]:
                     yield cls._misspelt(context, layer, meant[layer.type])
 

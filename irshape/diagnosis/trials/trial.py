@@ -64,6 +64,7 @@ from ...rule_ids import (
     VALUE_MISMATCH,
 )
 from ...rules import Context, Rule, all_rules, makes_findings, rule_of
+from ...rules.versions import any_misspelt
 from ...shapes import DYNAMIC_SHAPE, PartialShape
 from .reading import read_part
 from .scene import Scene
@@ -140,6 +141,8 @@ def take(gone: Counter[K], key: K) -> bool:
 
 
 def _counts(finding: Finding) -> bool:
+    if finding.rule == MISSING_PRECISION and finding.severity == "warning":
+        return False  # where few inputs of the whole file have none
     return finding.severity != "info" or finding.rule == LOOSER_DECLARATION
 
 
@@ -223,7 +226,7 @@ def _quiet(part: _Part) -> frozenset[str]:
         quiet.add("outputs")
     if not context.observed(OutputCount):
         quiet.add("counts")
-    if not context.observed(UnknownOperation):
+    if not context.observed(UnknownOperation) and not any_misspelt(context):
         quiet.add("operations")
     if not any(wiring.unlike for wiring in wirings):
         quiet.add("inputs")

@@ -31,8 +31,6 @@ OF_ANOTHER_INFERENCE = 0.5
 """That of inferring the whole file once more, of what it takes to validate it."""
 LEAST = 420
 """The work that is done for a small file, but for half of what it takes to validate it."""
-FOR_FEW_LAYERS, AT_MOST = 200, 2.5
-"""It is no more than this, or than so many times what it takes to validate the file."""
 SPARED = 0.4
 """With so much of the work left, less likely causes are tried no more."""
 BEYOND = 0.3
@@ -49,8 +47,7 @@ class Work:
         inner -= layers
         self.whole = OF_A_FILE + layers + OF_AN_INNER_LAYER * inner
         """That of validating the file."""
-        for_a_small_file = min(LEAST - self.whole / 2, max(FOR_FEW_LAYERS, AT_MOST * self.whole))
-        self.most = max(for_a_small_file, self.whole)
+        self.most = max(LEAST - self.whole / 2, self.whole)
         self.left = self.most
 
     @property

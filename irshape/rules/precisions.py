@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..element_types import ElementType
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
-from ..rule_ids import MISSING_PRECISION, UNKNOWN_PRECISION
+from ..rule_ids import MISSING_PRECISION, UNKNOWN_PORT_ATTRIBUTE, UNKNOWN_PRECISION
 from .context import Context
 from .corrections import inputs_unlike_others
 from .cures import PortRule
@@ -63,7 +63,11 @@ class MissingPrecision(PortRule):
                         expected="precision",
                         help='add precision="…", such as FP32',
                     )
+        misnamed = context.reported.get(UNKNOWN_PORT_ATTRIBUTE, ())
+        told = {(finding.layer, finding.port) for finding in misnamed}
         for layer, port in context.shared(inputs_unlike_others):
+            if (layer, ("input", port.id)) in told:
+                continue  # it is what the attribute of another name should be
             yield cls.finding(
                 f"input port {port.id} has no precision, unlike others of this file",
                 port.offset,

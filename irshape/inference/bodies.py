@@ -117,6 +117,10 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
     inputs = [pair for pair in numbered if pair[1].direction == "input"]
     outputs = [pair for pair in numbered if pair[1].direction == "output"]
     outputs.sort(key=lambda pair: pair[0])
+    if tag != "body":  # where two inputs of an If come to be one, OpenVINO writes an entry twice
+        inputs = list(
+            {tuple(entry.attributes.items()): (at, entry) for at, entry in inputs}.values()
+        )
     _refuse_repeated(inputs, "internal_layer_id", "Parameter")
     _refuse_repeated(outputs, "external_port_id", "output port")
     # whatever their ids, OpenVINO counts the connected outputs in the order of these

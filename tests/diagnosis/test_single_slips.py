@@ -682,7 +682,7 @@ SLIPS = {
         model="control_flow",
     ),
     "an entry of a port map twice": Slip(
-        put(r"(<input external_port_id=[^<>]*/>)", r"\1\1"),
+        put(r"(<port_map>\s*)(<input external_port_id=[^<>]*/>)", r"\1\2\2"),
         code="IR408",
         says="the port map has this entry twice",
         model="control_flow",

@@ -44,9 +44,9 @@ def short_weights(context: Context, findings: Sequence[Finding]) -> Diagnosis | 
     if not behind or weights is None:
         return None
     spans = context.shared(constant_spans)
-    needed = max(end for _, end, _ in spans)
-    if not _dense(spans):
+    if not spans or not _dense(spans):
         return None  # some offset is wrong by itself
+    needed = max(end for _, end, _ in spans)
     if len(behind) == 1 and not _is_cut_through(context, behind[0]):
         return None
     lost = needed - weights.size

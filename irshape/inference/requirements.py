@@ -158,7 +158,8 @@ def _of_names(inference: Inference) -> Iterator[tuple[str, Layer]]:
     if inference.model.version != 10:
         return
     holders: dict[str, OutputRef] = {}
-    for end in ends(inference.model.net, inference.result.wiring):
+    net = inference.model.net
+    for end in ends(net, inference.result.wiring, range(len(net.layers))):
         if any(holders.setdefault(name, end.ref) != end.ref for name in end.port.tensor_names):
             yield "tensor names", end.layer
 

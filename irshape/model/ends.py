@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .graph import Body, Layer
@@ -30,9 +30,13 @@ class End(NamedTuple):
         return name if len(self.producer.outputs) == 1 else f"{name}.{self.ref[1]}"
 
 
-def ends(net: Body, wiring: Wiring) -> Iterator[End]:
-    """The inputs and outputs of a net, in file order; none that nothing feeds."""
-    for position, layer in enumerate(net.layers):
+def ends(net: Body, wiring: Wiring, positions: Iterable[int]) -> Iterator[End]:
+    """The inputs and outputs of a net; none that nothing feeds.
+
+    positions: of layers among which all Parameters and Results are.
+    """
+    for position in positions:
+        layer = net.layers[position]
         ref: OutputRef | None = None
         if layer.is_parameter:
             ref = position, 0

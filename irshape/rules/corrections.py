@@ -31,12 +31,9 @@ from ..rule_ids import (
 from ..shapes import PartialShape
 from .base import Cure
 from .context import Context
+from .precisions import inputs_unlike_others
 
 Dims = tuple[int, ...] | None
-FEW = 0.1
-"""What part of the input ports has no precision by a slip."""
-WRITTEN_AT_INPUTS = 11
-"""The IR version from which on writers give the precisions of input ports."""
 
 
 def port_corrections(context: Context, findings: Sequence[Finding]) -> dict[RuleId, list[Cure]]:
@@ -67,15 +64,6 @@ def port_corrections(context: Context, findings: Sequence[Finding]) -> dict[Rule
     for cure in ports.corrections():
         by_rule.setdefault(cure.finding.rule, []).append(cure)
     return by_rule
-
-
-def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
-    """The few input ports without a precision: who writes that of one writes those of all."""
-    if context.model.version < WRITTEN_AT_INPUTS or None not in context.ports.precisions:
-        return []
-    inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]
-    lacking = [(layer, port) for layer, port in inputs if port.precision is None]
-    return lacking if len(lacking) <= FEW * len(inputs) else []
 
 
 def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:

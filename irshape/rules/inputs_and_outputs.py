@@ -83,10 +83,17 @@ class MissingTensorName(Rule):
         )
 
 
+def _ends(context: Context) -> Iterator[End]:
+    """The inputs and outputs of the model, in file order."""
+    net = context.model.net
+    layers = (*context.by_type.get("parameter", ()), *context.by_type.get("result", ()))
+    positions = sorted(position for body, position in layers if body is net)
+    return ends(net, context.wiring(net), positions)
+
+
 def _unnamed(context: Context) -> Iterator[End]:
     """The inputs and outputs whose tensor has no name; of one tensor, the input alone."""
-    net = context.model.net
-    for end in ends(net, context.wiring(net)):
+    for end in _ends(context):
         fed_by_an_input = end.producer.is_parameter and end.layer is not end.producer
         if not (end.port.names or end.layer.output_names or fed_by_an_input):
             yield end
@@ -147,8 +154,7 @@ class CollidingName(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers" or context.model.version != 10:
             return
-        net = context.model.net
-        named = list(ends(net, context.wiring(net)))
+        named = list(_ends(context))
         holders: dict[str, End] = {}
         tensors: dict[OutputRef, End] = {}
         for end in named:

@@ -31,7 +31,7 @@ from ..rule_ids import (
 from ..shapes import PartialShape
 from .base import Cure
 from .context import Context
-from .precisions import inputs_unlike_others
+from .input_precisions import inputs_unlike_others
 
 Dims = tuple[int, ...] | None
 

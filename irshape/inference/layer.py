@@ -171,24 +171,26 @@ class LayerEngine:
     def _infer(
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
-        if operation.infer_usual is not None and _are_usual(inputs, dynamic=self.lasting):
-            usual = self._infer_usual(operation, inputs, with_values)
-            if usual is not None:
-                return usual
+        usual = operation.infer_usual
+        if usual is not None and not _are_usual(inputs, dynamic=self.lasting):
+            usual = None
         demands: list[Demand] = []
         before = NOTED.set(demands)  # `with NotedDemands()` takes as long as a simple layer
         faults: tuple[Fault, ...] = ()
         try:
             operands = check_inputs(operation, inputs)
-            inferred = operation.infer(*operands)
+            inferred = None if usual is None else usual(*operands)
+            is_usual = inferred is not None
+            if inferred is None:
+                inferred = operation.infer(*operands)
             outputs = inferred if isinstance(inferred, tuple) else (inferred,)
             if operation.of_plugin:
                 _check_returned(outputs)
             if with_values and not operation.reads_weights:
                 outputs = _with_values(operation, operands, outputs)
-            if operation.narrowed:
+            if operation.narrowed and not is_usual:
                 faults = tuple(check_specified(operation, operands))
-            if operation.checks:
+            if operation.checks and not is_usual:
                 faults = (*faults, *operation.check(*operands))
         except Violation as violation:
             return LayerResult(violation.fault)
@@ -198,25 +200,6 @@ class LayerEngine:
             NOTED.reset(before)
         if faults or demands:
             return LayerResult(outputs, faults, demands=frozenset(demands))
-        return LayerResult(outputs)
-
-    def _infer_usual(
-        self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
-    ) -> LayerResult | None:
-        """The same by `Operation.infer_usual`; None where that leaves it to `infer`."""
-        assert operation.infer_usual is not None
-        try:
-            operands = check_inputs(operation, inputs)
-            inferred = operation.infer_usual(*operands)
-            if inferred is None:
-                return None
-            outputs = inferred if isinstance(inferred, tuple) else (inferred,)
-            if with_values:
-                outputs = _with_values(operation, operands, outputs)
-        except Violation as violation:
-            return LayerResult(violation.fault)
-        except Exception as error:
-            return LayerResult(internal_error(operation, error))
         return LayerResult(outputs)
 
     def alike_constants(self, declaration: Declaration, *, lasting: bool) -> Constants | None:

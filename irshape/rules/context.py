@@ -124,26 +124,28 @@ class SoundConstants:
     def apart(self) -> bool:
         """Whether no two share some of their bytes, but not all."""
         ends = self._ends
+        if ends is None:
+            return False
         begins = sorted(ends)
-        return bool(not begins or ends[begins[0]] >= 0) and all(
-            map(le, map(ends.__getitem__, begins), begins[1:])
-        )
+        return all(map(le, map(ends.__getitem__, begins), begins[1:]))
 
     def may_fill(self, size: int) -> bool:
         """Whether each of so many bytes may belong to one, if one of them lay elsewhere."""
         ends = self._ends
+        if ends is None or not self.apart or self.end > size:
+            return True
         lacking = size - (sum(ends.values()) - sum(ends))
-        return not self.apart or self.end > size or any(lacking == n > 0 for n, *_ in self._groups)
+        return any(lacking == n > 0 for n, *_ in self._groups)
 
     @cached_property
-    def _ends(self) -> dict[int, int]:
-        """Where they end, by where they begin; -1 where two of different size begin."""
+    def _ends(self) -> dict[int, int] | None:
+        """Where they end, by where they begin; None where two of different size begin at a byte."""
         ends: dict[int, int] = {}
         for size, _, offsets in self._groups:
             if size:
                 for begin in offsets:
                     if ends.setdefault(begin, begin + size) != begin + size:
-                        return {0: -1}
+                        return None
         return ends
 
 

@@ -422,7 +422,7 @@ def test_slicing(case: Case, oracle: Oracle) -> None:
 
 def test_parts_of_an_axis_of_any_size() -> None:
     """For every size, start and stop, the slice lies within the bounds, and these are reached."""
-    from irshape.ops.movement.slicing import Run, sliced
+    from irshape.ops.movement.index_ranges import Run, sliced
     from irshape.shapes import UNBOUNDED, Dimension
 
     rng = np.random.default_rng(7)

@@ -102,7 +102,7 @@ class Structure:
         return self.before_as_seen(place)
 
     def before_as_seen(self, place: int) -> tuple[int, tuple[Opened, ...]]:
-        """The same as far as the text has been looked at, which takes long."""
+        """The same as far as the text has been looked at; to look at all of it takes long."""
         index = bisect_right(self._runs, place - 1, key=_start_of) - 1
         if index < 0:
             return (self._begin, self._opened) if self._begin < place else (0, ())

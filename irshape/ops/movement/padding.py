@@ -13,7 +13,7 @@ from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .slicing import Bounds, NamedBounds, bounds_of, usual_bounds
+from .index_ranges import Bounds, NamedBounds, bounds_of, usual_bounds
 
 
 def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:

@@ -2,182 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_SHAPES, INPUT_VALUE
-from ...shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import normalized_axis, picked
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
 from ..kinds import INTS
 from ..lazy import Array
-from ..tensors import Number, Tensor, Value
-
-if TYPE_CHECKING:
-    from ...symbols.expressions import Expression
-
-INT32_MAX: Final = 2**31 - 1
-Bounds = tuple[int, int]
-"""The lowest and highest value that an index may have."""
-
-
-class NamedBounds(tuple[int, int]):
-    """Bounds of an index that is known as an expression of named sizes."""
-
-    expression: Expression
-
-    @staticmethod
-    def of(low: int, high: int, expression: Expression) -> NamedBounds:
-        bounds = NamedBounds((low, high))
-        bounds.expression = expression
-        return bounds
-
-
-def bounds_of(tensor: Tensor) -> list[Bounds] | None:
-    """The bounds of each element; None where nothing is known of the value.
-
-    The extreme values of i32 stand for the end of an axis, as those of i64 do.
-    """
-    if tensor.value is None:
-        return None
-    index: Callable[[Number], int] = _end if tensor.element_type.name == "i32" else int
-    bounds: list[Bounds] = [
-        (index(low), index(high))
-        for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)
-    ]
-    for at, expression in enumerate(tensor.value.expressions or ()):
-        if expression is not None and expression.is_whole:
-            bounds[at] = NamedBounds.of(*bounds[at], expression)
-    return bounds
-
-
-def _end(bound: Number) -> int:
-    index = int(bound)
-    if index >= INT32_MAX:
-        return UNBOUNDED
-    return INT64_MIN if index < -INT32_MAX else index
-
-
-def taken(size: int, start: int, stop: int, step: int) -> int:
-    """The number of elements that `start:stop:step` takes of an axis; see `Run`."""
-    if step < 0:
-        return Run.of(size, start, stop, step).taken
-    first, last = start + size if start < 0 else start, stop + size if stop < 0 else stop
-    first = 0 if first < 0 else first
-    last = size if last > size else last
-    return -((first - last) // step) if first < last else 0
-
-
-class Run(NamedTuple):
-    """The indices that a slice takes from an axis: the first, their number, and the step."""
-
-    first: int
-    taken: int
-    step: int
-
-    @staticmethod
-    def of(size: int, start: int, stop: int, step: int) -> Run:
-        """What `start:stop:step` takes of an axis.
-
-        Indices out of range are clamped; a backward slice starts at the first element at least.
-        """
-        first, last = start + size if start < 0 else start, stop + size if stop < 0 else stop
-        if step > 0:
-            first, last = min(max(first, 0), size), min(max(last, 0), size)
-            return Run(first, max(0, -((first - last) // step)), step)
-        first, last = max(min(first, size - 1), 0), min(max(last, -1), size)
-        return Run(first, max(0, -((last - first) // -step)) if size else 0, step)
-
-    @property
-    def indices(self) -> range:
-        return range(self.first, self.first + self.taken * self.step, self.step)
-
-    @property
-    def slice(self) -> slice:
-        end = self.first + self.taken * self.step
-        return slice(self.first, None if end < 0 else end, self.step)
-
-
-_HUGE: Final = 1 << 66
-"""Represents an unbounded size."""
-
-
-def _extreme(
-    of: Callable[[Iterable[int]], int], dim: Dimension, start: int, stop: int, step: int
-) -> int:
-    """The least (`of` is min) or most (max) elements that a slice takes of an axis.
-
-    The extremes are at the bounds of the size, and where an end of the slice meets an end of the
-    axis; in between the number is monotonic.
-    """
-    start, stop = _far(start), _far(stop)
-    high = _HUGE if dim.high == UNBOUNDED else dim.high
-    turns = (abs(end) + off for end in (start, stop) for off in (-1, 0, 1))
-    sizes = (dim.low, high, *(size for size in turns if dim.low < size < high))
-    count = of([Run.of(size, start, stop, step).taken for size in sizes])
-    if of is min or high < _HUGE or Run.of(2 * _HUGE, start, stop, step).taken <= count:
-        return count
-    if step < 0 and -_HUGE < start < 0 and stop < -_HUGE:
-        # a backward slice to the first element: OpenVINO assumes the largest possible size
-        return -((UNBOUNDED + start + 1) // step)
-    return UNBOUNDED
-
-
-def _far(end: int) -> int:
-    """An end of a slice; one at the limits of int64 is moved beyond any size."""
-    if INT64_MIN < end < UNBOUNDED:
-        return end
-    return 4 * _HUGE if end > 0 else -4 * _HUGE
-
-
-def _one_sided(bounds: Bounds, dim: Dimension, *, before_first: bool, past_last: bool) -> Bounds:
-    """Bounds that count from one end of the axis only, for an index of unknown sign.
-
-    They span the axis from the first element to the last. The index may also point before the first
-    or past the last element where the flags allow it and the bounds reach that far.
-    """
-    low, high = bounds
-    if low >= 0 or high < 0:
-        return bounds
-    first = INT64_MIN if before_first and dim.low + low < 0 else 0
-    last = UNBOUNDED if past_last and high >= dim.low else -1
-    return first, last
-
-
-def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
-    """The size of a slice of an axis."""
-    if dim.low == dim.high < UNBOUNDED and start[0] == start[1] and stop[0] == stop[1]:
-        return Dimension.of(Run.of(dim.low, start[0], stop[0], step).taken)
-    start_low, start_high = _one_sided(start, dim, before_first=False, past_last=step > 0)
-    stop_low, stop_high = _one_sided(stop, dim, before_first=step < 0, past_last=True)
-    if step < 0:
-        start_low, start_high, stop_low, stop_high = start_high, start_low, stop_high, stop_low
-    size = Dimension(
-        _extreme(min, dim, start_high, stop_low, step),
-        _extreme(max, dim, start_low, stop_high, step),
-    )
-    if size.is_static or not (
-        dim.symbolic or isinstance(start, NamedBounds) or isinstance(stop, NamedBounds)
-    ):
-        return size
-    from ..symbolic import slice_of
-
-    return slice_of(dim, start, stop, step, size)
-
-
-def up_to(dim: Dimension) -> Dimension:
-    """The size of any part of an axis."""
-    return Dimension(0, dim.high)
-
-
-def usual_bounds(tensor: Tensor) -> tuple[int, ...] | None:
-    """The elements of a list of indices where they are known, and none stands for the end of an
-    axis because of its type."""
-    known = tensor.known
-    if known and tensor.element_type.name == "i32" and max(map(abs, known)) >= INT32_MAX:
-        return None
-    return known
+from ..tensors import Tensor, Value
+from .index_ranges import Bounds, Run, bounds_of, sliced, taken, up_to, usual_bounds
 
 
 class SlicedAxes:

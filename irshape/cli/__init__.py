@@ -106,6 +106,9 @@ def main(arguments: list[str] | None = None) -> Any:
         name = f"'{problem.filename}': " if problem.filename else ""
         click.echo(f"irshape: {name}{problem.strerror or problem}", err=True)
         status = 2
+    except MemoryError:
+        click.echo("irshape: there is not enough memory for this", err=True)
+        status = 2
     except Exception as problem:
         if os.environ.get("IRSHAPE_DEBUG"):
             raise

@@ -180,6 +180,19 @@ def test_a_reader_that_leaves_is_no_failure(
     assert (started.returncode, errors) == (status, b"")
 
 
+def test_too_little_memory_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def exhausted(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("irshape.execution.session.Session", exhausted)
+    with pytest.raises(SystemExit) as left:
+        main(["run", str(EXAMPLES / "reductions.xml"), "--random"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err == "irshape: there is not enough memory for this\n"
+
+
 # Widths
 
 

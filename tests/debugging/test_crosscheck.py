@@ -478,3 +478,18 @@ def test_a_model_whose_constants_lie_in_no_file_is_checked_with_them(tmp_path: P
     for model in (irshape.Graph.load(path), "memory://compressed.xml"):
         comparison = irshape.crosscheck(model)
         assert (comparison.ok, len(comparison.rows)) == (True, expected)
+
+
+def test_too_little_memory_for_a_comparison_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("irshape.comparison.crosscheck_run.Tolerance.difference", exhausted)
+    model = chain(tmp_path)
+    comparison = irshape.crosscheck(model)
+    assert not comparison.ok
+    assert "not enough memory" in str(comparison)
+    status, told = call("crosscheck", str(model.path))
+    assert (status, "not enough memory" in told) == (1, True)

@@ -21,5 +21,5 @@ python=${PYTHON:-python3}
 mkdir -p "$folder"
 PYTHONPATH=$PWD "$python" docs/site/pages.py "$folder/source"
 PYTHONPATH=$PWD "$python" -m sphinx -q -W --keep-going -j auto -b html "$folder/source" "$folder/html"
-[ -z "$playground" ] || PYTHONPATH=$PWD "$python" playground/build.py "$folder/html/playground"
+[ -z "$playground" ] || PYTHONPATH=$PWD "$python" playground/make_page.py "$folder/html/playground"
 echo "$folder/html/index.html"

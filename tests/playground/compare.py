@@ -2,7 +2,7 @@
 
 usage: python tests/playground/compare.py PAGE [FOLDER…]
 
-PAGE is the folder that `playground/build.py` wrote. Compared are all examples, all attacks of
+PAGE is the folder that `playground/make_page.py` wrote. Compared are all examples, all attacks of
 tests/hostile, and every .xml and .onnx below the FOLDERs, each with its .bin. Needs node.
 """
 

@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 for folder in ("playground", "tests/hostile"):
     sys.path.insert(0, str(ROOT / folder))
 
-import build  # noqa: E402
 import compare  # noqa: E402
+import make_page  # noqa: E402
 from attacks import ATTACKS  # noqa: E402
 from view.browser import MISSING, Browser  # noqa: E402
 
@@ -42,15 +42,15 @@ needs_browser = pytest.mark.skipif(bool(MISSING), reason=MISSING or "a browser i
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("playground")
-    pyodide = Path(PYODIDE) if PYODIDE else build.fetch(folder)
-    wheels = Path(WHEELS) if WHEELS else build.fetch_wheels(folder)
-    build.build(folder / "page", pyodide, wheels)
+    pyodide = Path(PYODIDE) if PYODIDE else make_page.fetch(folder)
+    wheels = Path(WHEELS) if WHEELS else make_page.fetch_wheels(folder)
+    make_page.build(folder / "page", pyodide, wheels)
     return folder / "page"
 
 
 def test_the_archive_is_the_package(tmp_path: Path) -> None:
-    build.archive(tmp_path / "a.zip")
-    build.archive(tmp_path / "b.zip")
+    make_page.archive(tmp_path / "a.zip")
+    make_page.archive(tmp_path / "b.zip")
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         names = set(archive.namelist())

@@ -1,6 +1,6 @@
 """Builds the playground: a static page that runs irshape in the browser.
 
-usage: python playground/build.py FOLDER [--pyodide FOLDER]
+usage: python playground/make_page.py FOLDER [--pyodide FOLDER]
 
 Everything that the page needs is put into FOLDER, which any web server can serve. Pyodide comes
 from the npm package `pyodide`, what reads ONNX from the wheels `onnx` and `protobuf` of PyPI, each

@@ -534,8 +534,9 @@ def save(
     path: the .xml to write.
     inference: the ports declare what was inferred, and the inputs the shapes it was made with.
 
-    Both files appear completely or not at all. Raises `ValueError` for layers on their own and for
-    constants whose bytes are missing, and `OSError`; for a path also what `load` raises.
+    Both files appear completely or not at all. Raises `ValueError` for layers on their own, for a
+    path that does not end in .xml and for constants whose bytes are missing, and `OSError`; for a
+    path also what `load` raises.
     """
     from .formats.ir.writer import write
 

@@ -91,6 +91,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Runs a command, and turns whatever goes wrong into one line and an exit status."""
+    _open_closed_streams()
     try:
         status = cli.main(arguments, prog_name="irshape", standalone_mode=False)
         sys.stdout.flush()
@@ -118,6 +119,16 @@ def main(arguments: list[str] | None = None) -> Any:
     if arguments is not None:
         sys.exit(status or 0)
     _leave(status or 0)
+
+
+def _open_closed_streams() -> None:
+    """Standard streams that were closed before the process began: empty, or going nowhere.
+
+    In the order of their numbers, as a file that is opened gets the lowest that is free.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  it stays open
 
 
 def _blamed() -> str:

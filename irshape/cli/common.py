@@ -115,16 +115,38 @@ def drop_stdout() -> None:
 
 
 def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) -> None:
-    """Raises `UsageError` if writing the model `output` would replace what it is made from."""
-    from ..formats.loading import weights_path
+    """Raises `UsageError` if writing the model `output` would replace what it is made from.
 
-    weights_file = weights_path(source, weights) or ""
-    for old, new in ((source, output), (weights_file, os.path.splitext(output)[0] + ".bin")):
-        both = os.path.exists(old) and os.path.exists(new)
-        if both and os.path.samefile(old, new) and not overwrite:
+    Also for a name that is not that of an .xml.
+    """
+    if not output.endswith(".xml"):
+        raise click.UsageError(f"'{output}': the name of an IR ends in .xml")
+    for new in (output, os.path.splitext(output)[0] + ".bin"):
+        if not overwrite and _is_read(new, [source], weights):
             raise click.UsageError(
                 f"'{new}' belongs to the model that is read; --overwrite allows replacing it"
             )
+
+
+def keep_apart(sources: Iterable[str], *outputs: str | None, weights: str = "beside") -> None:
+    """Raises `UsageError` if one of the files to write is a model that is read, or its .bin.
+
+    Outputs may be None and `-`, which are no files.
+    """
+    for output in outputs:
+        if output is not None and _is_read(output, sources, weights):
+            raise click.UsageError(f"'{output}' belongs to the model that is read")
+
+
+def _is_read(output: str, sources: Iterable[str], weights: str) -> bool:
+    """Whether a file is one of these models, or the .bin of one."""
+    from ..formats.loading import weights_path
+
+    return os.path.exists(output) and any(
+        read and os.path.exists(read) and os.path.samefile(read, output)
+        for source in sources
+        for read in (source, weights_path(source, weights))
+    )
 
 
 def overwrite_option(function: F) -> F:
@@ -228,11 +250,19 @@ def pairs(values: Iterable[str], option: str) -> dict[str, str]:
     """`NAME=VALUE` options as a dictionary.
 
     A name may contain `=`: the value begins after the last `=` before a `[`, else after the first.
+    Raises `UsageError`, with what the help of the option says that it takes.
     """
     named: dict[str, str] = {}
     for value in values:
         name, equals, rest = value.rpartition("=[") if "=[" in value else value.partition("=")
         if not equals or not name:
-            raise click.UsageError(f"{option} takes NAME=VALUE, got '{value}'")
+            raise click.UsageError(f"{option} takes {_metavar(option)}, got '{value}'")
         named[name] = f"[{rest}" if equals == "=[" else rest
     return named
+
+
+def _metavar(option: str) -> str:
+    """How the help of the command that runs writes a value of an option."""
+    context = click.get_current_context()
+    (declared,) = (each for each in context.command.params if option in each.opts)
+    return (declared.metavar or "").rstrip(".")

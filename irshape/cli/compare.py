@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from .blas import prefer_avx512
-from .common import load_or_exit
+from .common import keep_apart, load_or_exit
 from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
 from .pages import view_option
 from .running import (
@@ -67,6 +67,7 @@ def command(
     from ..comparison.models import compare
     from ..execution.session import ExecutionError
 
+    keep_apart([first, second], output_file, view)
     models = (load_or_exit(first, "beside"), load_or_exit(second, "beside"))
     for model in models:
         sound_or_exit(model, force)

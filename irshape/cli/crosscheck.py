@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .blas import prefer_avx512
-from .common import load_or_exit, weights_option
+from .common import keep_apart, load_or_exit, weights_option
 from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
 from .pages import view_option
 from .running import (
@@ -112,6 +112,7 @@ def command(
         raise click.UsageError(
             "--replay takes the inputs of the recording; leave out --input, --shape and --record"
         )
+    keep_apart([model], output_file, view, options["record"], weights=weights)
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ..spelling import counted
-from .common import colour_option, echo, form_option, load_or_none, wants_colour
+from .common import colour_option, echo, form_option, keep_apart, load_or_none, wants_colour
 from .graphs import SeveralValues
 from .pages import view_option
 
@@ -97,6 +97,8 @@ def command(
         aspects = chosen_aspects(also, ignore)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
+    for path, its_weights in ((first, weights), (second, second_weights)):
+        keep_apart([path], output_file, view, weights=its_weights)
     difference = diff(_loaded(first, weights), _loaded(second, second_weights), aspects)
     if view is not None:
         from .pages import write_beside

@@ -10,7 +10,7 @@ import click
 
 from ..spelling import counted
 from ..urls import is_url
-from .common import colour_option, echo, wants_colour, weights_option
+from .common import colour_option, echo, keep_apart, wants_colour, weights_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,6 +75,7 @@ def command(
         raise click.UsageError("standard input cannot be changed in place")
     if in_place and is_url(model):
         raise click.UsageError("a model behind a URL cannot be changed in place; use --output")
+    keep_apart([model], output, weights=weights)
     try:
         fixes = fix(model, weights, unsafe=unsafe)
     except ValueError as problem:

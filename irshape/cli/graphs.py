@@ -68,7 +68,7 @@ def output_options(function: F) -> F:
     function = overwrite_option(weights_option(function))
     function = quiet_option(function)
     function = click.option(
-        "--name", metavar="NAME", help="The name of the new model. [default: that of MODEL]"
+        "--name", metavar="NAME", help="The name of the new model. [default: that of MODEL or A]"
     )(function)
     return click.option(
         "-o",
@@ -163,8 +163,6 @@ def check_outputs(
     for output in outputs:
         if output == "-":
             continue
-        if not output.endswith(".xml"):
-            raise click.UsageError(f"'{output}': the name of an IR ends in .xml")
         for source, weights in sources:
             refuse_overwriting(source, output, weights, overwrite)
 

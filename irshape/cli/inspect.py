@@ -74,13 +74,14 @@ def command(
     Exit status: 0; 1 if the file contains no model, or a layer does not fit its inputs; 2 if a
     path cannot be opened.
     """
-    from ..inference.chain import refusals
     from ..inference.engine import infer
+    from ..inference.unequal import told_briefly
     from ..inspection.inspection import Inspection
 
     loaded = load_or_exit(model, weights)
+    given = pairs(shapes, "--shape")
     try:
-        inference = infer(loaded, pairs(shapes, "--shape"))
+        inference = infer(loaded, given)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     inspection = Inspection(inference)
@@ -90,9 +91,9 @@ def command(
         echo(json_text(inspection.to_dict(), 1))
     else:
         echo("\n".join(_text(inspection, top, sort)))
-    broken = refusals(inference)
-    for refusal in broken:
-        click.echo(refusal, err=True)
+    broken = told_briefly(inference, given)
+    for line in broken:
+        click.echo(line, err=True)
     if broken:
         raise click.exceptions.Exit(1)
 

@@ -136,8 +136,6 @@ def command(
 def _target(model: str, output: str | None) -> Path:
     if output is None:
         return Path(f"{Path(model).stem}.reduced.xml")
-    if not output.endswith(".xml"):
-        raise click.UsageError(f"'{output}': the name of an IR ends in .xml")
     if not os.path.isdir(os.path.dirname(output) or "."):
         raise click.UsageError(f"'{output}': no such folder")
     return Path(output)

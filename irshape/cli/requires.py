@@ -30,8 +30,8 @@ def command(paths: tuple[str, ...], form: str) -> None:
     operations that nobody has declared), `complete` (whether every file has a model), and a list
     `models` of the objects that a single model gives.
 
-    Exit status: 0; 1 if a file contains no model; 2 if a path cannot be opened or is not an
-    OpenVINO IR.
+    Exit status: 0; 1 if a file contains no model; 2 if a path cannot be opened, or names an ONNX
+    model or a oneDNN graph.
     """
     from ..inference.engine import infer
     from ..inference.requirements import Requirements, together

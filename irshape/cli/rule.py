@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..spelling import suggestion
 from .common import echo, form_option
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ def command(code: str | None, every: bool, form: str) -> None:
     Exit status: 0; 2 if there is no such rule.
     """
     from ..rules import all_rules, rule_named
+    from ..settings.selectors import similar_rule
 
     if code is None:
         chosen = all_rules()
@@ -38,11 +38,8 @@ def command(code: str | None, every: bool, form: str) -> None:
                 rule_named(code if code in {rule.name for rule in all_rules()} else code.upper()),
             )
         except KeyError:
-            known = [word for rule in all_rules() for word in (rule.code, rule.name)]
-            close = suggestion(code, known) or suggestion(code.upper(), known)
-            raise click.UsageError(
-                f"there is no rule '{code}'{close or '; `irshape rule` lists them'}"
-            ) from None
+            close = similar_rule(code) or "; `irshape rule` lists them"
+            raise click.UsageError(f"there is no rule '{code}'{close}") from None
     if form == "json":
         rows = [fields(rule) for rule in chosen]
         echo(json.dumps(rows if code is None else rows[0], indent=1, ensure_ascii=False))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .blas import prefer_avx512
-from .common import echo, form_option, load_or_exit, weights_option
+from .common import echo, form_option, keep_apart, load_or_exit, weights_option
 from .pages import view_option
 from .running import (
     force_option,
@@ -93,6 +93,7 @@ def command(
         raise click.UsageError("--stats and --simulate are two runs; ask for one of them")
     if view is not None and not stats:
         raise click.UsageError("--view draws the ranges of --stats; add it")
+    keep_apart([model], view, weights=weights)
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)
     limits: Any = {"max_memory": max_memory, "max_iterations": max_iterations or MAX_ITERATIONS}

@@ -91,7 +91,7 @@ def sound_or_exit(model: Model, force: bool) -> None:
         from ..diagnostics.report import Report
 
         click.echo(render(Report([problem.report]), "text", Options()), err=True, nl=False)
-        click.echo(f"irshape: '{model.path}' is not computed; --force goes on", err=True)
+        click.echo(f"irshape: stopped at the errors of '{model.path}'; --force goes on", err=True)
         raise click.exceptions.Exit(1) from None
 
 

@@ -129,8 +129,11 @@ def chosen(given: dict[str, Any]) -> Chosen:
             if given["config"]
             else Configuration.find()
         )
+        selected = tuple(_split(given["select"]))
+        if given["select"] and not selected:
+            raise ValueError("--select names no rule, so nothing would be checked")
         over = Configuration(
-            tuple(_split(given["select"])) if given["select"] else None,
+            selected or None,
             tuple(_split(given["extend_select"])),
             tuple(_split(given["ignore"])),
         )

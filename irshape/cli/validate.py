@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..spelling import counted
-from .common import colour_option, echo, expand, pairs, weights_option
+from .common import colour_option, echo, expand, keep_apart, pairs, weights_option
 from .pages import view_option
 from .reporting import Form, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
@@ -86,6 +86,7 @@ def command(
         files = shard(files, *wanted.shard)
     if view is not None and (len(files) != 1 or given):
         raise click.UsageError("--view draws one file, without --value")
+    keep_apart(files, *(form.path for form in forms_chosen), view, weights=weights)
     configuration = wanted.configuration
     try:
         forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import echo, weights_option
+from .common import echo, keep_apart, weights_option
 from .pages import lay_over, not_a_result, read_result, write_view
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def command(
         _lay_over_node_data(subject, path)
     stem = os.path.splitext(os.path.basename(model))[0]
     output = output_file or f"{stem if stem != '-' else 'model'}.html"
+    keep_apart([model], output, weights=weights)
     if beside is None:
         write_view(output, subject)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 from ..element_types import ElementType
 from ..inference.declarations import Declarations
 from ..model.graph import Layer, Model
-from ..numpy_types import element_type_of
+from ..numpy_types import dtype_of, element_type_of
 from ..ops.infrastructure import Parameter
 from ..ops.registry import UnknownOperation
 from ..shapes import PartialShape
@@ -95,14 +95,24 @@ class Feeds:
         given = _type_given(array, layer)
         if not declared.element_type.is_dynamic and given is not declared.element_type:
             raise ExecutionError(
-                f"the input takes {declared.element_type}, but the array is {array.dtype}", layer
+                f"the input takes {declared.element_type}, but the array is {array.dtype}"
+                f"{_conversion(array, declared.element_type)}",
+                layer,
             )
         if not declared.shape.encloses(PartialShape(array.shape)):
             raise ExecutionError(
                 f"the input has shape {declared.shape}, "
-                f"but the array has shape {list(array.shape)}",
+                f"but the array has shape {list(array.shape)}; "
+                "give one that fits, or reshape the model (`irshape edit --reshape`)",
                 layer,
             )
+
+
+def _conversion(array: Array, wanted: ElementType) -> str:
+    """How to make an array one of another type, where both are numbers of NumPy's own."""
+    target = dtype_of(wanted)
+    numbers = array.dtype.kind in "iuf" and target.kind in "iuf"
+    return f"; convert it with .astype('{target}')" if numbers else ""
 
 
 def _as_array(given: object, layer: Layer) -> Array:

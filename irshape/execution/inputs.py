@@ -141,7 +141,11 @@ def read_array(path: str) -> Array:
     Raises `ValueError` for a file that contains none, or pickled objects.
     """
     try:
-        loaded = np.load(path, allow_pickle=False)
+        with open(path, "rb") as file:
+            if not file.read(6).startswith((b"\x93NUMPY", b"PK")):
+                raise ValueError("it is no .npy file, as numpy.save writes one")
+            file.seek(0)
+            loaded = np.load(file, allow_pickle=False)
     except UNREADABLE as problem:
         raise ValueError(f"'{path}' does not contain an array: {problem}") from None
     if not isinstance(loaded, np.ndarray):
@@ -173,8 +177,9 @@ def npy_bytes(array: Array) -> bytes:
 
 def restored(array: Array, element_type: ElementType) -> Array:
     """Undoes `storable` for an input of an element type; other arrays are returned as they are."""
+    name = element_type.name
     kept = element_type.is_dynamic or array.dtype == dtype_of(element_type)
-    if not kept and element_type.name == "string" and array.dtype.kind in "US":
+    if not kept and name == "string" and array.dtype.kind in "US":
         return np.array(
             [
                 item.encode() if isinstance(item, str) else bytes(item)
@@ -192,9 +197,9 @@ def restored(array: Array, element_type: ElementType) -> Array:
         "u4": np.uint8,
         "u2": np.uint8,
     }
-    if not kept and array.dtype == wide.get(element_type.name):
+    if not kept and name in wide and array.dtype == wide[name]:
         return array.astype(dtype_of(element_type))
-    if not kept and array.dtype == np.uint8 and element_type.name in ("nf4", "u1", "u3", "u6"):
+    if not kept and array.dtype == np.uint8 and name in ("nf4", "u1", "u3", "u6"):
         return array.view(dtype_of(element_type))
     return array
 

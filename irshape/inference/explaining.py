@@ -13,6 +13,7 @@ from ..model.ids import is_number
 from ..ops.bodies import BodyView
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension, PartialShape
+from ..spelling import suggestion
 from ..symbols.expressions import Expression
 from .bindings import sizes_for
 from .bodies import bind
@@ -99,7 +100,10 @@ class Reasons:
                 for result, position, _ in _layers(results):
                     if port < len(result.outputs[position]) and key(result, position) == text:
                         return result, position, port
-        raise ValueError(f"the model has no tensor and no layer '{name}'")
+        layers = net.body.layers
+        known = [text for layer in layers for port in layer.outputs for text in port.tensor_names]
+        known += [layer.name for layer in layers]
+        raise ValueError(f"the model has no tensor and no layer '{name}'{suggestion(name, known)}")
 
     def label_of(self, result: BodyResult, position: int) -> str:
         """The name of a layer; for one in a body behind that of the layer around it and the tag."""

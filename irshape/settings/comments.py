@@ -14,8 +14,7 @@ from ..model.source import Source
 from ..rule_ids import MISPLACED_SUPPRESSION, UNKNOWN_SUPPRESSION, UNUSED_SUPPRESSION
 from ..rules import all_rules
 from ..rules.settings import CustomRule
-from ..spelling import suggestion
-from .selectors import MARK, covered
+from .selectors import MARK, covered, similar_rule
 
 
 @cache
@@ -220,11 +219,7 @@ def _short(text: str) -> str:
 
 
 def _unknown(name: str, offset: int, suggest: bool) -> Finding:
-    close = (
-        suggestion(name, [text for rule in all_rules() for text in (rule.code, rule.name)])
-        if suggest and len(name) < 60
-        else ""
-    )
+    close = similar_rule(name) if suggest and len(name) < 60 else ""
     message = f"there is no rule '{_short(name)}'{close}"
     return Finding(
         Fault(

@@ -39,12 +39,21 @@ def check_selectors(
     """Raises `ConfigurationError` for a selector that covers no rule."""
     for selector in selectors:
         if not covered(selector, custom):
-            from ..rules import all_rules
-
-            ids = (*(rule.id for rule in all_rules()), *(rule.id for rule in custom))
-            known = [text for rule in ids for text in (rule.code, rule.name)]
             place = f"{where}: " if where else ""
-            close = suggestion(selector, known) or suggestion(selector.upper(), known)
-            raise ConfigurationError(
-                f"{place}there is no rule '{selector}'{close or '; `irshape rule` lists them'}"
-            )
+            close = similar_rule(selector, custom) or "; `irshape rule` lists them"
+            raise ConfigurationError(f"{place}there is no rule '{selector}'{close}")
+
+
+def similar_rule(name: str, custom: tuple[CustomRule, ...] = ()) -> str:
+    """`; did you mean X?` for the code or name of a rule that is misspelt, or nothing.
+
+    A code with another number says nothing about which was meant.
+    """
+    from ..rules import all_rules
+
+    ids = (*(rule.id for rule in all_rules()), *(rule.id for rule in custom))
+    code = name.upper()
+    if re.fullmatch(r"IR[0-9]*", code) and all(code != rule.code for rule in ids):
+        return ""
+    known = [text for rule in ids for text in (rule.code, rule.name)]
+    return suggestion(name, known) or suggestion(code, known)

@@ -257,7 +257,7 @@ class Refused(NamedTuple):
 
 REFUSED = {
     "no such input": Refused(["m.xml", "--shape", "y=[1]"], 2, "the model has no input 'y'"),
-    "a shape without a value": Refused(["m.xml", "--shape", "x"], 2, "NAME=VALUE"),
+    "a shape without a value": Refused(["m.xml", "--shape", "x"], 2, "--shape takes NAME=SHAPE"),
     "a layer that does not fit": Refused(["m.xml", "--shape", "x=[3,5]"], 1, "'first'"),
     "no model": Refused(["no.xml"], 1, "no.xml"),
     "a format that is none": Refused(["m.xml", "--format", "yaml"], 2, "yaml"),
@@ -309,3 +309,14 @@ def test_a_layer_on_its_own(tmp_path: Path) -> None:
         "<dim>5</dim></port></output></layer>"
     )
     assert irshape.inspect(path).to_dict()["multiply_adds"] == {"min": 30, "max": 30}
+
+
+def test_a_layer_that_does_not_fit_is_told_in_few_lines() -> None:
+    model = Path(__file__).resolve().parents[2] / "examples" / "encoder.xml"
+    unequal = ["--shape", "input_ids=[1,16]", "--shape", "attention_mask=[1,17]"]
+    status, _, err = call(str(model), *unequal)
+    lines = err.splitlines()
+    assert (status, len(lines) <= 5) == (1, True), err
+    assert lines[1].strip() == (
+        "dimension 1 of 'input_ids' is 16, but dimension 1 of 'attention_mask' is 17"
+    )

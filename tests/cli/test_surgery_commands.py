@@ -237,7 +237,7 @@ REFUSED = {
     "reshape a misspelt input": Refused(
         ["edit", "m.xml", "--reshape", "bios=[3]"], 2, "did you mean 'bias'?"
     ),
-    "reshape without a value": Refused(["edit", "m.xml", "--reshape", "x"], 2, "NAME=VALUE"),
+    "reshape without a value": Refused(["edit", "m.xml", "--reshape", "x"], 2, "NAME=SHAPE"),
     "rename to a name that is taken": Refused(
         ["edit", "m.xml", "--rename", "x=bias"], 1, "--rename: "
     ),

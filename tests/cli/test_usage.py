@@ -6,12 +6,14 @@ import gzip
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from ir import Net
@@ -58,6 +60,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     net.save(tmp_path, "bare").with_suffix(".bin").unlink()
     (net.save(tmp_path, "hollow").with_suffix(".bin")).write_bytes(b"")
     (tmp_path / "packed.xml").write_bytes(gzip.compress((tmp_path / "whole.xml").read_bytes()))
+    (tmp_path / "page.xml").write_text("<!doctype html>\n<title>404</title>\n")
+    np.save(tmp_path / "double.npy", np.ones(2))
+    np.save(tmp_path / "long.npy", np.ones(3, np.float32))
     (tmp_path / "models").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -102,6 +107,62 @@ MISTAKES = {
         ["convert", "bare.xml", "--weights", "whole.bin", "-o", "whole.xml"], 2, "'whole.bin'"
     ),
     "infer onto itself": Mistake(["infer", "whole.xml", "-o", "whole.xml"], 2, "--overwrite"),
+    "an IR under another name": Mistake(
+        ["convert", "whole.xml", "-o", "whole.onnx"], 2, "the name of an IR ends in .xml"
+    ),
+    "infer under no name of an IR": Mistake(["infer", "whole.xml", "-o", "new"], 2, "ends in .xml"),
+    "a fix onto the model": Mistake(
+        ["fix", "whole.xml", "-o", "./whole.xml"], 2, "'./whole.xml' belongs to the model"
+    ),
+    "a fix onto the .bin": Mistake(
+        ["fix", "whole.xml", "-o", "whole.bin"], 2, "'whole.bin' belongs to the model"
+    ),
+    "a report onto the model": Mistake(
+        ["validate", "whole.xml", "-o", "whole.xml"], 2, "belongs to the model that is read"
+    ),
+    "a report onto the .bin given": Mistake(
+        ["validate", "bare.xml", "--weights", "whole.bin", "-f", "json=whole.bin"], 2, "'whole.bin'"
+    ),
+    "a report onto one of several models": Mistake(
+        ["validate", ".", "-f", "text", "-f", "sarif=hollow.xml"], 2, "'hollow.xml' belongs"
+    ),
+    "a page onto the model": Mistake(["view", "whole.xml", "-o", "whole.xml"], 2, "belongs to"),
+    "a difference onto the second model": Mistake(
+        ["diff", "whole.xml", "bare.xml", "-o", "bare.xml"], 2, "'bare.xml' belongs"
+    ),
+    "a recording onto the .bin": Mistake(
+        ["crosscheck", "whole.xml", "--record", "whole.bin"], 2, "'whole.bin' belongs"
+    ),
+    "a comparison onto a model": Mistake(
+        ["compare", "whole.xml", "whole.xml", "-o", "whole.xml"], 2, "'whole.xml' belongs"
+    ),
+    "ranges onto the model": Mistake(
+        ["run", "whole.xml", "--random", "--stats", "--view", "whole.xml"], 2, "belongs to"
+    ),
+    "rules of which none is named": Mistake(
+        ["validate", "whole.xml", "--select", ""], 2, "--select names no rule"
+    ),
+    "a family of rules": Mistake(["rule", "IR2"], 2, "`irshape rule` lists them", "did you mean"),
+    "a code that no rule has": Mistake(
+        ["validate", "whole.xml", "--ignore", "IR299"], 2, "no rule 'IR299'; `irshape rule`"
+    ),
+    "a value without a name": Mistake(
+        ["validate", "whole.xml", "--value", "5"], 2, "--value takes INPUT=VALUE, got '5'"
+    ),
+    "an attribute without its layer": Mistake(
+        ["edit", "whole.xml", "-o", "new.xml", "--set", "axis"], 2, "takes LAYER:ATTRIBUTE=VALUE,"
+    ),
+    "a tensor misspelt": Mistake(["explain", "whole.xml", "scael"], 2, "did you mean 'scale'?"),
+    "an array that is a text": Mistake(
+        ["run", "whole.xml", "-i", "x=whole.xml"], 2, "'whole.xml' does not contain an array: it is"
+    ),
+    "an array of another type": Mistake(
+        ["run", "whole.xml", "-i", "double.npy"], 1, "float64; convert it with .astype('float32')"
+    ),
+    "an array of another shape": Mistake(
+        ["run", "whole.xml", "-i", "long.npy"], 1, "or reshape the model (`irshape edit --reshape`)"
+    ),
+    "a page of a server": Mistake(["validate", "page.xml"], 1, "the file is an HTML page"),
 }
 
 
@@ -191,6 +252,27 @@ def test_too_little_memory_is_no_bug(
         main(["run", str(EXAMPLES / "reductions.xml"), "--random"])
     assert left.value.code == 2
     assert capsys.readouterr().err == "irshape: there is not enough memory for this\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams closed by a POSIX shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [("validate whole.xml", 0), ("validate page.xml", 1), ("validate -", 1), ("infer gone.xml", 2)],
+)
+def test_streams_may_be_closed(closed: str, arguments: str, status: int, folder: Path) -> None:
+    words = [*shlex.split(arguments), "--weights", "none"]
+    command = shlex.join([sys.executable, "-m", "irshape", *words])
+    environment = {key: value for key, value in os.environ.items() if key != "IRSHAPE_DEBUG"}
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {closed}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert (done.returncode, "internal error" in done.stderr) == (status, False), done.stderr
 
 
 # Widths

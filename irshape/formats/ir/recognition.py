@@ -20,6 +20,8 @@ _INNER = ("layers", "layer", "data", "input", "output", "port", "dim", "rt_info"
 """Elements that stand in others."""
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?!\0)")
 """How XML begins. What of it is damaged further on, the parser finds."""
+_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
+_LAYER = re.compile(rb"(?:<|&lt;)layer\b")
 _LFS = b"version https://git-lfs"
 _ARCHIVES = {
     b"\x1f\x8b": ("gzip", "gunzip"),
@@ -79,6 +81,14 @@ def opened_text(path: str, data: bytes) -> Source:
             "the file is not well-formed XML: its beginning is lost, with the <net> that </net> "
             "closes in its last line",
             help="get the whole file: its first lines are missing",
+        )
+    elif _HTML.match(data) and not _LAYER.search(data):
+        fault = Fault(
+            NOT_AN_IR,
+            "the file is an HTML page, such as a server sends in place of a file",
+            expected="<net> or <layer>",
+            actual="<html>",
+            help="download the .xml itself",
         )
     elif not _BEGINS.match(data):
         message, hint = _not_xml(data)

@@ -31,13 +31,14 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
     """Writes `path` and, beside it, the .bin where the model has constants at hand.
 
     inference: ports declare what it found, inputs the shapes it was made with.
-    Raises `ValueError` for layers on their own and where constants have no bytes, `OSError`.
+    Raises `ValueError` for layers on their own, for a path that does not end in .xml and where
+    constants have no bytes, `OSError`.
     """
     if model.kind == "layers":
         raise ValueError("layers on their own cannot be written as a model")
     target = Path(path)
-    if target.with_suffix(".bin") == target:
-        raise ValueError(f"'{target}' is the name of a .bin; specify the .xml")
+    if target.suffix != ".xml":
+        raise ValueError(f"'{target}': the name of an IR ends in .xml")
     layout = _Layout(model)
     text = "\n".join(document(model, layout, inference)) + "\n"
     files: dict[Path, bytes | Iterator[bytes]] = {target: text.encode()}

@@ -10,8 +10,9 @@
 
     graph = irshape.Graph.load("model.xml")
 
-Every function takes a path, a loaded `Model` or a `Graph`. Importing this module imports neither
-NumPy nor anything else that is large; each function imports what it uses.
+The functions take a path, a loaded `Model` or a `Graph`; `load` and `fix` take a path. Importing
+this module imports neither NumPy nor anything else that is large; each function imports what it
+uses.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
-    from typing import Literal
+    from typing import Literal, TypeGuard
 
     from .checking.fixing import Fixes
     from .checking.sessions import Session
@@ -238,7 +239,7 @@ def validate(
     from .checking.validation import validate as validate_targets
 
     return validate_targets(
-        _without_graphs(target), weights, also=also, config=config, executor=executor
+        _without_graphs(target), weights, also=_several(also), config=config, executor=executor
     )
 
 
@@ -284,7 +285,9 @@ def infer(
     """
     from .inference.engine import infer as infer_model
 
-    return infer_model(_model(model), shapes, symbols=symbols or bool(assume), assume=assume)
+    return infer_model(
+        _model(model), shapes, symbols=symbols or bool(assume), assume=_several(assume)
+    )
 
 
 def run(
@@ -507,7 +510,8 @@ def diff(
     from .differences.comparing import diff as diff_models
     from .differences.result import chosen_aspects
 
-    return diff_models(_model(first), _model(second), chosen_aspects(also, ignore))
+    aspects = chosen_aspects(_several(also), _several(ignore))
+    return diff_models(_model(first), _model(second), aspects)
 
 
 def inspect(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inspection:
@@ -551,13 +555,10 @@ def _without_graphs(
 
     if isinstance(target, (str, os.PathLike, Model)):
         return target
-    graphs = sys.modules.get("irshape.graph.graph")
-    if graphs is None:
-        return target  # type: ignore[return-value]
-    if isinstance(target, graphs.Graph):
-        return _model(target)
+    if _is_graph(target) or isinstance(target, bytes) or not hasattr(target, "__iter__"):
+        return _model(target)  # type: ignore[arg-type]
     return [
-        _model(each) if isinstance(each, graphs.Graph) else each  # type: ignore[misc]
+        each if isinstance(each, (str, os.PathLike)) else _model(each)  # type: ignore[arg-type]
         for each in target
     ]
 
@@ -570,7 +571,19 @@ def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:
         return model
     if isinstance(model, (str, os.PathLike)):
         return load(model, weights=weights)
-    return model.model()
+    if _is_graph(model):
+        return model.model()
+    raise TypeError(f"expected a path, a Model or a Graph, got {type(model).__name__}")
+
+
+def _is_graph(value: object) -> TypeGuard[Graph]:
+    graphs = sys.modules.get("irshape.graph.graph")
+    return graphs is not None and isinstance(value, graphs.Graph)
+
+
+def _several(texts: Iterable[str]) -> list[str]:
+    """The texts; one that is given alone is one of them, and not its letters."""
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _sound(model: ModelLike, force: bool) -> Model:

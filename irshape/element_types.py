@@ -30,9 +30,9 @@ class ElementType:
 
         Raises `ValueError` for an unknown name.
         """
-        element_type = ElementType._by_name.get(name) or ElementType._by_name.get(name.lower())
+        element_type = ElementType._by_name.get(name) or ElementType._by_name.get(str(name).lower())
         if element_type is None:
-            raise ValueError(f"unknown element type '{name}'")
+            raise ValueError(f"unknown element type '{name}'; expected a name such as f32 or i64")
         return element_type
 
     @staticmethod

@@ -442,9 +442,9 @@ def parse_release(text: str) -> Release:
 
     Raises `ValueError` for another text, and for a release that irshape does not know.
     """
-    match = re.fullmatch(r"(20[0-9]{2})\.([0-9]{1,2})(?:\.[0-9]+)*", text.strip())
-    if match is None:
-        raise ValueError(f"'{text}' is not an OpenVINO release; write it as 2023.3")
+    match = re.fullmatch(r"(20[0-9]{2})\.([0-9]{1,2})(?:\.[0-9]+)*", str(text).strip())
+    if match is None or not isinstance(text, str):  # 2024.1 and 2024.10 are one number
+        raise ValueError(f"{text!r} is not an OpenVINO release; write it as '2023.3'")
     year, minor = int(match[1]), int(match[2])
     first, last = MINOR_RELEASES.get(year, (1, 0))
     if not first <= minor <= last:

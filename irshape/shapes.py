@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Union, overload
 
 from .demands import note
@@ -59,8 +60,16 @@ class Dimension:
             return _SIZES[size]
         if isinstance(size, str):
             return parse_dimension(size)
-        low, high = size
-        return Dimension(low, high if high is not None and high >= 0 else UNBOUNDED)
+        if isinstance(size, (tuple, list)):
+            low, high = size
+            return Dimension(low, high if high is not None and high >= 0 else UNBOUNDED)
+        try:
+            return _SIZES[index(size)]  # an integer of NumPy
+        except TypeError:
+            raise TypeError(
+                f"{size!r} is not a dimension: expected a size such as 3, a pair such as (1, 10), "
+                "or '?'"
+            ) from None
 
     @property
     def is_static(self) -> bool:
@@ -324,6 +333,10 @@ class PartialShape:
         try:
             self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
         except AttributeError:  # some are no dimensions yet
+            if isinstance(dims, str):
+                parsed = PartialShape.parse(dims)
+                self.dims, self.declared, self.rank = parsed.dims, parsed.declared, parsed.rank
+                return
             own = tuple(map(Dimension.of, own))
             self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
         self.dims = own

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -191,6 +191,170 @@ def test_what_a_caller_gets_wrong_is_caught_by_an_exported_name(tmp_path: Path) 
         irshape.run(path, {"y": np.ones(2, np.float32)})
     with pytest.raises(irshape.ConfigurationError, match="IR999"):
         irshape.validate(path, also=["IR999"])
+
+
+class Given(NamedTuple):
+    """A call of a newcomer with the path of a model, and the exception that it raises."""
+
+    call: Callable[[Path], object]
+    raises: type[Exception]
+    says: str
+
+
+def ready(path: Path, **more: Any) -> irshape.Inference:
+    return irshape.infer(path, **more)
+
+
+MISTAKES = {
+    "bytes for a path": Given(
+        lambda path: irshape.load(str(path).encode()), TypeError, "the path of a model, got bytes"
+    ),
+    "a text for its path": Given(
+        lambda path: irshape.load(path.read_text()), OSError, "is the text of a model, not the path"
+    ),
+    "a model to load": Given(
+        lambda path: irshape.load(irshape.load(path)), TypeError, "path of a model, got Model"
+    ),
+    "no .bin by None": Given(
+        lambda path: irshape.load(path, weights=None), TypeError, "weights is a path, 'beside' or"
+    ),
+    "a model to fix": Given(
+        lambda path: irshape.fix(irshape.load(path)), TypeError, "path of a model, got Model"
+    ),
+    "nothing to validate": Given(
+        lambda path: irshape.validate(None), TypeError, "a Model or a Graph, got NoneType"
+    ),
+    "bytes to validate": Given(
+        lambda path: irshape.validate(path.read_bytes()), TypeError, "or a Graph, got bytes"
+    ),
+    "nothing among several": Given(
+        lambda path: irshape.validate([path, None]), TypeError, "a Model or a Graph, got NoneType"
+    ),
+    "several to infer": Given(
+        lambda path: irshape.infer([path]), TypeError, "a path, a Model or a Graph, got list"
+    ),
+    "a session of a path": Given(
+        irshape.Session, TypeError, "runs a Model, got PosixPath: irshape.load("
+    ),
+    "a session of a graph": Given(
+        lambda path: irshape.Session(irshape.Graph.load(path)), TypeError, "graph.model() makes one"
+    ),
+    "a graph of a path": Given(
+        lambda path: irshape.Graph(str(path)), TypeError, "made of a Model, got str: Graph.load("
+    ),
+    "a merge of paths": Given(
+        lambda path: irshape.merge(path, path, {}),
+        TypeError,
+        "two Graphs are merged, got PosixPath",
+    ),
+    "a pattern that is a type": Given(
+        lambda path: irshape.Graph.load(path).match("ReLU"), TypeError, "Pattern().add('ReLU')"
+    ),
+    "a layer by its place": Given(
+        lambda path: irshape.Graph.load(path)[0], TypeError, "name or the id of a layer as text"
+    ),
+    "shapes in a row": Given(
+        lambda path: ready(path, shapes=[[2]]), TypeError, "for the name of each input, as in {'x'"
+    ),
+    "shapes in a row, of a graph": Given(
+        lambda path: irshape.Graph.load(path).reshape([[2]]), TypeError, "as in {'x': '[1,3]'}"
+    ),
+    "names in a row": Given(
+        lambda path: irshape.Graph.load(path).rename(["x", "y"]), TypeError, "new names by old ones"
+    ),
+    "a size that is None": Given(
+        lambda path: ready(path, shapes={"x": [None]}), TypeError, "None is not a dimension"
+    ),
+    "a size that is a real": Given(
+        lambda path: ready(path, shapes={"x": [2.0]}), TypeError, "2.0 is not a dimension"
+    ),
+    "a layer by its name": Given(
+        lambda path: ready(path).outputs("scale"), KeyError, "of that name has the id '2'"
+    ),
+    "an id that is a number": Given(
+        lambda path: ready(path).outputs(2), KeyError, "2 is no layer of the model, and no id as a"
+    ),
+    "a size that is a text": Given(
+        lambda path: ready(path, shapes={"x": "[n]"}, symbols=True).evaluate({"n": "2"}),
+        TypeError,
+        "the size of n is a whole number, got '2'",
+    ),
+    "outputs by name": Given(
+        lambda path: irshape.run(path, [np.ones(2, np.float32)], outputs="scale"),
+        ValueError,
+        "outputs is 'results' or 'all', got 'scale'",
+    ),
+    "an array of another type": Given(
+        lambda path: irshape.run(path, [np.ones(2)]),
+        irshape.ExecutionError,
+        "takes f32, but the array is float64; convert it with .astype('float32')",
+    ),
+    "no constant": Given(
+        lambda path: (model := irshape.load(path)).constant(model.layers[0]), ValueError, "no Const"
+    ),
+    "a type of NumPy": Given(
+        lambda path: irshape.ElementType.of(np.float32), ValueError, "a name such as f32 or i64"
+    ),
+    "a release as a number": Given(
+        lambda path: irshape.requires(path).reads(2024.1), ValueError, "write it as '2023.3'"
+    ),
+    "an IR under another name": Given(
+        lambda path: irshape.save(path, path.with_suffix(".onnx")), ValueError, "ends in .xml"
+    ),
+    "settings in a table": Given(
+        lambda path: irshape.validate(path, config={"ignore": ["IR3"]}),
+        TypeError,
+        "a Configuration or the path of a file, got dict",
+    ),
+    "a selector among none": Given(
+        lambda path: irshape.validate(path, config=irshape.Configuration(ignore="IR301")),
+        irshape.ConfigurationError,
+        "ignore: expected texts, got one; write ('IR301',)",
+    ),
+    "a release as a text": Given(
+        lambda path: irshape.validate(path, config=irshape.Configuration(target="2024.6")),
+        irshape.ConfigurationError,
+        "target: expected a release as two numbers, (2024, 6), got '2024.6'",
+    ),
+    "a level that is none": Given(
+        lambda path: irshape.validate(path, config=irshape.Configuration(fail_level="warn")),
+        irshape.ConfigurationError,
+        "expected error, warning or info, got 'warn'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_named(name: str, tmp_path: Path) -> None:
+    row = MISTAKES[name]
+    with pytest.raises(row.raises, match=re.escape(row.says)):
+        row.call(scaled(tmp_path, 2))
+
+
+@pytest.mark.parametrize(
+    "shape", [np.array([2]), [np.int64(2)], (np.uint8(2),), irshape.PartialShape("[2]"), "[2]"]
+)
+def test_sizes_may_be_those_of_numpy(shape: Any, tmp_path: Path) -> None:
+    path = scaled(tmp_path, 2)
+    assert str(irshape.infer(path, shapes={"x": shape}).outputs("2")[0].shape) == "[2]"
+    graph = irshape.Graph.load(path)
+    graph.reshape({"x": shape})
+    assert str(graph.tensor("scale").shape) == "[2]"
+
+
+@pytest.mark.parametrize("text", ["[1,?,2..5]", "[...]", "[]", "3,..4"])
+def test_a_shape_of_a_text_is_what_the_text_says(text: str) -> None:
+    assert irshape.PartialShape(text) == irshape.PartialShape.parse(text)
+
+
+def test_a_text_alone_is_one_of_several(tmp_path: Path) -> None:
+    path = scaled(tmp_path, 2)
+    assert irshape.validate(path, also="IR701").ok
+    assert irshape.diff(path, path, also="names", ignore="constants").equal
+    named = irshape.infer(path, shapes={"x": "[n]"}, assume="n % 2 == 0")
+    assert [str(each) for each in named.constraints]
+    part = irshape.Graph.load(path).extract(inputs="x", outputs="scale")
+    assert [len(part.inputs), len(part.outputs)] == [1, 1]
 
 
 # Releases

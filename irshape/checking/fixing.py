@@ -17,7 +17,7 @@ from ..diagnosis import Diagnosis
 from ..diagnosis.text.well_formed import malformed_cause
 from ..diagnostics.report import Diagnostic, diagnostic
 from ..formats.ir.edits import Edit, Edited
-from ..formats.loading import WeightsChoice, open_model, read_source, weights_path
+from ..formats.loading import WeightsChoice, open_model, path_of, read_source, weights_path
 from ..model.graph import Finding, Layer, Model, NotReadable
 from ..model.source import Source
 from ..model.weights import Weights
@@ -114,7 +114,7 @@ def fix(
     path: str | os.PathLike[str], weights: WeightsChoice = "beside", *, unsafe: bool = False
 ) -> Fixes:
     """`irshape.fix`."""
-    name = os.fspath(path)
+    name = path_of(path)
     try:
         source, weights_file = open_model(name, weights)
         model = read_source(source, weights_file)

@@ -52,6 +52,11 @@ class Session(execution.Session):
         kernels: Kernels | None = None,
         force: bool = False,
     ) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(
+                f"a Session runs a Model, got {type(model).__name__}: irshape.load(path) reads "
+                "one, graph.model() makes one"
+            )
         self._force = force
         if not force:
             require_sound(model)

@@ -41,7 +41,9 @@ def validate(
     """`irshape.validate`."""
     if config is None:
         config = Configuration()
-    elif not isinstance(config, Configuration):
+    elif isinstance(config, Configuration):
+        config.check()
+    else:
         config = Configuration.read(config)
     request = Request(config, weights=weights, also=also, executor=executor)
     if isinstance(target, (str, os.PathLike, Model)):

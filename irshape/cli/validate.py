@@ -90,10 +90,8 @@ def command(
     configuration = wanted.configuration
     try:
         forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
-        named = files == list(paths)
-        finished = _validated(
-            files, wanted, weights, given, named=named, each=each, scheduler=scheduler
-        )
+        more: Any = {"named": files == list(paths), "each": each, "scheduler": scheduler}
+        finished = _validated(files, wanted, weights, given, **more)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     report = finished.report

@@ -152,6 +152,8 @@ class Session:
         with the layers of bodies, in each of their runs.
         A run that fails leaves the variables as they were. Raises `ExecutionError`.
         """
+        if outputs not in ("results", "all"):
+            raise ValueError(f"outputs is 'results' or 'all', got {outputs!r}")
         self._notice_changes()
         fed = self.bind(inputs)
         self._variables.check(self.state)

@@ -52,10 +52,19 @@ def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") 
     Raises `OSError` if the model, or a .bin given by name, cannot be opened, and `NotReadable` if
     the file cannot hold a model.
     """
-    name = os.fspath(path)
+    name = path_of(path)
+    if not isinstance(weights, (str, os.PathLike)):
+        raise TypeError(f"weights is a path, 'beside' or 'none', got {type(weights).__name__}")
     if weights not in ("beside", "none") and not (is_url(weights) or os.path.isfile(weights)):
         raise _cannot_open(os.fspath(weights))
     return Opened(open_source(name), weights_path(name, weights))
+
+
+def path_of(path: str | os.PathLike[str]) -> str:
+    """The path of a model as a text. Raises `TypeError` for what is none."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"expected the path of a model, got {type(path).__name__}")
+    return os.fspath(path)
 
 
 def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Model:
@@ -154,6 +163,9 @@ def open_source(name: str) -> Source:
     else:
         if os.path.exists(name) and not os.path.isfile(name):
             raise _cannot_open(name)
+        if name.lstrip().startswith("<") and not os.path.exists(name):
+            start = " ".join(name[:40].split())
+            raise OSError(errno.ENOENT, "is the text of a model, not the path of its file", start)
         with open(name, "rb") as file:
             data = _read(file, os.fstat(file.fileno()).st_size)
         shown = name

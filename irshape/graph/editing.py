@@ -22,6 +22,11 @@ _NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "
 """Layers that are not interchangeable with others that read the same."""
 
 
+def _require_mapping(given: object, wanted: str) -> None:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"expected {wanted}, got {type(given).__name__}")
+
+
 class Editing(Building):
     """Changes layers and the connections between them. Every method is all or nothing."""
 
@@ -161,6 +166,7 @@ class Editing(Building):
         names: new ones by old ones. A name that a tensor has renames the tensor, and one that a
         layer has, the layer. Raises `KeyError`, and `GraphError` for a name that is taken.
         """
+        _require_mapping(names, "new names by old ones, as in {'a': 'b'}")
         tensors: dict[Output, list[str]] = {}
         layers: dict[GraphLayer, str] = {}
         for old, new in names.items():
@@ -329,6 +335,7 @@ class Editing(Building):
 
         Raises `KeyError`, and `GraphError` where some layer does not fit.
         """
+        _require_mapping(shapes, "shapes by names, as in {'x': '[1,3]'}")
         with self.batch():
             for name, shape in shapes.items():
                 layer = self._input(name).layer

@@ -47,6 +47,11 @@ class Graph(Editing):
         owner: GraphLayer | None = None,
         tag: str = "",
     ) -> None:
+        if not (model is None or isinstance(model, Model)):
+            raise TypeError(
+                f"a Graph is made of a Model, got {type(model).__name__}: Graph.load(path) reads "
+                "a file, graph.copy() makes a second one"
+            )
         given = "" if model is None else model.name
         super().__init__(given if name is None else name, owner=owner, tag=tag)
         if model is not None:
@@ -106,18 +111,20 @@ class Graph(Editing):
 
     def extract(
         self,
-        inputs: Iterable[str | Output] | None = None,
-        outputs: Iterable[str | Output] | None = None,
+        inputs: str | Output | Iterable[str | Output] | None = None,
+        outputs: str | Output | Iterable[str | Output] | None = None,
     ) -> Graph:
         """A graph of what lies between tensors; this graph stays as it is.
 
-        inputs: tensors by name, as for `tensor`, or themselves. One that is no Parameter becomes
-        one, named as it was asked for. By default all inputs that the outputs need.
+        inputs: a tensor by name, as for `tensor`, or itself, or several. One that is no Parameter
+        becomes one, named as it was asked for. By default all inputs that the outputs need.
         outputs: by default all of the graph; with inputs and outputs given, in that order.
         The variables that are read come along, with what assigns them.
         Raises `KeyError`, and `GraphError` where an output depends on an input that is not given.
         """
-        return extracted(self, inputs, outputs)
+        starts = [inputs] if isinstance(inputs, (str, Output)) else inputs
+        ends = [outputs] if isinstance(outputs, (str, Output)) else outputs
+        return extracted(self, starts, ends)
 
     def split(self, *cuts: str | Sequence[str], parts: int | None = None) -> list[Graph]:
         """Graphs that run one after the other, and together do what this one does.
@@ -158,6 +165,11 @@ class Graph(Editing):
 
     def match(self, pattern: Wanted) -> list[Match]:
         """All places where a pattern is found, those in bodies too; see `Pattern`."""
+        if not isinstance(pattern, Wanted):
+            raise TypeError(
+                f"a pattern is built by a Pattern, as in Pattern().add('ReLU'), got "
+                f"{type(pattern).__name__}"
+            )
         return list(matches(self, pattern))
 
     def why_not(self, pattern: Wanted) -> str:
@@ -289,4 +301,9 @@ def merge(
     prefix: put before the names of layers and tensors of the second. name: of the result.
     Raises `KeyError`, and `GraphError` where a tensor does not fit an input, or names clash.
     """
+    for each in (first, second):
+        if not isinstance(each, Graph):
+            raise TypeError(
+                f"two Graphs are merged, got {type(each).__name__}: Graph.load(path) reads one"
+            )
     return merged(first, second, connections, prefix, name)

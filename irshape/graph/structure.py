@@ -142,6 +142,10 @@ class Structure:
 
     def __getitem__(self, name: str) -> GraphLayer:
         """A layer by its name, or else its id. Raises `KeyError`, also for a name of several."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f"expected the name or the id of a layer as text, got {type(name).__name__}"
+            )
         named = self._by_name.get(name)
         if named:
             if len(named) > 1:

@@ -31,6 +31,11 @@ def infer(
     texts in `shapes` may name dimensions, `[batch,seq]`. assume: conditions on the named sizes.
     Raises `ValueError` for a name in `shapes` that no input has.
     """
+    if not isinstance(shapes or {}, Mapping):
+        raise TypeError(
+            "shapes: expected a shape for the name of each input, as in {'x': '[1,3]'}, got "
+            f"{type(shapes).__name__}"
+        )
     if symbols:
         return _with_symbols(model, shapes or {}, assume)
     engine = BodyEngine(model, lasting=True)

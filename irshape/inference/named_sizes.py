@@ -105,6 +105,9 @@ class NamedSizes:
         if missing:
             raise ValueError(f"no size is given for {', '.join(missing)}")
         result = {name: sizes[name] for name in known}
+        for name, size in result.items():
+            if not hasattr(size, "__index__"):
+                raise TypeError(f"the size of {name} is a whole number, got {size!r}")
         for name, symbol in known.items():
             low, high = self.facts.ranges[symbol]
             if not low <= result[name] <= high:

@@ -207,7 +207,18 @@ class Inference:
             }
             layers = self.result.body.layers
             self._outputs |= {layer.id: self._outputs[layer] for layer in reversed(layers)}
-        return self._outputs[layer]
+        try:
+            return self._outputs[layer]
+        except KeyError:
+            raise KeyError(self._absent(layer)) from None
+
+    def _absent(self, layer: object) -> str:
+        """Why there are no outputs of what is no layer, and no id of one."""
+        if not isinstance(layer, str):
+            return f"{layer!r} is no layer of the model, and no id as a text"
+        named = [each.id for each in self.result.body.layers if each.name == layer]
+        hint = f"; the layer of that name has the id '{named[0]}'" if named else ""
+        return f"the model has no layer of the id '{layer}'{hint}"
 
     @property
     def symbols(self) -> dict[str, NamedSize]:

@@ -517,8 +517,10 @@ class Model:
     def constant(self, layer: Layer) -> Constant:
         """The constant that a Const layer describes; `.array()` gives its elements.
 
-        Raises `ValueError` where the attributes of the layer do not describe a constant.
+        Raises `ValueError` for another layer, and where its attributes describe no constant.
         """
+        if not layer.is_constant:
+            raise ValueError(f"{layer!r} is no Const")
         return Constant.of(layer.items, self.weights)
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..rule_ids import RuleId
+from ..rule_ids import SEVERITIES, RuleId
 from ..rules.settings import Contract, CustomRule, ExpectedPort, Policy
 from ..spelling import suggestion
 from .errors import ConfigurationError
@@ -50,6 +50,11 @@ class Configuration(NamedTuple):
         Raises `ConfigurationError`, and `OSError` if it cannot be opened."""
         import tomllib
 
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(
+                f"expected a Configuration or the path of a file, got {type(path).__name__}"
+            )
+
         file = Path(path)
         try:
             data: Any = tomllib.loads(file.read_bytes().decode())
@@ -74,6 +79,23 @@ class Configuration(NamedTuple):
             if (value := getattr(configuration, key))
         }
         return configuration._replace(root=folder, path=str(file), **placed)
+
+    def check(self) -> None:
+        """Raises `ConfigurationError` for fields that a program has set to what does not fit them.
+
+        The codes of selectors are checked where they are used."""
+        for name in ("select", "extend_select", "ignore", "extensions"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise ConfigurationError(f"{name}: expected texts, got one; write ('{value}',)")
+        if self.fail_level not in SEVERITIES:
+            raise ConfigurationError(
+                f"fail_level: expected error, warning or info, got {self.fail_level!r}"
+            )
+        if self.target is not None and not isinstance(self.target, tuple):
+            raise ConfigurationError(
+                f"target: expected a release as two numbers, (2024, 6), got {self.target!r}"
+            )
 
     @staticmethod
     def find(start: str | os.PathLike[str] = ".") -> "Configuration":
@@ -251,7 +273,7 @@ def _per_file(value: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def _level(value: Any, _: str) -> str:
-    if value not in ("error", "warning", "info"):
+    if value not in SEVERITIES:
         raise ValueError(f"expected error, warning or info, got {value!r}")
     return str(value)
 

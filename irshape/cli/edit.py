@@ -414,7 +414,7 @@ def command(
     \b
     Examples:
       irshape edit m.xml --rename x=image y=scores -o renamed.xml
-      irshape edit m.xml --reshape x=[1,3,224,224] --fold -o static.xml
+      irshape edit m.xml --reshape 'x=[1,3,224,224]' --fold -o static.xml
       irshape edit m.xml --input-type x=u8 --input-layout x=NHWC:NCHW -o n.xml
       irshape edit m.xml --f16 --keep '*norm*' Softmax -o half.xml
       irshape edit m.xml --cut encoder/out --add-output mean -o decoder.xml

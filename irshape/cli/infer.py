@@ -83,7 +83,7 @@ def command(
     the table fits its width, and long names are shortened.
 
     With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
-    name dimensions: --shape input_ids=[batch,seq].
+    name dimensions: --shape 'input_ids=[batch,seq]'.
 
     Exit status: 0; 1 if a layer does not fit its inputs, which is then named together with the
     two dimensions of the inputs of the model that do not fit each other; 2 if a path cannot be

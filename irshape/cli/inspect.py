@@ -68,7 +68,7 @@ def command(
     \b
     Examples:
       irshape inspect model.xml
-      irshape inspect model.xml --shape x=[1,3,224,224] --top 20
+      irshape inspect model.xml --shape 'x=[1,3,224,224]' --top 20
       irshape inspect model.onnx --sort parameters --format json
 
     Exit status: 0; 1 if the file contains no model, or a layer does not fit its inputs; 2 if a

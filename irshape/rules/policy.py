@@ -373,8 +373,8 @@ class StaticBatch(Rule):
     ```
 
     ## How to fix it
-    Convert the model with a dynamic first dimension. `irshape infer MODEL --shape x=[?,3,224,224]`
-    shows whether the rest of it allows that.
+    Convert the model with a dynamic first dimension. Whether the rest of it allows that is shown by
+    `irshape infer MODEL --shape 'x=[?,3,224,224]'`.
     """
 
     id = STATIC_BATCH

@@ -106,3 +106,16 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 def test_every_page_is_a_link_away_from_the_readme() -> None:
     pages = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
     assert pages <= set(re.findall(r"\]\(([^)#\s]+)", README))
+
+
+# CONTRIBUTING.md
+
+
+def test_the_floors_are_those_that_imports_are_held_to() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| floor | contents |\n|---|---|\n| `__init__.py` | ")[2]
+    rows = [line.split(" | ")[0] for line in table.partition("\n\n")[0].splitlines()[1:]]
+    floors = [re.findall(r"`(\w+)(?:/|\.py)`", row) for row in rows]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert floors == [floor.split(" | ") for floor in contract]

@@ -8,10 +8,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 for python in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 python}; do
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break
+    "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && break
     python=
 done
-[ -n "$python" ] || { echo "irshape needs Python 3.11 or later; name one: PYTHON=… bash $0" >&2; exit 2; }
+[ -n "$python" ] || { echo "this needs Python 3.11 to 3.14, which OpenVINO has wheels for; name one: PYTHON=… bash $0" >&2; exit 2; }
 
 "$python" -m venv .venv
 bin=.venv/bin

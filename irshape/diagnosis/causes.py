@@ -92,7 +92,6 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
     from . import groups, lost_edges, missing_layers
     from .elsewhere import of_elements_elsewhere
     from .misfed_by_inputs import of_inputs
-    from .replaced_texts import of_replaced_texts
     from .suspects import of_suspects
     from .torn_tags import of_torn_tags
 
@@ -122,8 +121,6 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
         ends = renumbered_at_one_end(stage, causes.findings)
         if ends is not None:
             causes.add(ends)
-    if len(causes.all()) <= MAX_SEARCHED:
-        of_replaced_texts(causes)
     of_torn_tags(causes)
     if len(causes.all()) <= MAX_TOLD:
         lost_edges.of_all_lost_edges(causes)

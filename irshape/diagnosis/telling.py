@@ -23,7 +23,7 @@ from .candidate import Candidate, Diagnosis
 
 _LIKELY = "likely meant: "
 _CONCRETE = ("IR201", "IR202", "IR203", "IR204", "IR302", "IR602")
-"""Findings whose help says what to write."""
+"""Findings whose help says what to write, if that is to be written at one layer."""
 _CONSEQUENCES = ("IR2", "IR4")
 """Findings that say what does not go together; the cause has a code of its own nature."""
 _TO_BE_QUOTED = (CONTRADICTED_ATTRIBUTE, MISDIRECTED_EDGE)
@@ -85,7 +85,8 @@ def with_likely(diagnosis: Diagnosis) -> Diagnosis:
     fault = diagnosis.finding.fault
     count = 1 if diagnosis.certain else MAX_LISTED
     changes = list(dict.fromkeys(candidate.change for candidate in diagnosis.candidates))[:count]
-    if not changes or (len(changes) == 1 and fault.rule.code.startswith(_CONCRETE)):
+    said = fault.rule.code.startswith(_CONCRETE) and len(changes) == 1
+    if not changes or (said and len(diagnosis.candidates[0].touched) == 1):
         return diagnosis
     help = fault.help or ""
     before = help.removesuffix(_LIKELY + changes[0])

@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from ...element_types import ElementType
 from ...formats.ir.edits import Edit, element_end, set_dims
 from ...model.graph import Finding, Layer
 from ...model.ids import is_number
 from ...model.ports import Port
 from ...ops.tensors import Tensor
 from ...rule_ids import (
-    CONSTANT_TYPE,
     DANGLING_EDGE,
     DUPLICATE_PORT,
     INPUT_COUNT,
@@ -21,7 +19,6 @@ from ...rule_ids import (
     MISSING_EDGE,
     OUTPUT_COUNT,
     OUTPUT_SHAPE_MISMATCH,
-    OUTPUT_TYPE_MISMATCH,
     PORT_MAP,
 )
 from ...shapes import PartialShape
@@ -50,11 +47,8 @@ def port_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candi
     direction, number = finding.port
     if direction == "output":
         for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
-            if port.id == number:
-                if not _repeated_elsewhere(scene, position, port, tensor):
-                    yield from _declaration(scene, position, port, "output", tensor)
-                if not _followed(scene, position, port):
-                    yield from _edge_declaration(scene, position, port, tensor, 1.4)
+            if port.id == number and not _repeated_elsewhere(scene, position, port, tensor):
+                yield from _declaration(scene, position, port, "output", tensor)
         return
     for port, source in zip(layer.inputs, scene.sources[position], strict=False):
         if port.id == number and source is not None:
@@ -62,38 +56,12 @@ def port_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candi
             yield from _as_fed(scene, position, port, feeding)
 
 
-def edge_declaration_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """An output and what it feeds declare what is not so, and what is fed is inferred from that."""
-    rules = (OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, CONSTANT_TYPE)
-    if finding.rule not in rules or finding.port is None:
-        return
-    for port, tensor in zip(scene.layers[position].outputs, scene.outputs(position), strict=False):
-        own = tensor
-        if finding.rule == CONSTANT_TYPE and finding.actual:  # inference went on with the declared
-            own = Tensor(ElementType.of(finding.actual), tensor.shape)
-        if port.id == finding.port[1] and _followed(scene, position, port):
-            for candidate in _edge_declaration(scene, position, port, own, 0.5):
-                yield candidate._replace(bold=False, rule=finding.rule)
-
-
-def _followed(scene: Scene, position: int, port: Port) -> bool:
-    """Whether something is wrong with a layer that an output feeds.
-
-    That is inferred from what the output declares, so that it is wrong if the declaration is.
-    """
-    index = scene.layers[position].outputs.index(port)
-    return any(
-        output == index and scene.layers[at] in scene.flagged
-        for output, at, _ in scene.consumers[position]
-    )
-
-
 def _declaration(
     scene: Scene, position: int, port: Port, direction: str, tensor: Tensor
 ) -> Iterator[Candidate]:
     """A port declares what is inferred for it."""
     layer, shape = scene.layers[position], tensor.shape
-    edits = _to_inferred(scene, port, tensor, True)
+    edits = as_inferred(scene, port, tensor, fully=True)
     if edits:
         yield Candidate(
             tuple(edits),
@@ -126,44 +94,6 @@ def _repeated_elsewhere(scene: Scene, position: int, port: Port, tensor: Tensor)
     )
 
 
-def _to_inferred(scene: Scene, port: Port, tensor: Tensor, precision: bool) -> list[Edit]:
-    """A port declares what is inferred; precision: its type too."""
-    edits: list[Edit] = []
-    shape = tensor.shape
-    if shape.dims is not None:
-        sizes = tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
-        if port.dims is None or sizes != port.dims:
-            edits += set_dims(scene.source, port.offset, sizes)
-    declared, inferred = port.element_type, tensor.element_type
-    if precision and not inferred.is_dynamic and declared is not inferred:
-        edits += with_attribute(scene.source, port.offset, "precision", inferred.precision, ("id",))
-    return edits
-
-
-def _edge_declaration(
-    scene: Scene, position: int, port: Port, tensor: Tensor, cost: float
-) -> Iterator[Candidate]:
-    """An output and the inputs that it feeds declare the same, which is not so."""
-    index = scene.layers[position].outputs.index(port)
-    fed = [(at, i) for out, at, i in scene.consumers[position] if out == index]
-    twins = [(at, scene.layers[at].inputs[i]) for at, i in fed]
-    wrong = [(at, twin) for at, twin in twins if twin.dims == port.dims]
-    if not wrong:
-        return
-    for candidate in _declaration(scene, position, port, "output", tensor):
-        edits = [*candidate.edits]
-        for _, twin in wrong:
-            precision = twin.precision is not None and twin.precision == port.precision
-            edits += _to_inferred(scene, twin, tensor, precision)
-        yield candidate._replace(
-            edits=tuple(edits),
-            change=f"{candidate.change}, and so do the inputs that it feeds",
-            touched=(position, *dict.fromkeys(at for at, _ in wrong)),
-            cost=cost,
-            bold=True,
-        )
-
-
 def _as_fed(scene: Scene, position: int, port: Port, feeding: Port) -> Iterator[Candidate]:
     """An input port declares what its producer does."""
     edits = declared_as_fed(scene, port, feeding)
@@ -181,13 +111,42 @@ def _as_fed(scene: Scene, position: int, port: Port, feeding: Port) -> Iterator[
 
 
 def declared_as_fed(scene: Scene, port: Port, feeding: Port) -> list[Edit]:
-    """An input port gets what its producer declares."""
+    """An input port gets what its producer declares, if it declares anything."""
     edits: list[Edit] = []
+    if port.precision is None and not port.dims:
+        return edits
     if feeding.dims is not None and port.dims != feeding.dims:
         edits += set_dims(scene.source, port.offset, feeding.dims)
     if port.precision is not None and feeding.precision and port.precision != feeding.precision:
         edits += with_attribute(scene.source, port.offset, "precision", feeding.precision)
     return edits
+
+
+def as_inferred(scene: Scene, port: Port, tensor: Tensor, *, fully: bool = False) -> list[Edit]:
+    """A port declares what is inferred where it contradicts that.
+
+    fully: also where it leaves open what is inferred, or has no precision.
+    """
+    edits: list[Edit] = []
+    dims, inferred = port.dims, tensor.shape.dims
+    if inferred is not None:
+        sizes = tuple(dim.low if dim.is_static else -1 for dim in inferred)
+        if (fully or _contradict(dims, sizes)) and sizes != dims:
+            edits += set_dims(scene.source, port.offset, sizes)
+    declared, produced = port.element_type, tensor.element_type
+    if produced.is_dynamic or declared is produced or (declared is None and not fully):
+        return edits
+    return [
+        *edits,
+        *with_attribute(scene.source, port.offset, "precision", produced.precision, ("id",)),
+    ]
+
+
+def _contradict(dims: tuple[int, ...] | None, sizes: tuple[int, ...]) -> bool:
+    """Whether declared dimensions are others than those inferred; what is left open is not."""
+    return dims is not None and (
+        len(dims) != len(sizes) or any(0 <= a != b for a, b in zip(dims, sizes, strict=True))
+    )
 
 
 def shown(port: Port) -> str:

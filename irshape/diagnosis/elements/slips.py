@@ -7,7 +7,6 @@ from functools import lru_cache, partial
 
 from ...model.graph import Finding
 from ...rule_ids import (
-    CONSTANT_TYPE,
     CUSTOM_OPERATION,
     CYCLE,
     DANGLING_EDGE,
@@ -54,12 +53,8 @@ from .lost_data import constant_data_causes
 from .misspelt_names import element_causes
 from .operations import operation_causes, other_type_causes
 from .parameters import parameter_causes
-from .ports import (
-    edge_declaration_causes,
-    lost_input_causes,
-    port_causes,
-    port_id_causes,
-)
+from .port_runs import OF_PORTS, port_run_causes
+from .ports import lost_input_causes, port_causes, port_id_causes
 from .producers import producer_causes
 from .rewirings import reordered_input_causes, rewiring_causes
 from .sections import section_causes
@@ -98,7 +93,7 @@ _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.6, constant_causes),
     (0.3, constant_data_causes),
     (0.9, port_causes),
-    (0.5, edge_declaration_causes),
+    (0.5, port_run_causes),
     (0.3, port_id_causes),
     (0.9, lost_input_causes),
     (0.7, operation_causes),
@@ -136,10 +131,7 @@ _OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
     unused_layer_causes: UNREACHABLE_LAYER.code,
     variable_causes: UNKNOWN_VARIABLE.code,
     element_causes: (MISSPELT_ELEMENT.code, UNKNOWN_ELEMENT.code),
-    edge_declaration_causes: (
-        *(OUTPUT_SHAPE_MISMATCH.code, OUTPUT_TYPE_MISMATCH.code),
-        CONSTANT_TYPE.code,
-    ),
+    port_run_causes: tuple(rule.code for rule in OF_PORTS),
     swapped_value_causes: (
         *(CUSTOM_OPERATION.code, MALFORMED_ID.code, UNKNOWN_PRECISION.code),
         *(UNKNOWN_TYPE.code, UNKNOWN_VERSION.code),

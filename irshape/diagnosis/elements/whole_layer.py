@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from itertools import combinations
 
 from ...element_types import ElementType
-from ...formats.ir.edits import Edit, set_dims
+from ...formats.ir.edits import Edit
 from ...model.edges import Edge
 from ...model.graph import Finding
 from ...model.ids import is_number
@@ -41,7 +41,7 @@ from ..trials.scene import Scene
 from .attributes import is_strange
 from .constant_places import Const, lies_in_place
 from .edges import is_as_chosen
-from .ports import declared_as_fed, shown
+from .ports import as_inferred, declared_as_fed, shown
 from .writing import (
     with_attribute,
     with_edge,
@@ -87,7 +87,7 @@ def layer_ports_causes(scene: Scene, finding: Finding, position: int) -> Iterato
             edits += change
             changed.append(("input", port, shown(feeding)))
     for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
-        change = _as_inferred(scene, port, tensor)
+        change = as_inferred(scene, port, tensor)
         if change:
             edits += change
             text = f"{tensor.element_type.precision} {tensor.shape}"
@@ -131,25 +131,6 @@ def _exchanged_outputs(scene: Scene, position: int) -> bool:
 def _may_be(declared: ElementType | None, shape: PartialShape, tensor: Tensor) -> bool:
     """Whether what is inferred may have a declared type and shape."""
     return declared is tensor.element_type and shape.compatible(tensor.shape)
-
-
-def _as_inferred(scene: Scene, port: Port, tensor: Tensor) -> list[Edit]:
-    """An output port declares what is inferred where that contradicts it."""
-    edits: list[Edit] = []
-    dims, inferred = port.dims, tensor.shape.dims
-    if dims is not None and inferred is not None:
-        sizes = tuple(dim.low if dim.is_static else -1 for dim in inferred)
-        if len(sizes) == len(dims):  # what is left open contradicts nothing
-            sizes = tuple(a if a < 0 else b for a, b in zip(dims, sizes, strict=True))
-        if sizes != dims:
-            edits += set_dims(scene.source, port.offset, sizes)
-    declared, produced = port.element_type, tensor.element_type
-    if declared is not None and not produced.is_dynamic and declared is not produced:
-        edits += with_attribute(scene.source, port.offset, "precision", produced.precision)
-    return edits
-
-
-# ids
 
 
 def shifted_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -278,7 +259,7 @@ def replaced_output_causes(scene: Scene, finding: Finding, position: int) -> Ite
     edits: list[Edit] = []
     wrong = False
     for port, tensor in zip(layer.outputs, inferred, strict=True):
-        change = _as_inferred(scene, port, tensor)
+        change = as_inferred(scene, port, tensor)
         wrong = wrong or bool(change)
         edits += change
     for port, number in zip(free, sorted(wanted, key=int), strict=True):

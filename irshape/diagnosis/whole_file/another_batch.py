@@ -46,7 +46,8 @@ def another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | 
     if parameter is None and len(layers & _of_constants(net)) < SEVERAL:
         return None
     inferred = infer(context.model).result  # from the inputs alone, whatever ports declare
-    if not alike and any(result.faulty for result in inferred.walk()):
+    faulty = any(result.faulty for result in inferred.walk())
+    if faulty and not alike:
         return None
     places: Counter[tuple[int, int]] = Counter()
     for port, tensor in _ports(inferred):
@@ -76,7 +77,7 @@ def another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | 
         help,
         offset,
         layer,
-        concerned if alike else findings,
+        concerned if faulty else findings,
         (Candidate(edits, change, change, offset, layer, ()),),
         certain=True,
         rule=OUTPUT_SHAPE_MISMATCH,

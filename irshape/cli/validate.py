@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     "the files under the same paths.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also show infos.")
-@click.option(
-    "--show-fixes", is_flag=True, help="Show the change that takes a finding back as a diff."
-)
+@click.option("--show-fixes", is_flag=True, help="Show how findings can be fixed, as diffs.")
 @view_option("Also draw the one file that is checked, with its findings, as a page.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @weights_option

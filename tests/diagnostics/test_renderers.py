@@ -253,15 +253,15 @@ class Fixable(NamedTuple):
 
 FIXABLE = {
     "none": Fixable(0, 0, 40, "1 file, 1 layer: 40 errors"),
-    "safe": Fixable(1, 0, 2, "`irshape fix` takes back 1 finding (shown with --show-fixes)"),
+    "safe": Fixable(1, 0, 2, "`irshape fix` can fix 1 finding (shown with --show-fixes)"),
     "unsafe": Fixable(
-        0, 2, 0, "`irshape fix --unsafe-fixes` takes back 2 findings (shown with --show-fixes)"
+        0, 2, 0, "`irshape fix --unsafe-fixes` can fix 2 findings (shown with --show-fixes)"
     ),
     "both": Fixable(
         3,
         1,
         0,
-        "`irshape fix` takes back 3 findings, --unsafe-fixes 1 more (shown with --show-fixes)",
+        "`irshape fix` can fix 3 findings, --unsafe-fixes 1 more (shown with --show-fixes)",
     ),
     "too many to look for causes": Fixable(
         0, 0, 41, "`irshape fix --diff` shows what can be corrected of so many"

@@ -147,15 +147,15 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
 
 
 def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
-    """How many findings `irshape fix` takes back, as far as that is known."""
+    """How many findings `irshape fix` can fix, as far as that is known."""
     firsts = [diagnostic.fixes[0]["safe"] for diagnostic in report.diagnostics if diagnostic.fixes]
     safe, unsafe = firsts.count(True), firsts.count(False)
     flag = "--unsafe-fixes"
     if safe:
-        told = f"`irshape fix` takes back {counted(safe, 'finding')}"
+        told = f"`irshape fix` can fix {counted(safe, 'finding')}"
         told += f", {flag} {unsafe} more" if unsafe else ""
     elif unsafe:
-        told = f"`irshape fix {flag}` takes back {counted(unsafe, 'finding')}"
+        told = f"`irshape fix {flag}` can fix {counted(unsafe, 'finding')}"
     elif any(_graver(file) > MAX_SEARCHED for file in report.files):
         told = "`irshape fix --diff` shows what can be corrected of so many"
     else:

@@ -137,9 +137,22 @@ def command(
 
 
 def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
-    """Sizes of the inputs that contradict each other, and those that a layer takes part in."""
+    """Inputs of another rank than that of the file; else sizes of the inputs that contradict each
+    other, and those that a layer takes part in."""
     from ..inference.conflicts import size_conflicts, sizes_of_inputs
+    from ..inference.engine import infer
 
+    written = infer(inference.model)
+    ranks = [
+        f"'{parameter.name}' has rank {given.shape.rank} here, and is {declared.shape} in the file"
+        for parameter in inference.model.parameters
+        for given, declared in zip(
+            inference.outputs(parameter), written.outputs(parameter), strict=True
+        )
+        if declared.shape.rank not in (None, given.shape.rank)
+    ]
+    if ranks:
+        return ranks
     conflicts = size_conflicts(inference.model, sizes_of_inputs(inference))
     return [*conflicts.of_inputs, *(() if layer is None else conflicts.of(layer))]
 

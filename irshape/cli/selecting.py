@@ -131,7 +131,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
         )
         selected = tuple(_split(given["select"]))
         if given["select"] and not selected:
-            raise ValueError("--select names no rule, so nothing would be checked")
+            raise ValueError("--select names no rule; nothing would be checked")
         over = Configuration(
             selected or None,
             tuple(_split(given["extend_select"])),

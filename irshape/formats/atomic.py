@@ -47,7 +47,7 @@ def write_together(files: Mapping[Path, Content]) -> None:
                 continue
             folder, name = os.path.split(target)
             if not os.path.isdir(folder):
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+                raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
             try:
                 handle, written[target] = tempfile.mkstemp(prefix=f".{name[:60]}.", dir=folder)
             except OSError as problem:

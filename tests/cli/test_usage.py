@@ -111,6 +111,12 @@ MISTAKES = {
         ["convert", "whole.xml", "-o", "whole.onnx"], 2, "the name of an IR ends in .xml"
     ),
     "infer under no name of an IR": Mistake(["infer", "whole.xml", "-o", "new"], 2, "ends in .xml"),
+    "an IR in a folder that is not there": Mistake(
+        ["convert", "whole.xml", "-o", "gone/new.xml"], 2, "'gone': no such folder"
+    ),
+    "a report in a folder that is not there": Mistake(
+        ["validate", "whole.xml", "-f", "json=gone/new.json"], 2, "'gone': no such folder"
+    ),
     "a fix onto the model": Mistake(
         ["fix", "whole.xml", "-o", "./whole.xml"], 2, "'./whole.xml' belongs to the model"
     ),
@@ -151,6 +157,11 @@ MISTAKES = {
     ),
     "an attribute without its layer": Mistake(
         ["edit", "whole.xml", "-o", "new.xml", "--set", "axis"], 2, "takes LAYER:ATTRIBUTE=VALUE,"
+    ),
+    "an input of another rank": Mistake(
+        ["infer", str(EXAMPLES / "encoder.xml"), "--shape", "input_ids=[1,16,3]"],
+        1,
+        "'input_ids' has rank 3 here, and is [1..8,?] in the file",
     ),
     "a tensor misspelt": Mistake(["explain", "whole.xml", "scael"], 2, "did you mean 'scale'?"),
     "an array that is a text": Mistake(

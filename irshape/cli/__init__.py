@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -37,6 +38,9 @@ COMMANDS = {
 }
 """The commands, in the order of the help, with a sentence for each."""
 
+FILES = re.compile(r"PATH|MODEL|FILE|DIR|\.xml|^[AB]$")
+"""What the help calls arguments and values that name files and folders."""
+
 
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is named."""
@@ -49,6 +53,11 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"{__name__}.{cmd_name}").command
         assert isinstance(command, click.Command)
+        for parameter in command.params:
+            if parameter.type is click.STRING and FILES.search(parameter.metavar or ""):
+                parameter.type = click.Path(
+                    readable=False
+                )  # shells complete it; nothing is checked
         return command
 
     def resolve_command(

@@ -310,6 +310,28 @@ def test_a_table_for_a_file_is_not_shortened(tmp_path: Path) -> None:
     assert "[2]" in shown
 
 
+# Completion
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("irshape val", "plain,validate"),
+        ("irshape validate whole", "file,whole"),
+        ("irshape validate --format sar", "plain,sarif"),
+        ("irshape validate --baseline whole", "file,whole"),
+        ("irshape validate --ignore whole", ""),
+        ("irshape diff whole.xml whole", "file,whole"),
+        ("irshape edit whole.xml -o whole", "file,whole"),
+        ("irshape rule whole", ""),
+    ],
+)
+def test_a_shell_completes_commands_and_files(words: str, completed: str, folder: Path) -> None:
+    last = str(len(words.split()) - 1)
+    done = program(_IRSHAPE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=last)
+    assert done.stdout.strip() == completed
+
+
 # Help
 
 

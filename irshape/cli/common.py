@@ -135,7 +135,9 @@ def keep_apart(sources: Iterable[str], *outputs: str | None, weights: str = "bes
     """
     for output in outputs:
         if output is not None and _is_read(output, sources, weights):
-            raise click.UsageError(f"'{output}' belongs to the model that is read")
+            raise click.UsageError(
+                f"'{output}' belongs to the model that is read; name another file"
+            )
 
 
 def _is_read(output: str, sources: Iterable[str], weights: str) -> bool:

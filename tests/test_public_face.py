@@ -331,6 +331,13 @@ def test_a_mistake_is_named(name: str, tmp_path: Path) -> None:
         row.call(scaled(tmp_path, 2))
 
 
+def test_a_name_given_for_a_tensor_is_noticed(tmp_path: Path) -> None:
+    graph = irshape.Graph.load(scaled(tmp_path, 2))
+    with pytest.raises(irshape.GraphError) as refused:
+        graph.add("ReLU", "scale")
+    assert "'scale' is a text here; graph.tensor('scale') is the tensor" in refused.value.__notes__
+
+
 @pytest.mark.parametrize(
     "shape", [np.array([2]), [np.int64(2)], (np.uint8(2),), irshape.PartialShape("[2]"), "[2]"]
 )

@@ -39,12 +39,11 @@ class Building(Inferring):
     ) -> Any:
         """Adds a layer; its output, or a tuple where it has several (or none).
 
-        type: of the operation, as in `ReduceMean`. inputs: outputs of this graph, layers with one
-        output, or arrays and
-        numbers, which become constants of the type that the operation takes there. opset: of the
-        operation, as 13 or
-        `opset13`; by default the newest version that fits. attributes: by their Python names
-        (`irshape ops TYPE`).
+        type: of the operation, as in `ReduceMean`.
+        inputs: outputs of this graph, layers with one output, or arrays, numbers and texts, which
+        become constants of the type that the operation takes there.
+        opset: of the operation, as 13 or `opset13`; by default the newest version that fits.
+        attributes: by their Python names (`irshape ops TYPE`).
         Raises `GraphError` for anything that the operation does not allow.
         """
         layer = self.add_layer(type, *inputs, opset=opset, name=name, **attributes)
@@ -78,6 +77,9 @@ class Building(Inferring):
             except GraphError as error:
                 refused = refused or error
         assert refused is not None
+        for each in inputs:
+            if isinstance(each, str) and each in (self._by_tensor | self._by_name):
+                refused.add_note(f"'{each}' is a text here; graph.tensor('{each}') is the tensor")
         raise refused
 
     def _add(

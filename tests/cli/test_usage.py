@@ -60,6 +60,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     net.save(tmp_path, "bare").with_suffix(".bin").unlink()
     (net.save(tmp_path, "hollow").with_suffix(".bin")).write_bytes(b"")
     (tmp_path / "packed.xml").write_bytes(gzip.compress((tmp_path / "whole.xml").read_bytes()))
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     (tmp_path / "page.xml").write_text("<!doctype html>\n<title>404</title>\n")
     np.save(tmp_path / "double.npy", np.ones(2))
     np.save(tmp_path / "long.npy", np.ones(3, np.float32))
@@ -172,6 +173,9 @@ MISTAKES = {
     ),
     "an array of another shape": Mistake(
         ["run", "whole.xml", "-i", "long.npy"], 1, "or reshape the model (`irshape edit --reshape`)"
+    ),
+    "the configuration of a model": Mistake(
+        ["validate", "config.json"], 1, "help: give the .xml of a model, or a graph as the oneDNN"
     ),
     "a page of a server": Mistake(["validate", "page.xml"], 1, "the file is an HTML page"),
 }

@@ -109,6 +109,7 @@ def read(source: Source) -> Model:
                     NOT_AN_IR,
                     f"the file is JSON, but not a oneDNN graph: {problem}",
                     expected="a `graph` of operations",
+                    help="give the .xml of a model, or a graph as the oneDNN library writes it",
                 ),
                 place,
             ),

@@ -34,10 +34,11 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     """List the layers that an XPath 1.0 expression selects, with their shapes.
 
     \b
-    irshape query '//layer[@type="Convert"]' models/
-    irshape query '//data/@auto_pad[. != "explicit"]' model.xml
-    irshape query '//layer[producer(.)/@type="FakeQuantize"]' model.xml
-    irshape query 'count(//layer[@type="Const"])' models/*.xml
+    Examples:
+      irshape query '//layer[@type="Convert"]' models/
+      irshape query '//data/@auto_pad[. != "explicit"]' model.xml
+      irshape query '//layer[producer(.)/@type="FakeQuantize"]' model.xml
+      irshape query 'count(//layer[@type="Const"])' models/*.xml
 
     An expression that selects elements, attributes or texts lists the layers around them. One that
     gives a number, a text or a truth value prints it for each file.

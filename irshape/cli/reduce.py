@@ -52,11 +52,14 @@ if TYPE_CHECKING:
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
+    metavar="N",
     default=1,
     show_default=True,
     help="How many models to try at once; the result is the same.",
 )
-@click.option("--max-tries", type=click.IntRange(min=1), help="Stop after so many tries.")
+@click.option(
+    "--max-tries", type=click.IntRange(min=1), metavar="N", help="Stop after so many tries."
+)
 @click.option(
     "--max-time",
     type=click.FloatRange(min=0, min_open=True),
@@ -86,9 +89,10 @@ def command(
     another failure, say with --contains what the command prints.
 
     \b
-    irshape reduce model.xml -- irshape crosscheck
-    irshape reduce model.xml --contains SoftMax -- python compile.py {} GPU
-    irshape reduce model.xml -- sh -c 'benchmark_app -m {} | grep -v NaN'
+    Examples:
+      irshape reduce model.xml -- irshape crosscheck
+      irshape reduce model.xml --contains SoftMax -- python compile.py {} GPU
+      irshape reduce model.xml -- sh -c '! benchmark_app -m {} | grep -q NaN'
 
     Layers are removed, bodies taken apart, constants and shapes made small. What is written is a
     sound model with its .bin; if MODEL breaks rules, the result breaks no others. It is written

@@ -59,6 +59,7 @@ __all__ = ["command", "gathered"]
 @click.option(
     "--max-iterations",
     type=click.IntRange(min=1),
+    metavar="N",
     help="Refuse loops with more iterations. [default: 1,000,000]",
 )
 @weights_option

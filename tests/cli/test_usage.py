@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -347,6 +348,18 @@ def test_the_help_of_a_command_is_complete(command: str) -> None:
     options = re.findall(r"^  (?:-\w, )*(--[a-z-]+)", output, re.MULTILINE)
     assert options
     assert max(map(len, output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_the_help_are_commands(command: str) -> None:
+    lines = call(command, "--help", COLUMNS="200")[1].splitlines()
+    examples = [line.strip() for line in lines if line.startswith("    irshape ")]
+    assert bool(examples) == ("  Examples:" in lines)
+    for example in examples:
+        words = shlex.split(example)[1:]
+        found = cli.get_command(click.Context(cli), words[0])
+        assert found is not None, example
+        found.make_context(words[0], words[1:])
 
 
 def test_json_of_one_and_of_several_models(folder: Path) -> None:

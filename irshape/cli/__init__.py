@@ -42,6 +42,17 @@ FILES = re.compile(r"PATH|MODEL|FILE|DIR|\.xml|^[AB]$")
 """What the help calls arguments and values that name files and folders."""
 
 
+class FileName(click.types.StringParamType):
+    """A text that shells complete as the name of a file."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is named."""
 
@@ -55,9 +66,7 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         for parameter in command.params:
             if parameter.type is click.STRING and FILES.search(parameter.metavar or ""):
-                parameter.type = click.Path(
-                    readable=False
-                )  # shells complete it; nothing is checked
+                parameter.type = FileName()
         return command
 
     def resolve_command(

@@ -139,7 +139,7 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, uns
     Then the file can be read, and is fixed as any other.
     """
     source, finding = unreadable.source, unreadable.finding
-    cause = malformed_cause(finding, source)
+    cause = malformed_cause(unreadable)
     told = diagnostic(finding if cause is None else cause.finding, source)
     fixes = _untouched(source, [told])
     fixes.readable = False

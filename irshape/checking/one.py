@@ -224,7 +224,7 @@ def not_readable(
     from ..diagnosis.text.well_formed import malformed_cause
 
     source = unreadable.source
-    cause = malformed_cause(unreadable.finding, source)
+    cause = malformed_cause(unreadable)
     if cause is None:
         reason = diagnostic(unreadable.finding, source)
     else:
@@ -254,7 +254,7 @@ def _put_right(
     except NotReadable:
         return None
     context = Context(model, infer(model, compare=True), settings, reasons=False)
-    if next(graver_findings(context), None) is None:
+    if not apart_from(cause, model, graver_findings(context)):
         return None  # most often: without what is merely worth knowing it takes less time
     examination = examine(model, settings, as_read=True)
     return report_on(model, examination, apart_from(cause, model, examination.findings))

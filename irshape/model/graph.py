@@ -450,10 +450,12 @@ class Finding(NamedTuple):
 class NotReadable(Exception):
     """A file cannot be read as a model; `finding` says why."""
 
-    def __init__(self, finding: Finding, source: Source) -> None:
+    def __init__(self, finding: Finding, source: Source, begun: Model | None = None) -> None:
         super().__init__(finding.message)
         self.finding = finding
         self.source = source
+        self.begun = begun
+        """What was read before the place where reading stopped, the last layer maybe in part."""
 
 
 class Model:

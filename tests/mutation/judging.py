@@ -125,8 +125,8 @@ class Judge:
         def read_source(source: Any, weights: Any) -> Any:
             return self.read(source.data, source, weights)  # fixes set the weights themselves
 
-        def malformed_cause(finding: Any, source: Any) -> Any:
-            return self.malformed(source.data, finding, source)
+        def malformed_cause(unreadable: Any) -> Any:
+            return self.malformed(unreadable.source.data, unreadable)
 
         for module in (one, fixing):
             stack.enter_context(patch.object(module, "examine", examine))

@@ -34,14 +34,18 @@ def apart_from(cause: Diagnosis, model: Model, findings: Iterable[Finding]) -> l
     model: what was read from that text.
     """
     places = [edit.start for edit in cause.candidates[0].edits]
-    near = _layers_near(model, places)
-    return [
+    apart = [
         finding
         for finding in findings
         if finding.severity != "info"
         and finding.layer is not None
         and all(abs(finding.offset - place) > NEAR for place in places)
-        and near.isdisjoint([finding.layer, *(other.layer for other in finding.related)])
+    ]
+    near = _layers_near(model, places) if apart else set()
+    return [
+        finding
+        for finding in apart
+        if near.isdisjoint([finding.layer, *(other.layer for other in finding.related)])
     ]
 
 

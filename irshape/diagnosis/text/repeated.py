@@ -86,11 +86,13 @@ def _pieces(
 
 
 def _lines(text: bytes, begin: int, stop: int) -> Iterator[tuple[int, int, bytes]]:
-    """Each line, with the end of the one before, of which a piece has at least one; and since where
-    it is looked for."""
+    """Each line, with the end of the one before, which a piece may be; each with the next, of which
+    a piece of more has at least one; and since where it is looked for."""
     at = text.find(b"\n", begin)
     while 0 <= at < stop and (end := text.find(b"\n", at + 1)) >= 0:
-        yield at, max(0, at - LONGEST), text[at : end + 1]
+        yield at, max(0, 2 * at - end), text[at : end + 1]
+        if (behind := text.find(b"\n", end + 1)) >= 0:
+            yield at, max(0, at - LONGEST), text[at : behind + 1]
         at = end
 
 

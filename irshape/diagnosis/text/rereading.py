@@ -24,7 +24,6 @@ from ...model.source import Source
 from ...rule_ids import MISSPELT_ELEMENT, REPEATED_ELEMENT, STRAY_TEXT, UNKNOWN_ELEMENT
 from ...rules import Context, Rule, all_rules
 from .format_tables import KNOWN, NAME
-from .out_of_place import Opened
 from .slip import edited
 from .structure import Structure, is_sound_inside
 
@@ -111,17 +110,7 @@ class Rereading:
     @cached_property
     def structure(self) -> Structure:
         """The elements of the text, looked at from the first that may be misplaced on."""
-        first = min(self._misplaced or [0])
-        layers = [layer.offset for layer in self.model.net.layers]
-        before = bisect_left(layers, first) - 1
-        if before < 0:
-            return Structure(self.data)
-        opened: list[Opened] = []
-        at = layers[0]
-        for name in ("layers", "net"):
-            at = self.data.rfind(f"<{name}".encode(), 0, at)
-            opened.append((name, at, self.data.find(b">", at) + 1))
-        return Structure(self.data, layers[before], tuple(reversed(opened)))
+        return Structure.behind(self.model, min(self._misplaced or [0]))
 
     @cached_property
     def _misplaced(self) -> list[int] | None:

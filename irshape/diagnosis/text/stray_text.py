@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
@@ -15,7 +15,6 @@ _ODD_BLANK = re.compile(
 )
 _QUOTED = re.compile(rb""""[^"<>]*"|'[^'<>]*'""")
 _BLANKS = ("nbsp", "ensp", "emsp", "thinsp", "zwnj", "zwj", "shy")
-_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 _MARKS = (b"<" * 7, b"=" * 7, b">" * 7)
 _CONFLICT_MARK = re.compile(rb"^(<{7}|={7}|>{7})( [^\n]*)?\r?\n", re.MULTILINE)
 _MODEL = rb"(layer|edge|port|dim|data|input|output)\b"
@@ -30,6 +29,8 @@ FIRST = 8
 """Where the declaration of a document begins at most."""
 _TOO_MUCH = re.compile(rb"[<>=&/;,]|(?<=<)[0-9]")
 _FOR_BLANK = re.compile(rb'(?<=")([!-~])(?=[a-z_-]+=")')
+AT = 64
+"""So many bytes around the place where a parser stops something stands at which it does."""
 BESIDE = 6
 """So many bytes around the place where a parser stops one character is looked for."""
 
@@ -183,18 +184,13 @@ _NOT_IN_TAGS = (
 """What a value may have, so that it is wrong only around the place where a text goes wrong."""
 
 
-def in_characters(text: bytes, near: tuple[int, int] = (0, 0)) -> Iterator[Slip]:
+def in_characters(text: bytes, places: Sequence[int], near: tuple[int, int]) -> Iterator[Slip]:
     """Characters that XML does not take as they are, and a line that a merge left.
 
-    near: around the place where the text goes wrong.
+    places: where a parser may stop, which is at the first of them. near: what is around that.
     """
-    controls = len(text) - len(text.translate(None, _CONTROLS))
-    for notations, are_there in (
-        (_ENTITIES, b"&" in text),
-        (_NOT_ASCII, not text.isascii()),
-        (_CONTROL, controls > 0),
-    ):
-        for notation in notations if are_there else ():
+    for notation in (*_ENTITIES, *_NOT_ASCII, *_CONTROL):
+        if any(notation.pattern.search(text, max(0, at - AT), at + AT) for at in places):
             yield from _rewritten(text, notation, 0, len(text))
     yield from _in_declaration(text)
     for notation in _NOT_IN_TAGS:

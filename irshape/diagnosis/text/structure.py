@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...formats.ir.edits import Edit
 from ...formats.ir.regular import Window, read_layers
-from ...model.graph import Body
+from ...model.graph import Body, Layer, Model
 from .between_elements import lost_brackets, text_between
 from .format_tables import CHILDREN, FREE, KNOWN, NAME, PASSED, REGULAR, TAG, WITHOUT_TEXT
 from .in_tags import in_tag, is_faulty
@@ -22,6 +22,8 @@ from .slip import Slip
 
 _PORT_ID = re.compile(rb"""<port\b[^<>]*?\bid\s*=\s*["'](\d{1,9})["']""")
 _PRECISION = re.compile(rb"""\s+precision\s*=\s*["'][^"'<>]*["']""")
+MARGIN = 1 << 12
+"""So many bytes before a place where something is wrong may have to do with it."""
 ALIKE = 0.6
 """How alike two names must be for one to be a misspelling of the other."""
 _END_TAG = re.compile(rb"\s*</([A-Za-z_]+)\s*>")
@@ -50,6 +52,23 @@ class Structure:
         self._runs: list[_Run] = []
         self._known: list[Slip] = []
         self._rest = _slips(text, begin, list(opened), self._runs)
+
+    @classmethod
+    def behind(cls, model: Model, place: int) -> Structure:
+        """The elements of a text from some layers before a place on, before which nothing is wrong.
+
+        model: what was read from the text.
+        """
+        data, layers = model.source.data, model.net.layers
+        at = bisect_left(layers, place - MARGIN, key=_offset_of) - 1
+        if at < 0 or model.kind != "net":
+            return cls(data)
+        opened: list[Opened] = []
+        start = layers[0].offset
+        for name in ("layers", "net"):
+            start = data.rfind(f"<{name}".encode(), 0, start)
+            opened.append((name, start, data.find(b">", start) + 1))
+        return cls(data, layers[at].offset, tuple(reversed(opened)))
 
     def slips(self) -> Iterator[Slip]:
         """What may be meant where the tags first go wrong; the text is passed once."""
@@ -133,6 +152,10 @@ class _Run(NamedTuple):
 
 def _start_of(run: _Run) -> int:
     return run.start
+
+
+def _offset_of(layer: Layer) -> int:
+    return layer.offset
 
 
 def _slips(text: bytes, at: int, opened: list[Opened], runs: list[_Run]) -> Iterator[Slip]:

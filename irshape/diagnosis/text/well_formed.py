@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from ...faults import Fault
 from ...formats.ir.edits import Edit, add_attribute, set_attribute
-from ...model.graph import Finding
+from ...model.graph import Finding, NotReadable
 from ...model.source import Source
 from ...rule_ids import IR_VERSION, MALFORMED_XML, NOT_AN_IR
 from ..candidate import Candidate, Diagnosis
@@ -37,8 +37,9 @@ MAX_SIZE = 1 << 25
 """How many bytes a text may have in which the slip is looked for."""
 
 
-def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
+def malformed_cause(unreadable: NotReadable) -> Diagnosis | None:
     """The slip for which a file is not well-formed, with what takes it back."""
+    finding, source = unreadable.finding, unreadable.source
     if source.raw is not None or len(source.data) > MAX_SIZE:
         return None
     if finding.rule == IR_VERSION:
@@ -50,10 +51,11 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
         finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
     if not structure and (rivals := _of_rivals(finding, source)) is not None:
         return rivals
-    causes = slips(source, finding.offset, structure=structure)
+    elements = _elements(unreadable)
+    causes = slips(elements, finding.offset, structure=structure)
     if not causes:
         ended = finding.message.endswith(_ENDED)
-        return _cut_off(finding, source) if ended else _torn(finding, source)
+        return _cut_off(finding, source, elements) if ended else _torn(finding, elements)
     cause = causes[0]
     message, help = finding.message, f"likely meant: {cause.change}"
     if len(causes) > 1:
@@ -68,6 +70,15 @@ def malformed_cause(finding: Finding, source: Source) -> Diagnosis | None:
         message += "; something is lost where this comment stands"
     told = Finding(finding.fault._replace(message=message, help=help), offset)
     return Diagnosis(told, (finding,), tuple(map(_candidate, causes)), len(causes) == 1)
+
+
+def _elements(unreadable: NotReadable) -> Structure:
+    """The elements of a text around the place where reading stopped."""
+    begun = unreadable.begun
+    if begun is None or not begun.net.layers:
+        return Structure(unreadable.source.data)
+    met = (finding.offset for finding in (unreadable.finding, *begun.findings))
+    return Structure.behind(begun, min(begun.net.layers[-1].offset, *met))
 
 
 def _comment_before(text: bytes, place: int) -> int:
@@ -117,13 +128,13 @@ def _of_another_version(finding: Finding, source: Source) -> Diagnosis | None:
     return Diagnosis(finding._replace(fault=fault), (finding,), tuple(map(_candidate, slips)), True)
 
 
-def _cut_off(finding: Finding, source: Source) -> Diagnosis:
+def _cut_off(finding: Finding, source: Source, elements: Structure) -> Diagnosis:
     """The end of a file is missing. Where nothing else is, end tags may be all that is lost."""
     message = "the file is not well-formed XML: it ends before its elements are closed"
     help = "get the whole file: this one was cut off here"
     told = finding._replace(fault=finding.fault._replace(message=message, help=help))
     end = source.data.rfind(b">") + 1
-    opened = Structure(source.data[:end]).opened_at_the_end()
+    opened = elements.opened_at_the_end()
     if "layers" in opened:  # nor is there any edge between the layers around that
         return Diagnosis(told, (finding,), (), False)
     tags = b"".join(f"</{name}>".encode() for name in reversed(opened))
@@ -134,10 +145,10 @@ def _cut_off(finding: Finding, source: Source) -> Diagnosis:
     return Diagnosis(told, (finding,), (_candidate(slip),) if whole else (), False)
 
 
-def _torn(finding: Finding, source: Source) -> Diagnosis | None:
+def _torn(finding: Finding, elements: Structure) -> Diagnosis | None:
     """Lines are lost or elsewhere, and nothing says which: the place is told where that shows."""
-    place = first_break(Structure(source.data), finding.offset)
-    if place is None or b"\n" not in source.data[place : finding.offset]:
+    place = first_break(elements, finding.offset)
+    if place is None or b"\n" not in elements.text[place : finding.offset]:
         return None
     message = f"{finding.message}; this line cannot follow the one before it"
     help = "some lines before it are lost, or stand elsewhere"
@@ -145,7 +156,7 @@ def _torn(finding: Finding, source: Source) -> Diagnosis | None:
     return Diagnosis(told, (finding,), (), False)
 
 
-def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[Slip]:
+def slips(elements: Structure, stopped: int, *, structure: bool) -> list[Slip]:
     """The slip after which the whole text is well-formed; none if no single one is it.
 
     Of several, that is chosen after which the lines stand in the order of writers; with it, those
@@ -153,16 +164,16 @@ def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[
 
     stopped: where a parser stops. structure: each element has to be where it belongs, too.
     """
-    elements = Structure(source.data)
+    text = elements.text
     fallback: list[Slip] = []
     tried = _of_structure(elements, stopped) if structure else _of_text(elements, stopped, fallback)
-    stops = len(source.data) if structure else stopped
+    stops = len(text) if structure else stopped
     for kind, has_rivals in tried:
         chosen: list[Slip] = []
         for candidate in kind:
             if chosen and not _are_alike(candidate, chosen[0]):
                 break
-            after = edited(source.data, candidate.edits)
+            after = edited(text, candidate.edits)
             outside = elements.outside(min(min(candidate.edits).start, stops))
             if _end_of_parsing(after, *outside) is not None:
                 continue
@@ -174,7 +185,7 @@ def slips(source: Source, stopped: int = 0, *, structure: bool = False) -> list[
             ):
                 if not in_order:
                     fallback.append(candidate)
-                elif not any(_gives_the_same(source.data, candidate, each) for each in chosen):
+                elif not any(_gives_the_same(text, candidate, each) for each in chosen):
                     chosen.append(candidate)
             if chosen and (len(chosen) == MOST_RIVALS or not has_rivals):
                 break
@@ -213,15 +224,15 @@ def _of_text(elements: Structure, stopped: int, fallback: Sequence[Slip]) -> Ite
     text = elements.text
     place = text.rfind(b"\n", 0, stopped) + 1
     near = max(place, elements.before_as_seen(stopped)[0]), stopped + FAR
-    yield around_the_document(text), False
-    yield in_characters(text, near), False
-    of_structure = list(elements.slips())
     stops = _end_of_parsing(text, *elements.outside(stopped))
     places = tuple(dict.fromkeys((stops or 0, stopped)))
+    yield around_the_document(text), False
+    yield in_characters(text, places, near), False
+    _ = elements.is_sound  # which looks at the text
     around = elements.before_as_seen(min(places))[0], max(places) + FAR
     yield instructions(text, *around), False
     yield in_repeated_pieces(elements, places), False
-    yield of_structure, False
+    yield elements.slips(), False
     yield in_one_character(text, places), False
     yield hidden(text, *around), False
     yield in_repeated_pieces(elements, places, of_lines=False), False

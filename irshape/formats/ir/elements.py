@@ -85,7 +85,7 @@ class Elements:
         help: str | None = None,
     ) -> NotReadable:
         fault = Fault(rule, message, expected=expected, actual=actual, help=help)
-        return NotReadable(Finding(fault, offset), self.source)
+        return NotReadable(Finding(fault, offset), self.source, self.model)
 
     def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
         if (

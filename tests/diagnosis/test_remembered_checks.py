@@ -57,3 +57,41 @@ def test_a_file_validated_again_is_told_as_if_nothing_were_remembered(
 
 def _told(report: irshape.Report) -> list[tuple[object, ...]]:
     return [(each.line, each.message, each.fixes) for each in report.diagnostics]
+
+
+class Broken(NamedTuple):
+    """What is done to a file with which nothing was wrong, and how many errors are told then."""
+
+    name: str
+    errors: int
+    edits: tuple[tuple[bytes, bytes], ...] = ((b"</edges>", b""),)
+    """What goes, the first time that it is there, from the text; and what comes."""
+    zeroed: bool = False
+    """Whether the .bin consists of zeros, twice as many."""
+
+
+BROKEN = (
+    Broken("a tag is gone", 1),
+    Broken("and a size is wrong", 2, ((b"</edges>", b""), (b"<dim>128</dim>", b"<dim>9</dim>"))),
+    Broken("and the .bin is another", 2, zeroed=True),
+)
+
+
+def test_what_else_is_wrong_is_told_though_the_text_was_sound_before(tmp_path: Path) -> None:
+    sound = (EXAMPLES / "encoder.xml").read_bytes()
+    weights = (EXAMPLES / "encoder.bin").read_bytes()
+    path = tmp_path / "model.xml"
+    for broken in (*BROKEN, *BROKEN):
+        path.write_bytes(sound)
+        path.with_suffix(".bin").write_bytes(weights)
+        assert not _errors(path)
+        text = sound
+        for old, new in broken.edits:
+            text = text.replace(old, new, 1)
+        path.write_bytes(text)
+        path.with_suffix(".bin").write_bytes(bytes(2 * len(weights)) if broken.zeroed else weights)
+        assert _errors(path) == broken.errors, broken.name
+
+
+def _errors(path: Path) -> int:
+    return sum(each.severity == "error" for each in irshape.validate(path).diagnostics)

@@ -11,7 +11,7 @@ from ...formats.ir.edits import Edit
 from .format_tables import BODIES, KNOWN
 from .line_grammar import NEUTRAL, Place, Tag, lines_of, step, tag_of, walk
 from .out_of_place import Opened
-from .slip import Slip
+from .slip import Slip, edited
 from .structure import Structure
 
 BEFORE, BEHIND = 24, 40
@@ -227,21 +227,20 @@ class Rewriting(NamedTuple):
     """The least likely has the highest; those of which the first number is the same are rivals."""
 
 
-def is_in_order(structure: Structure, edits: Sequence[Edit], after: bytes) -> bool:
+def is_in_order(structure: Structure, edits: Sequence[Edit]) -> bool:
     """Whether the lines around some edits stand where writers put them, in the edited text."""
-    first = min(edits).start
-    start, opened = structure.before(first)
-    last = max(max(edit.end for edit in edits) + len(after) - len(structure.text), first)
-    end = last
+    start, opened = structure.before(min(edits).start)
+    end = max(edit.end for edit in edits)
     for _ in range(BEHIND):
-        end = after.find(b"\n", end) + 1
+        end = structure.text.find(b"\n", end) + 1
         if not end:
-            end = len(after)
+            end = len(structure.text)
             break
     if end - start > BEHIND * LONGEST:
         return False
+    inside = [Edit(edit.start - start, edit.end - start, edit.text) for edit in edits]
     place: Place | None = structure.place(opened)
-    for line in lines_of(after[start:end]):
+    for line in lines_of(edited(structure.text[start:end], inside)):
         tag = tag_of(line)
         place = step(place, tag) if place is not None and tag is not None else None
         if place is None:

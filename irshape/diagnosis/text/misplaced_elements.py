@@ -39,7 +39,7 @@ from .format_tables import KNOWN
 from .merge_conflicts import half_a_conflict
 from .repeated import in_repeated_pieces
 from .rereading import Rereading, graver_findings
-from .slip import Slip, edited
+from .slip import Slip
 from .stray_text import hidden, instructions
 from .wrong_body import in_the_wrong_body
 
@@ -146,7 +146,7 @@ def _of_structure(rereading: Rereading, places: Sequence[int]) -> Iterator[Slip]
     for slip in slips:
         if not rereading.is_sound(slip.edits):
             continue
-        if is_in_order(structure, slip.edits, edited(text, slip.edits)):
+        if is_in_order(structure, slip.edits):
             yield slip
         else:
             others.append(slip)

@@ -27,7 +27,7 @@ MARGIN = 1 << 12
 ALIKE = 0.6
 """How alike two names must be for one to be a misspelling of the other."""
 _END_TAG = re.compile(rb"\s*</([A-Za-z_]+)\s*>")
-_IN_RUNS = {"layers": b"<layer ", "edges": b"<edge "}
+IN_RUNS = {"layers": b"<layer ", "edges": b"<edge "}
 """How the elements begin that follow each other in others."""
 
 
@@ -88,7 +88,7 @@ class Structure:
     def opened_at_the_end(self) -> list[str]:
         """The elements that are open where the text ends or goes wrong."""
         opened = list(self._opened)
-        next(_slips(self.text, self._begin, opened, []), None)
+        first_slip(self.text, self._begin, opened)
         return [name for name, _, _ in opened]
 
     def slips_after(self, edits: Sequence[Edit], after: bytes) -> Iterator[Slip]:
@@ -107,10 +107,12 @@ class Structure:
     def outside(self, place: int) -> tuple[bytes, int]:
         """A place before another as in `before_as_seen`, and what opens the elements around it."""
         at, opened = self.before_as_seen(place)
-        if not opened:
-            return b"", 0
-        parts = [self.text[: opened[0][1]], *(self.text[each[1] : each[2]] for each in opened)]
-        return b"".join(parts), at
+        return (self.opening(opened), at) if opened else (b"", 0)
+
+    def opening(self, opened: Sequence[Opened]) -> bytes:
+        """What opens some elements, with what stands before the first."""
+        tags = (self.text[start:end] for _, start, end in opened)
+        return b"".join((self.text[: opened[0][1]], *tags))
 
     def before(self, place: int) -> tuple[int, tuple[Opened, ...]]:
         """A place between two layers or two edges before another, and the elements around it.
@@ -129,6 +131,14 @@ class Structure:
         return max(start, self.text.rfind(tag, start, min(end, place - 1))), opened
 
 
+def first_slip(text: bytes, at: int, opened: list[Opened]) -> Slip | None:
+    """What may be meant where the tags from a place on first go wrong; None where they do not.
+
+    opened: the elements around the place; then those around the end, or what goes wrong.
+    """
+    return next(_slips(text, at, opened, []), None)
+
+
 def is_sound_inside(piece: bytes, around: Sequence[str], ends: str) -> bool:
     """Whether every known element of a piece stands where it belongs.
 
@@ -136,7 +146,7 @@ def is_sound_inside(piece: bytes, around: Sequence[str], ends: str) -> bool:
     it ends.
     """
     opened = [(name, 0, 0) for name in around]
-    wrong = next(_slips(piece + f"</{ends}>".encode(), 0, opened, []), None)
+    wrong = first_slip(piece + f"</{ends}>".encode(), 0, opened)
     return wrong is None and [name for name, _, _ in opened] == ["net"]
 
 
@@ -168,10 +178,10 @@ def _slips(text: bytes, at: int, opened: list[Opened], runs: list[_Run]) -> Iter
         if opened:
             parent = opened[-1][0]
             if parent not in CHILDREN:  # of what is unknown, the children are passed as well
-                parent = next((name for name in _IN_RUNS if _begins(text, start, name)), parent)
+                parent = next((name for name in IN_RUNS if _begins(text, start, name)), parent)
             regular = _regular(window, at, parent)
             if regular > at:
-                begin = _IN_RUNS.get(parent)
+                begin = IN_RUNS.get(parent)
                 if begin is not None:
                     runs.append(_Run(at, regular, begin, tuple(opened)))
                 at = regular
@@ -199,14 +209,14 @@ def _slips(text: bytes, at: int, opened: list[Opened], runs: list[_Run]) -> Iter
                 yield from _at_start_tag(text, tag, opened)
                 return
             if opened and _begins(text, start, opened[-1][0]):
-                runs.append(_Run(start, tag.end(), _IN_RUNS[opened[-1][0]], tuple(opened)))
+                runs.append(_Run(start, tag.end(), IN_RUNS[opened[-1][0]], tuple(opened)))
             if not tag[4]:
                 opened.append((name, start, tag.end()))
         at = tag.end()
 
 
 def _begins(text: bytes, start: int, name: str) -> bool:
-    return name in _IN_RUNS and text.startswith(_IN_RUNS[name], start)
+    return name in IN_RUNS and text.startswith(IN_RUNS[name], start)
 
 
 def _in_text(text: bytes, start: int, end: int, parent: str) -> Iterator[Slip]:

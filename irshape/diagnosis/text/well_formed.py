@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from xml.parsers import expat
 
 from ...faults import Fault
 from ...formats.ir.edits import Edit, add_attribute, set_attribute
@@ -18,6 +17,7 @@ from .displaced_lines import in_displaced_lines
 from .excerpts import first_break, is_in_order
 from .in_tags import doubled_attributes, half_a_tag
 from .merge_conflicts import rated, sides
+from .proofs import Proofs, end_of_parsing
 from .repeated import in_repeated_pieces
 from .slip import Slip, edited
 from .stray_text import hidden, in_characters, in_one_character, instructions
@@ -46,7 +46,7 @@ def malformed_cause(unreadable: NotReadable) -> Diagnosis | None:
         return _of_another_version(finding, source)
     if finding.rule not in (MALFORMED_XML, NOT_AN_IR):
         return None
-    structure = finding.rule == NOT_AN_IR and is_well_formed(source.data)
+    structure = finding.rule == NOT_AN_IR and end_of_parsing(source.data) is None
     if finding.rule == NOT_AN_IR and not structure:
         finding = finding._replace(fault=Fault(MALFORMED_XML, finding.message))
     if not structure and (rivals := _of_rivals(finding, source)) is not None:
@@ -164,28 +164,25 @@ def slips(elements: Structure, stopped: int, *, structure: bool) -> list[Slip]:
 
     stopped: where a parser stops. structure: each element has to be where it belongs, too.
     """
-    text = elements.text
     fallback: list[Slip] = []
-    tried = _of_structure(elements, stopped) if structure else _of_text(elements, stopped, fallback)
-    stops = len(text) if structure else stopped
+    stops = stopped if structure else end_of_parsing(elements.text, *elements.outside(stopped))
+    places = tuple(dict.fromkeys((stops or 0, stopped)))
+    tried = _of_structure(elements, stopped) if structure else _of_text(elements, places, fallback)
+    proofs = Proofs(elements, places)
     for kind, has_rivals in tried:
         chosen: list[Slip] = []
         for candidate in kind:
             if chosen and not _are_alike(candidate, chosen[0]):
                 break
-            after = edited(text, candidate.edits)
-            outside = elements.outside(min(min(candidate.edits).start, stops))
-            if _end_of_parsing(after, *outside) is not None:
+            if not proofs.is_well_formed(candidate.edits):
                 continue
-            in_order = is_in_order(elements, candidate.edits, after)
+            in_order = is_in_order(elements, candidate.edits)
             if not in_order and (fallback or chosen):
                 continue
-            if not (candidate.doubtful or structure) or elements.is_sound_after(
-                candidate.edits, after
-            ):
+            if not (candidate.doubtful or structure) or proofs.is_sound(candidate.edits):
                 if not in_order:
                     fallback.append(candidate)
-                elif not any(_gives_the_same(text, candidate, each) for each in chosen):
+                elif not any(_gives_the_same(elements.text, candidate, each) for each in chosen):
                     chosen.append(candidate)
             if chosen and (len(chosen) == MOST_RIVALS or not has_rivals):
                 break
@@ -219,13 +216,13 @@ def _of_structure(elements: Structure, stopped: int) -> Iterator[_Kind]:
     yield elements.slips(), False
 
 
-def _of_text(elements: Structure, stopped: int, fallback: Sequence[Slip]) -> Iterator[_Kind]:
+def _of_text(
+    elements: Structure, places: Sequence[int], fallback: Sequence[Slip]
+) -> Iterator[_Kind]:
     """What may be meant in a text that is not. fallback: what is known by then, if need be."""
-    text = elements.text
+    text, stopped = elements.text, places[-1]
     place = text.rfind(b"\n", 0, stopped) + 1
     near = max(place, elements.before_as_seen(stopped)[0]), stopped + FAR
-    stops = _end_of_parsing(text, *elements.outside(stopped))
-    places = tuple(dict.fromkeys((stops or 0, stopped)))
     yield around_the_document(text), False
     yield in_characters(text, places, near), False
     _ = elements.is_sound  # which looks at the text
@@ -240,25 +237,3 @@ def _of_text(elements: Structure, stopped: int, fallback: Sequence[Slip]) -> Ite
     yield half_a_tag(text, text.rfind(b"<", 0, places[0])), False
     if not fallback:
         yield from ((kind, True) for kind in in_cut_pieces(elements, places))
-
-
-def is_well_formed(text: bytes) -> bool:
-    """Whether a text is XML that can be read."""
-    return _end_of_parsing(text) is None
-
-
-def _end_of_parsing(text: bytes, head: bytes = b"", at: int = 0) -> int | None:
-    """The place where a text is no longer well-formed; None where it is, 0 if it is not decoded.
-
-    head: what opens the elements around the place from which the text is looked at.
-    """
-    parser = expat.ParserCreate()
-    try:
-        if head:
-            parser.Parse(head, False)
-        parser.Parse(text[at:] if at else text, True)
-    except expat.ExpatError:
-        return max(parser.ErrorByteIndex - len(head) + at, 0)
-    except (ValueError, LookupError):  # an encoding that nobody knows
-        return 0
-    return None

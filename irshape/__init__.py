@@ -226,7 +226,7 @@ def validate(
     """Checks one model or several, and reports everything that is wrong.
 
     target: a path, a `Model`, or an iterable of them.
-    weights: the .bin, as for `load`.
+    weights: the .bin of a path, as for `load`.
     also: rules that are off by default, by code or name, such as those that read the whole .bin.
     config: a `Configuration`, or the path of a configuration file. None is searched for.
     executor: runs the checks of several files; any executor of `concurrent.futures`. The report

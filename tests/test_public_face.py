@@ -425,6 +425,29 @@ def test_comparisons_are_readable(tmp_path: Path) -> None:
     assert lines[1].startswith("to blame: Multiply 'scale' (id ")
 
 
+@pytest.mark.parametrize(
+    ("function", "shown"),
+    [
+        (irshape.validate, "<Report: 1 file, 0 errors, 0 warnings, 1 info>"),
+        (irshape.requires, "<Requirements: PATH: OpenVINO 2022.1 or newer>"),
+        (irshape.fix, "<Fixes: PATH: 0 fixed, 1 left>"),
+        (
+            lambda path: irshape.compare(path, path),
+            "<ModelComparison: PATH and PATH: 1 tensor matched",
+        ),
+        (irshape.crosscheck, "<Comparison: PATH on CPU, OpenVINO 20"),
+        (irshape.infer, "<Inference of 4 layers, PATH>"),
+        (irshape.load, "<Model 'm' of 4 layers, PATH>"),
+        (irshape.Graph.load, "<Graph 'm' of 4 layers>"),
+    ],
+)
+def test_a_result_at_the_prompt_says_what_it_is(
+    function: Callable[[Path], object], shown: str, tmp_path: Path
+) -> None:
+    path = scaled(tmp_path, 2)
+    assert repr(function(path)).replace(str(path), "PATH").startswith(shown)
+
+
 def test_what_is_kept_is_readable(tmp_path: Path) -> None:
     path = scaled(tmp_path, 2)
     model = irshape.load(path)

@@ -86,6 +86,9 @@ class Fixes:
         self.candidates: list[Choice] = []
         """For each finding whose cause is known, the changes that take it back, best first."""
 
+    def __repr__(self) -> str:
+        return f"<Fixes: {str(self).splitlines()[0]}>"
+
     def __str__(self) -> str:
         """How many findings the edits remove, how many are left, and the edits as a diff."""
         counts = f"{self.path}: {len(self.fixed)} fixed, {len(self.remaining)} left"

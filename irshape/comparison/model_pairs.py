@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ..model.graph import Layer, Model
 from ..numbers.statistics import Errors
+from ..spelling import counted
 from .result import Verdict
 
 
@@ -57,12 +58,15 @@ class ModelComparison:
         self.outputs: set[Layer] = set()
         """The layers of the second model that feed its Results."""
 
+    def __repr__(self) -> str:
+        return f"<ModelComparison: {str(self).splitlines()[0]}>"
+
     def __str__(self) -> str:
         """What was compared, how many tensors differ, and the first or the blamed one."""
         pairs = [pair for pair in self.pairs if not pair.constant]
         different = sum(pair.verdict == "differs" for pair in pairs)
         lines = [
-            f"{self.first.path} and {self.second.path}: {len(pairs)} tensors matched, "
+            f"{self.first.path} and {self.second.path}: {counted(len(pairs), 'tensor')} matched, "
             f"{different} different"
         ]
         for what, pair in (("to blame", self.blamed), ("first to diverge", self.diverging)):

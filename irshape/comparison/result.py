@@ -124,6 +124,9 @@ class Comparison:
         self.saved: Path | None = None
         """The IR of the blamed layer, where it was asked for."""
 
+    def __repr__(self) -> str:
+        return f"<Comparison: {str(self).splitlines()[0]}>"
+
     def __str__(self) -> str:
         """What was compared, how many outputs differ, the problems, and the first difference."""
         shapes, values = self.count("differs", values=False), self.count("differs")

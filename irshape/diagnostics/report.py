@@ -94,6 +94,9 @@ class Report:
         """Whether there is no error."""
         return not self.count("error")
 
+    def __repr__(self) -> str:
+        return f"<Report: {str(self).splitlines()[-1]}>"
+
     def __str__(self) -> str:
         """A line for each finding, `PATH:LINE:COLUMN: …`, and a line of counts."""
         findings = [f"{file.path}:{finding}" for file in self.files for finding in file.diagnostics]

@@ -231,6 +231,9 @@ class Requirements:
         asked = parse_release(release)
         return not self._unknown and not any(need.refuses(asked) for need in self._needs)
 
+    def __repr__(self) -> str:
+        return f"<Requirements: {str(self).splitlines()[0]}>"
+
     def __str__(self) -> str:
         return f"{self.model.path}: OpenVINO {self.release} or newer"
 

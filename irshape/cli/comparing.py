@@ -147,7 +147,7 @@ def answer_options(function: F) -> F:
         ),
         click.option(
             "--worst",
-            type=int,
+            type=click.IntRange(0),
             metavar="N",
             help="Show the N largest errors. [default: 5 if something differs]",
         ),

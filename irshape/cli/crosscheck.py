@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -112,6 +113,8 @@ def command(
         raise click.UsageError(
             "--replay takes the inputs of the recording; leave out --input, --shape and --record"
         )
+    for library in options["extension_libraries"]:
+        os.stat(library)  # the device would say something else of one that is not there
     keep_apart([model], output_file, view, options["record"], weights=weights)
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping
+from errno import ENOTDIR
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -240,5 +241,8 @@ def file_name(name: str, taken: set[str]) -> str:
 def existing_folder(path: str) -> Path:
     """A folder, made where it is not there. Raises `OSError`."""
     folder = Path(path)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as problem:
+        raise NotADirectoryError(ENOTDIR, "is a file, not a folder", problem.filename) from None
     return folder

@@ -178,6 +178,15 @@ MISTAKES = {
     "the configuration of a model": Mistake(
         ["validate", "config.json"], 1, "help: give the .xml of a model, or a graph as the oneDNN"
     ),
+    "a library that is not there": Mistake(
+        ["crosscheck", "whole.xml", "--extension-library", "gone.so"], 2, "'gone.so': No such file"
+    ),
+    "fewer errors than none": Mistake(
+        ["compare", "whole.xml", "whole.xml", "--worst", "-1"], 2, "-1"
+    ),
+    "a file for a folder": Mistake(
+        ["run", "whole.xml", "--random", "-d", "config.json"], 2, "'config.json': is a file, not a"
+    ),
     "a page of a server": Mistake(["validate", "page.xml"], 1, "the file is an HTML page"),
 }
 

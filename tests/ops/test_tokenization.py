@@ -141,10 +141,11 @@ def test_a_library_can_be_named(tmp_path: Path) -> None:
     library = str(openvino_tokenizers._ext_path)
     done = CliRunner().invoke(cli, ["crosscheck", model, "--extension-library", library])
     assert done.exit_code == 0, done.output
-    absent = str(tmp_path / "absent.so")
-    done = CliRunner().invoke(cli, ["crosscheck", model, "--extension-library", absent])
+    broken = tmp_path / "broken.so"
+    broken.write_bytes(b"no library")
+    done = CliRunner().invoke(cli, ["crosscheck", model, "--extension-library", str(broken)])
     assert done.exit_code == 1
-    assert f"the library '{absent}' cannot be added: " in done.output
+    assert f"the library '{broken}' cannot be added: " in done.output
     with pytest.raises(ValueError, match="--extension-library are for OpenVINO's devices"):
         irshape.crosscheck(identity(tmp_path), extension_libraries=[library])
 

@@ -347,7 +347,9 @@ class PartialShape:
         def __getattr__(self, name: str) -> Any:
             """What is made when it is asked for."""
             if name == "dims":
-                self.dims = tuple(map(_SIZES.__getitem__, self.declared))
+                self.dims = tuple(
+                    [_SIZES[size] if size.__class__ is int else size for size in self.sizes]
+                )
                 return self.dims
             if name == "sizes" and self.rank is not None:
                 self.sizes = self.declared
@@ -382,17 +384,21 @@ class PartialShape:
 
     @staticmethod
     def of_sizes(sizes: tuple[int | Dimension, ...]) -> PartialShape:
-        """The shape of these sizes; equal ones are kept once.
+        """The shape of these sizes, as `sizes` has them; equal ones are kept once.
 
         One with dimensions among them is not: that two are one and the same tells something.
         """
         for size in sizes:
             if size.__class__ is not int:
-                return PartialShape(list(map(Dimension.of, sizes)))
-        shape = _SHAPES.get(sizes)
+                shape = PartialShape.__new__(PartialShape)
+                shape.declared = tuple([size if isinstance(size, int) else -1 for size in sizes])
+                shape.sizes = sizes
+                shape.rank = len(sizes)
+                return shape
+        shape = _SHAPES.get(sizes)  # type: ignore[assignment]
         if shape is None:
             shape = PartialShape.__new__(PartialShape)
-            shape.declared = shape.sizes = sizes  # type: ignore[assignment]  # all are numbers
+            shape.declared = shape.sizes = sizes  # all are numbers
             shape.rank = len(sizes)
             if len(sizes) <= _FEW_AXES:
                 if len(_SHAPES) == _MOST_SHAPES:
@@ -471,8 +477,13 @@ class PartialShape:
             return None
         assert self.dims is not None
         assert other.dims is not None
-        dims = [a.merge(b) for a, b in zip(self.dims, other.dims, strict=True)]
-        return None if None in dims else PartialShape([dim for dim in dims if dim is not None])
+        dims: list[Dimension] = []
+        for a, b in zip(self.dims, other.dims, strict=True):
+            dim = a.merge(b)
+            if dim is None:
+                return None
+            dims.append(dim)
+        return PartialShape(dims)
 
     def compatible(self, other: PartialShape) -> bool:
         """Whether some shape fits both."""
@@ -508,28 +519,23 @@ class PartialShape:
             return DYNAMIC_SHAPE
         if self.declared == other.declared and -1 not in self.declared:
             return self
-        if -1 not in self.declared and -1 not in other.declared:
-            return self._broadcast_sizes(other)
-        assert self.dims is not None
-        assert other.dims is not None
-        rank = max(len(self.dims), len(other.dims))
-        padded = [(ONE,) * (rank - len(dims)) + dims for dims in (self.dims, other.dims)]
-        dims = [a.broadcast(b) for a, b in zip(*padded, strict=True)]
-        return None if None in dims else PartialShape([dim for dim in dims if dim is not None])
-
-    def _broadcast_sizes(self, other: PartialShape) -> PartialShape | None:
-        """The same of two static shapes."""
-        ours, theirs = self.declared, other.declared
+        ours, theirs = self.sizes, other.sizes
         more = len(ours) - len(theirs)
         if more > 0:
             theirs = (1,) * more + theirs
         elif more < 0:
             ours = (1,) * -more + ours
-        sizes = []
+        sizes: list[int | Dimension] = []
         for here, there in zip(ours, theirs, strict=True):
-            if here != there and here != 1 and there != 1:
-                return None
-            sizes.append(there if here == 1 else here)
+            if isinstance(here, int) and isinstance(there, int):
+                if here != there and here != 1 and there != 1:
+                    return None
+                sizes.append(there if here == 1 else here)
+            else:
+                dim = Dimension.of(here).broadcast(Dimension.of(there))
+                if dim is None:
+                    return None
+                sizes.append(dim if dim.low != dim.high else dim.low)
         result = tuple(sizes)
         if result == self.declared:
             return self

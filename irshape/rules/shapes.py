@@ -242,7 +242,9 @@ class HugeTensor(Rule):
             for shape in shapes.values():
                 sizes = shape.declared
                 if -1 in sizes:
-                    sizes = tuple([dim.low for dim in shape.dims or ()])
+                    sizes = tuple(
+                        [size if isinstance(size, int) else size.low for size in shape.sizes]
+                    )
                 if prod(sizes) >= HUGE:
                     yield from cls._in_body(result)
                     break

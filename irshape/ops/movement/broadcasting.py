@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import INT, Choice
@@ -49,6 +49,13 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
         size.one_or(target.low)
     else:
         size.agrees(target)
+
+
+def _fills(size: int | Dimension, target: int | Dimension) -> bool:
+    """Whether elements repeated along an axis fill it, and nothing is demanded of a dynamic one."""
+    if isinstance(size, int):
+        return size == 1 or size == target or not isinstance(target, int)
+    return not isinstance(target, int)
 
 
 class Broadcast(Operation):
@@ -98,20 +105,20 @@ class Broadcast(Operation):
     def infer_usual(
         self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None
     ) -> Tensor | None:
-        mode, sizes, target = self.mode_for(axes_mapping), data.shape.static, target_shape.known
-        if (
-            target is None
-            or sizes is None
-            or mode not in ("numpy", "bidirectional")
-            or not 0 <= min(target, default=0) <= max(target, default=0) < UNBOUNDED
-        ):
+        mode, target = self.mode_for(axes_mapping), target_shape.known_sizes
+        if target is None:
             return None
-        if target != sizes:
-            result = data.shape.broadcast(PartialShape.of_sizes(target))
-            if result is None or (mode == "numpy" and result.declared != target):
+        result = PartialShape.of_sizes(target)
+        if mode == "numpy":
+            sizes = data.shape.sizes
+            behind = len(target) - len(sizes)
+            if behind < 0 or not all(map(_fills, sizes, target[behind:])):
                 return None
             return Tensor(data.element_type, result)
-        return Tensor(data.element_type, data.shape)
+        if mode != "bidirectional" or -1 in data.shape.declared or -1 in result.declared:
+            return None
+        merged = data.shape.broadcast(result)
+        return None if merged is None else Tensor(data.element_type, merged)
 
     @staticmethod
     def misfit(data: Tensor, target_shape: Tensor, result: PartialShape, rule: str) -> Violation:

@@ -27,7 +27,7 @@ class Concat(Operation):
     axis: int = attribute(INT, default=0, required=True)
 
     def infer(self, *inputs: Tensor) -> Tensor:
-        result: PartialShape = DYNAMIC_SHAPE
+        result: list[Dimension] | None = None
         length = Dimension(0)
         before: tuple[int, ...] | None = None
         for index, tensor in enumerate(inputs):
@@ -43,9 +43,11 @@ class Concat(Operation):
             if besides == before and -1 not in before:
                 continue  # nothing new
             before = besides
-            merged = result.merge(_with(tensor.shape, axis, ONE))  # all have the same there
+            own = [*dims[:axis], ONE, *dims[axis + 1 :]]  # all have the same there
+            merged = own if result is None else _merged(result, own)
             if merged is None:
-                others = _with(result, self.axis, DYNAMIC)  # whose rank may be another
+                others = PartialShape(result)
+                others = _with(others, self.axis, DYNAMIC)  # whose rank may be another
                 raise Violation(
                     f"input {index} has shape {tensor.shape}, which does not fit the {index} "
                     f"before it, {others}: all dimensions except axis {axis} must be equal",
@@ -55,7 +57,10 @@ class Concat(Operation):
                     rule=INPUT_SHAPES,
                 )
             result = merged
-        return Tensor(common_type(*inputs), _with(result, self.axis, length))
+        if result is None:
+            return Tensor(common_type(*inputs), DYNAMIC_SHAPE)
+        result[self.axis] = length
+        return Tensor(common_type(*inputs), PartialShape(result))
 
     def infer_usual(self, *inputs: Tensor) -> Tensor | None:
         axis, first = self.axis, inputs[0].shape.sizes
@@ -127,6 +132,19 @@ def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
     dims = list(shape.dims)
     dims[axis] = dim
     return PartialShape(dims)
+
+
+def _merged(dims: list[Dimension], others: list[Dimension]) -> list[Dimension] | None:
+    """What two shapes allow; None where they contradict each other."""
+    if len(dims) != len(others):
+        return None
+    merged: list[Dimension] = []
+    for one, other in zip(dims, others, strict=True):
+        dim = one.merge(other)
+        if dim is None:
+            return None
+        merged.append(dim)
+    return merged
 
 
 def _is_handed_on(first: int | Dimension, size: int | Dimension) -> bool:

@@ -151,7 +151,8 @@ def _literal(text: str) -> str:
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 
-_ANY_SIZE = "(?:-1|0|[1-9][0-9]{0,17}+)"
+_SIZE = "(?:-1|0|[1-9][0-9]{0,17}+)"
+_DIMS = re.compile(rf"({SPACE})<dim>{_SIZE}</dim>(?:\1<dim>{_SIZE}</dim>)*+")
 
 
 class _Ports:
@@ -176,8 +177,8 @@ class _Ports:
             if sizes:
                 lead = sizes[: sizes.index("<")]
                 self._leads.add(lead)
-                group = f"(?:{_literal(lead)}<dim>{_ANY_SIZE}</dim>)++"
-                self.dims.append(pattern.add(*port.span(5), group))
+                # up to `</port>`; whether these are dimensions is looked at once for each text
+                self.dims.append(pattern.add(*port.span(5), f"{lead}<dim>[^p]*</dim>"))
             else:
                 self.dims.append(pattern.add(port.end(), port.end(), ""))
             left_out += len(sizes)
@@ -201,16 +202,26 @@ class _Ports:
 
 
 class _Sizes(dict[str, tuple[int, ...]]):
-    """The numbers in texts, before each of which stands the same; equal ones are kept once."""
+    """The numbers in texts of dimensions; equal ones are kept once. Raises `_Irregular`."""
 
     def __missing__(self, text: str) -> tuple[int, ...]:
         if len(self) == _MOST_SIZES:
             self.clear()
-        begin = text.find(">") + 1
-        between = f"</dim>{text[:begin]}"
-        sizes = tuple(map(int, text[begin : -len("</dim>")].split(between))) if text else ()
+        sizes: tuple[int, ...] = ()
+        if text:
+            match = _DIMS.fullmatch(text)
+            if match is None:
+                raise _Irregular
+            begin = match.end(1) + len("<dim>")
+            between = f"</dim>{text[:begin]}"
+            sizes = tuple(map(int, text[begin : -len("</dim>")].split(between)))
         self[text] = sizes
         return sizes
+
+
+class _Irregular(Exception):
+    """A text is not laid out as writers lay out dimensions: one after the other, before each of
+    which stands the same."""
 
 
 _MOST_SIZES = 1 << 14
@@ -255,14 +266,17 @@ class Stencils:
                 if match is not None:
                     break
             else:
-                self._left += (len(layers) - before) / _LAYERS_FOR_ONE
-                return at
+                break
             if stencil is not stencils[0]:
                 stencils.remove(stencil)
                 stencils.insert(0, stencil)
             groups, end_of = match.groups(), match.end
             values = groups[2 : stencil.behind_items]
             before_ports = origin + end_of(stencil.before_ports)
+            try:
+                dims = tuple(map(sizes_of, stencil.dims(groups)))
+            except _Irregular:
+                break
             layers.append(
                 layer_as_read(
                     groups[0],
@@ -277,12 +291,14 @@ class Stencils:
                     if stencil.rt_info
                     else None,
                     stencil.heads,
-                    tuple(map(sizes_of, stencil.dims(groups))),
+                    dims,
                     before_ports + stencil.begin,
                     stencil.names(groups),
                 )
             )
             at = end_of()
+        self._left += (len(layers) - before) / _LAYERS_FOR_ONE
+        return at
 
 
 _TYPE = ' type="'

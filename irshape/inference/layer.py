@@ -184,14 +184,10 @@ class LayerEngine:
             if inferred is None:
                 inferred = operation.infer(*operands)
             outputs = inferred if isinstance(inferred, tuple) else (inferred,)
-            if operation.of_plugin:
-                _check_returned(outputs)
+            if operation.questioned:
+                faults = _questioned(operation, operands, outputs, is_usual=is_usual)
             if with_values and not operation.reads_weights:
                 outputs = _with_values(operation, operands, outputs)
-            if operation.narrowed and not is_usual:
-                faults = tuple(check_specified(operation, operands))
-            if operation.checks and not is_usual:
-                faults = (*faults, *operation.check(*operands))
         except Violation as violation:
             return LayerResult(violation.fault)
         except Exception as error:
@@ -294,11 +290,12 @@ def _are_usual(tensors: tuple[Tensor, ...], *, dynamic: bool) -> bool:
     """Whether ranks are known, and nothing in terms of named sizes. dynamic: whether dynamic
     dimensions are but intervals."""
     for tensor in tensors:
-        shape, value = tensor.shape, tensor.value
-        if (
-            shape.rank is None
-            or (not dynamic and -1 in shape.declared)
-            or (value is not None and value.expressions is not None)
+        if tensor.rank is None or not (
+            dynamic
+            or (
+                (-1 not in tensor.shape.declared)
+                and (tensor.value is None or tensor.value.expressions is None)
+            )
         ):
             return False
     return True
@@ -332,17 +329,34 @@ def _with_values(
         return outputs
     else:
         inferred = operation.infer_value(*inputs, outputs=outputs)
+        if inferred is None:
+            return outputs
         values = inferred if isinstance(inferred, tuple) else (inferred,)
-    return tuple(
-        [
-            Tensor(output.element_type, output.shape, value)
-            if value is not None
-            and (sizes := output.shape.static) is not None
-            and len(value.lower) == prod(sizes)
-            else output
-            for output, value in zip(outputs, values, strict=True)
-        ]
-    )
+    return tuple(map(_with_value, outputs, values))
+
+
+def _with_value(output: Tensor, value: Value | None) -> Tensor:
+    """An output with bounds of its value, if these are as many as it has elements."""
+    sizes = output.shape.declared
+    if value is None or output.rank is None or -1 in sizes or len(value.lower) != prod(sizes):
+        return output
+    return Tensor(output.element_type, output.shape, value)
+
+
+def _questioned(
+    operation: Operation,
+    inputs: tuple[Tensor | None, ...],
+    outputs: tuple[Tensor, ...],
+    *,
+    is_usual: bool,
+) -> tuple[Fault, ...]:
+    """The faults of a layer that OpenVINO passes over. Raises `TypeError` unless a plugin has
+    returned tensors."""
+    if operation.of_plugin:
+        _check_returned(outputs)
+    if is_usual:
+        return ()
+    return (*check_specified(operation, inputs), *operation.check(*inputs))
 
 
 def plugin_of(operation: type[Operation]) -> str | None:

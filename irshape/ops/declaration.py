@@ -227,6 +227,11 @@ class Operation:
     limited: ClassVar[dict[str, Between]] = {}
     """The attributes whose values are limited, by their Python names."""
 
+    confined: ClassVar[bool] = False
+    """Whether it is `shaped`, or has `limited` attributes; not declared."""
+    questioned: ClassVar[bool] = False
+    """Whether its layers are asked for more than what `infer` gives; not declared."""
+
     of_plugin: ClassVar[bool] = False
     """Whether another package declares it; not declared."""
 
@@ -279,6 +284,9 @@ class Operation:
             for name, declared in attributes.items()
             if declared.within is not None
         }
+        # one look-up in place of several, for each layer
+        cls.confined = cls.shaped or bool(cls.limited)
+        cls.questioned = cls.narrowed or cls.checks or cls.of_plugin
 
     def __init__(self, **values: Any) -> None:
         """Attributes by their Python names; the rest take their defaults.
@@ -522,14 +530,12 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
 
     Raises `Violation` for inputs or attributes that the declaration does not take.
     """
-    operands = operation.operands
-    if not operands and not inputs and not operation.limited:
-        return inputs
-    count, expected = len(inputs), operation.expected
-    if count != len(expected):
+    expected = operation.expected
+    count, declared = len(inputs), len(expected)
+    if count != declared:
         if not operation.fewest <= count <= operation.most:
-            check_count(operation.type_name(), operands, count)
-        expected += expected[-1:] * (count - len(expected))
+            check_count(operation.type_name(), operation.operands, count)
+        expected += expected[-1:] * (count - declared)
     shared: dict[str, ElementType] = {}
     for tensor, (unquestioned, usual_ranks, group) in zip(inputs, expected, strict=False):
         element_type = tensor.element_type
@@ -540,15 +546,21 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
         ):
             _check_each(operation, inputs)
             break
+    if operation.confined:
+        _check_confined(operation, inputs)
+    if count < declared:
+        return inputs + (None,) * (declared - count - (operation.most == maxsize))
+    return inputs
+
+
+def _check_confined(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
+    """Raises `Violation` for shapes or attributes that the declaration does not take."""
     if operation.shaped:
-        check_shapes(operands, inputs)
-    if operation.limited:
-        for name, within in operation.limited.items():
-            value = getattr(operation, name)
-            if value is not None and value not in within:
-                raise _outside(operation.attributes[name], value)
-    absent = len(operands) - len(inputs) - (operation.most == maxsize)
-    return inputs + (None,) * absent if absent > 0 else inputs
+        check_shapes(operation.operands, inputs)
+    for name, within in operation.limited.items():
+        value = getattr(operation, name)
+        if value is not None and value not in within:
+            raise _outside(operation.attributes[name], value)
 
 
 def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:

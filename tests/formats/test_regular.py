@@ -143,6 +143,10 @@ CHANGES = [
     Change("a dimension with spaces", "<dim>3</dim>", "<dim> 3 </dim>"),
     Change("a negative dimension", "<dim>3</dim>", "<dim>-2</dim>"),
     Change("a dimension past int64", "<dim>3</dim>", "<dim>9223372036854775808</dim>"),
+    Change("dimensions set apart", "<dim>3</dim>", "<dim>3</dim> <dim>4</dim>"),
+    Change("an element among dimensions", "<dim>3</dim>", "<dim>3</dim><odd/><dim>4</dim>"),
+    Change("a comment among dimensions", "<dim>3</dim>", "<dim>3</dim><!-- <dim> --><dim>4</dim>"),
+    Change("text behind dimensions", "<dim>3</dim>", "<dim>3</dim><dim>4</dim>odd</dim>"),
     Change("a port in a port", "<dim>3</dim>", '<port id="9"/>'),
     Change("rt_info of a port", "<dim>3</dim>", '<rt_info><attribute name="a"/></rt_info>'),
     Change(

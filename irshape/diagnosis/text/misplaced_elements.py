@@ -81,7 +81,6 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     in_text = chain(
         _pasted(data, places[:1]),
         _called_otherwise(data, repeated[:1]),
-        _of_the_next_layer(data, repeated[:1]),
         _as_attributes(data, places[:1]),
         _of_structure(rereading, places),
         _hidden(data),
@@ -166,20 +165,6 @@ def _called_otherwise(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
                 shown = f"<{wrong.decode()}> becomes <{meant.decode()}>"
                 cause = f"the <{meant.decode()}> of the layer is called <{wrong.decode()}>"
                 yield Slip(tuple(edits), shown, cause, at)
-
-
-def _of_the_next_layer(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
-    """A second element of its kind in a layer is one of the next."""
-    for place in places:
-        end, name = element_end(text, place), re.compile(rb"<[\w.-]+").match(text, place)
-        if end < 0 or name is None:
-            continue
-        if (layer := text.find(b"<layer ", end)) >= 0:
-            lead, put = len(text[:place].rstrip()), text.find(b">", layer) + 1
-            shown = name[0].decode("ascii", "replace")
-            edits = Edit(lead, end, b""), Edit(put, put, text[lead:end])
-            cause = f"{shown}> stands in the layer before the one that it belongs to"
-            yield Slip(edits, "it stands in the next layer", cause, place)
 
 
 def _pasted(text: bytes, places: Sequence[int]) -> Iterator[Slip]:

@@ -50,9 +50,6 @@ def closed_at_once(text: bytes, tag: re.Match[bytes]) -> Iterator[Slip]:
     cause = f"<{holder} …/> is closed at once, and yet <{name}> follows"
     change = f"<{holder} …/> becomes <{holder} …>"
     yield Slip((slash,), change, cause, start)
-    stop = _end_of_run(text, tag.start(), holder)
-    close = Edit(stop, stop, f"</{holder}>".encode())
-    yield Slip((slash, close), f"{change}, and </{holder}> is added", cause, start, doubtful=True)
 
 
 def _ended_early(text: bytes, tag: re.Match[bytes], parent: str) -> Iterator[Slip]:

@@ -24,6 +24,7 @@ from ..rule_ids import (
 )
 from ..rules import Context
 from .candidate import Diagnosis
+from .rule_groups import BETWEEN_PORTS
 from .search import Search, of_values, without
 from .telling import as_grave, cause_as_finding, with_likely
 from .together import Causes
@@ -82,6 +83,10 @@ def diagnose(
     diagnoses, graver = _causes(context, everything, graver, as_read, work, stage)
     causes = Causes(context, [*graver, *huge], diagnoses)
     _tell_together(causes, everything, stage, work)
+    if any(finding.rule in BETWEEN_PORTS for finding in graver):
+        from .groups import of_bypassed_layers
+
+        of_bypassed_layers(causes)
     return [with_likely(as_grave(each)) for each in causes.diagnoses]
 
 

@@ -20,6 +20,7 @@ from ..rule_ids import (
     UNREACHABLE_LAYER,
 )
 from .candidate import Diagnosis
+from .elements.lost_layers import free_ids
 from .rule_groups import BETWEEN_PORTS, OF_OUTPUTS
 from .telling import element_start
 from .together import Causes, by_layer, told_at_the_first
@@ -154,6 +155,35 @@ def of_wrong_inputs(causes: Causes) -> None:
             group.sort(key=lambda finding: not finding.rule.code.startswith("IR4"))
             told = group[0]._replace(related=(*group[0].related, *group[1:]))
             causes.add(Diagnosis(told, tuple(group), cause.candidates, False))
+
+
+def of_bypassed_layers(causes: Causes) -> None:
+    """An input is not fed what it declares, and an id is free between the two layers: that of one
+    that stood there, so that it is not certain that the input is wrong."""
+    for each in causes.all():
+        lead = next((f for f in each.explained if f.rule in BETWEEN_PORTS), None)
+        if lead is None or lead.layer is None or each.finding.layer is not lead.layer:
+            continue
+        free = _free_before(causes, lead, lead.layer)
+        if free is not None:
+            fault = each.finding.fault
+            message = f"{fault.message}; a layer with id {free}, which none has, may be missing"
+            told = each.finding._replace(fault=fault._replace(message=f"{message} between the two"))
+            causes.add(each._replace(finding=told, certain=False))
+
+
+def _free_before(causes: Causes, finding: Finding, layer: Layer) -> int | None:
+    """The id that no layer has between those of a layer and of what feeds an input of it."""
+    bodies = causes.context.results
+    result = next((bodies[body] for body in bodies if body.path == layer.path), None)
+    if result is None or finding.port is None:
+        return None
+    layers = result.body.layers
+    row = result.wiring.sources[layers.index(layer)]
+    pairs = zip(layer.inputs, row, strict=True)
+    source = next((s for port, s in pairs if s and port.id == finding.port[1]), None)
+    free = free_ids(layers) if source is not None else []
+    return next((n for n in free if source and int(layers[source[0]].id) < n < int(layer.id)), None)
 
 
 def _follows(finding: Finding) -> bool:

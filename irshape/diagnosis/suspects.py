@@ -127,7 +127,7 @@ def _gave_up(scene: Scene, at: int, told: Diagnosis, at_it: Sequence[Diagnosis])
     lacking = any(f.rule in (INPUT_COUNT, MISSING_EDGE) for each in at_it for f in each.explained)
     ends = [scene.layers[each].id for each in (before, at)]
     return (lacking and scene.unused == [before]) or any(
-        int(ends[0]) < number < int(ends[1]) for number in free_ids(scene)
+        int(ends[0]) < number < int(ends[1]) for number in free_ids(scene.layers)
     )
 
 

@@ -84,7 +84,7 @@ def _lost_layers(scene: Scene, findings: Sequence[Finding]) -> Iterator[_Lost]:
     missing = [f for f in here if f.rule == MISSING_EDGE and f.port is not None]
     if not missing or scene.missing_ids or any(f.rule == DANGLING_EDGE for f in here):
         return
-    gaps = free_ids(scene)
+    gaps = free_ids(scene.layers)
     dead = [finding for finding in here if finding.rule == UNREACHABLE_LAYER]
     for index, number in enumerate(gaps):
         behind = [f for f in missing if bisect_right(gaps, _number(f.layer)) == index + 1]
@@ -100,9 +100,9 @@ def _number(layer: Layer | None) -> int:
     return int(layer.id) if layer is not None else -1
 
 
-def free_ids(scene: Scene) -> list[int]:
+def free_ids(layers: Sequence[Layer]) -> list[int]:
     """The ids that no layer has, where writers number layers one after the other."""
-    texts = [layer.id for layer in scene.layers]
+    texts = [layer.id for layer in layers]
     if not all(map(is_number, texts)):
         return []
     numbers = sorted(map(int, texts))

@@ -205,6 +205,35 @@ def lost_input_causes(scene: Scene, finding: Finding, position: int) -> Iterator
                 yield candidate._replace(cost=0.9 + 0.1 * (index + step))
 
 
+def lost_output_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An output port is not there that no edge names: those behind it stand for the one before."""
+    layer, tensors = scene.layers[position], scene.outputs(position)
+    ids = [port.id for port in (*layer.inputs, *layer.outputs)]
+    if not 0 < len(layer.outputs) < len(tensors) or not all(map(is_number, ids)):
+        return
+    numbers = list(map(int, ids))
+    first = len(layer.inputs)
+    gaps = sorted({*range(first, numbers[-1])}.difference(numbers))
+    for number in gaps[:MAX_UNUSED] if numbers[:first] == list(range(first)) else ():
+        tensor = tensors[number - first] if number - first < len(tensors) else None
+        if tensor is None or tensor.shape.dims is None:
+            continue
+        sizes = tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
+        model = Port(str(number), tensor.element_type.precision, None, layer.offset, sizes)
+        edits = _with_port(scene, position, "output", layer.outputs, str(number), model)
+        yield Candidate(
+            edits,
+            f"output port {number} is added",
+            f"the layer has no output port {number}, and those behind it declare what the ones "
+            "before them would produce",
+            layer.offset,
+            layer,
+            (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
+            cost=0.4,
+            rule=OUTPUT_COUNT,
+        )
+
+
 def _with_input(
     scene: Scene, position: int, number: str, source: tuple[int, int], why: str
 ) -> Candidate | None:

@@ -54,7 +54,7 @@ from .misspelt_names import element_causes
 from .operations import operation_causes, other_type_causes
 from .parameters import parameter_causes
 from .port_runs import OF_PORTS, port_run_causes
-from .ports import lost_input_causes, port_causes, port_id_causes
+from .ports import lost_input_causes, lost_output_causes, port_causes, port_id_causes
 from .producers import producer_causes
 from .rewirings import reordered_input_causes, rewiring_causes
 from .sections import section_causes
@@ -96,6 +96,7 @@ _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.5, port_run_causes),
     (0.3, port_id_causes),
     (0.9, lost_input_causes),
+    (0.4, lost_output_causes),
     (0.7, operation_causes),
     (0.7, other_type_causes),
     (0.1, attribute_causes),
@@ -149,6 +150,7 @@ _OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
         *(MISSING_EDGE.code, OUTPUT_COUNT.code),
     ),
     lost_input_causes: (INPUT_COUNT.code, PORT_MAP.code, OUTPUT_SHAPE_MISMATCH.code),
+    lost_output_causes: (OUTPUT_SHAPE_MISMATCH.code, OUTPUT_TYPE_MISMATCH.code),
     shifted_id_causes: _OF_IDS,
     shared_id_causes: (
         *(DANGLING_EDGE.code, DUPLICATE_EDGE.code, DUPLICATE_ID.code, MISSING_EDGE.code),

@@ -126,6 +126,7 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
         ends = renumbered_at_one_end(stage, causes.findings)
         if ends is not None:
             causes.add(ends)
+    groups.of_replaced_texts(causes)
     of_torn_tags(causes)
     if len(causes.all()) <= MAX_TOLD:
         lost_edges.of_all_lost_edges(causes)

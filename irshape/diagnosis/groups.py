@@ -30,6 +30,8 @@ _BLANK = re.compile(rb">\s+<")
 _MAPPED = re.compile(r"refers to internal_layer_id \S+ as .*has no layer")
 _OF_TORN_LAYERS = ("IR116", "IR20")
 """Findings at a layer in which something else stands."""
+_WORD = re.compile(rb"[A-Za-z_]\w{3,}")
+"""Texts of which two slips by themselves hardly make the same of the same."""
 NEAR = 400
 """So many bytes from a text an edge is added that stood in its place."""
 SEVERAL = 3
@@ -189,6 +191,20 @@ def _free_before(causes: Causes, finding: Finding, layer: Layer) -> int | None:
 def _follows(finding: Finding) -> bool:
     """Whether a finding may follow from what its layer is fed."""
     return finding.rule in OF_OUTPUTS or finding.rule.code.startswith("IR4")
+
+
+def of_replaced_texts(causes: Causes) -> None:
+    """One text was replaced by another in several layers, as an editor does it."""
+    groups: dict[tuple[bytes, bytes], list[Diagnosis]] = {}
+    data = causes.source.data
+    for each in causes.diagnoses:
+        edits = each.candidates[0].edits if each.certain else ()
+        texts = {(data[edit.start : edit.end], edit.text) for edit in edits}
+        if len(texts) == 1 and all(map(_WORD.fullmatch, *texts)):
+            groups.setdefault(texts.pop(), []).append(each)
+    for group in groups.values():
+        if len({each.finding.layer for each in group}) > 1:
+            causes.add(told_at_the_first(group)._replace(parts=len(group)))
 
 
 def of_copied_layers(causes: Causes) -> None:

@@ -271,6 +271,8 @@ class _Value:
         """The attribute gets a value."""
         if self.comma == ", " and "," in text and ", " not in text:
             text = text.replace(",", ", ")
+        elif self.comma == ",":
+            text = text.replace(", ", ",")
         edits = self._edits_to(text)
         if not edits:
             return

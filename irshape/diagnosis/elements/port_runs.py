@@ -17,19 +17,20 @@ from ...model.graph import Finding
 from ...model.ports import Port
 from ...ops.registry import UnknownOperation
 from ...ops.tensors import Tensor
-from ...rule_ids import CONSTANT_TYPE, OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH
+from ...rule_ids import CONSTANT_TYPE
 from ..candidate import Candidate
-from ..rule_groups import BETWEEN_PORTS
+from ..rule_groups import BETWEEN_PORTS, OF_OUTPUTS
 from ..telling import replaced_sizes
 from ..trials.parts import MAX_CORE
 from ..trials.scene import Scene
+from .edges import likely_sources
 from .ports import as_inferred, declared_as_fed, shown
 
 NEAR = 8
 """So many layers apart at most stand two of one run that nothing joins."""
 MAX_FOLLOWED = 3 * MAX_CORE
 """How many layers are inferred again."""
-OF_PORTS = (*BETWEEN_PORTS, OUTPUT_SHAPE_MISMATCH, OUTPUT_TYPE_MISMATCH, CONSTANT_TYPE)
+OF_PORTS = (*BETWEEN_PORTS, *OF_OUTPUTS, CONSTANT_TYPE)
 
 
 def port_run_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
@@ -42,7 +43,9 @@ def port_run_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
     replaced = run.replaced()
     if not run.misstated and replaced is None:
         return  # edges may come from another layer
-    shows = run.shows or (run.beginnings > 1 and bool(run.misstated))
+    if run.begins_at_one_output:
+        return  # edges may come from another layer
+    shows = run.shows or (len(run.beginnings) > 1 and bool(run.misstated))
     more = len({at for at, _ in run.misstated}) - (finding.rule not in BETWEEN_PORTS)
     if more > 0 and not shows:
         return  # nothing says that so many declare what is wrong
@@ -68,14 +71,14 @@ def port_run_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
 
 
 def _starts(scene: Scene, finding: Finding, position: int) -> set[int]:
-    """The layer of a finding, and those near it that declare the same in place of the same."""
-    texts = _replaced(finding)
+    """The layer of a finding, and those near it that declare the same where it is not so."""
+    texts = _declared(finding)
     alike = {
         scene.position[other.layer]
         for other in scene.findings
         if other.layer in scene.position
         and other.rule in OF_PORTS
-        and not texts.isdisjoint(_replaced(other))
+        and not texts.isdisjoint(_declared(other))
     }
     starts = {position}
     for step in (-1, 1):
@@ -87,12 +90,11 @@ def _starts(scene: Scene, finding: Finding, position: int) -> set[int]:
     return starts
 
 
-def _replaced(finding: Finding) -> set[tuple[str, str]]:
-    """What is declared, each with what should be in its place."""
+def _declared(finding: Finding) -> set[str]:
+    """The sizes, or the type, that are declared in place of others."""
     if finding.rule == CONSTANT_TYPE:  # its attribute is held to be wrong, and not its port
-        types = ElementType.of(finding.expected or ""), ElementType.of(finding.actual or "")
-        return {(types[0].precision, types[1].precision)}
-    return replaced_sizes(finding) or set()
+        return {ElementType.of(finding.expected or "").precision}
+    return {one for one, _ in replaced_sizes(finding) or ()}
 
 
 class _Run:
@@ -109,8 +111,8 @@ class _Run:
         """The layers that take what others declare wrongly, and declare nothing wrong."""
         self.shows = False
         """Whether the file contradicts it where it ends."""
-        self.beginnings = 0
-        """How many of its layers are fed by none of the others."""
+        self.beginnings: list[set[tuple[int, int]]] = []
+        """What feeds those of its layers that none of the others feeds."""
         self._truth: dict[tuple[int, int], Tensor] = {}
         """What is inferred for outputs that declare something else, or depend on such."""
         self.misstated: set[tuple[int, int]] = set()
@@ -203,7 +205,8 @@ class _Run:
                 self._truth[position, index] = tensor
         if edits:
             self.edits[position] = edits
-            self.beginnings += not changed
+            if not changed:
+                self.beginnings.append({source for source in scene.sources[position] if source})
         else:
             self.behind[position] = None
         return True
@@ -212,6 +215,22 @@ class _Run:
         if edits:
             self.wrong.append((direction, port, position))
         return edits
+
+    @property
+    def begins_at_one_output(self) -> bool:
+        """Whether several layers begin it that one output feeds, and another declares what they
+        ask for."""
+        scene = self.scene
+        if len(self.beginnings) < 2 or not set.intersection(*self.beginnings):
+            return False
+        fed = set.intersection(*self.beginnings)
+        return any(
+            source in fed and any(True for _ in likely_sources(scene, at, port))
+            for direction, port, at in self.wrong
+            if direction == "input"
+            for other, source in zip(scene.layers[at].inputs, scene.sources[at], strict=True)
+            if other is port
+        )
 
     def replaced(self) -> tuple[str, str] | None:
         """The one text, and the other that is written in its place everywhere."""

@@ -1,4 +1,5 @@
-"""Ports of several layers that declare what is not so, each fed by the one before, or beside it.
+"""Several ports that declare what is not so: of one layer, or of layers that feed each other or
+stand beside each other.
 
 Inference goes on with what a port declares where what it feeds repeats that, so that such a run
 shows where it begins and where it ends. Here it is followed: its layers are inferred again from
@@ -38,19 +39,19 @@ def port_run_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
     if finding.rule not in OF_PORTS or finding.layer is not scene.layers[position]:
         return
     run = _Run(scene, _starts(scene, finding, position))
-    if not run.follow() or len(run.edits) < 2:
+    if not run.follow() or len(run.wrong) < 2:
         return
     replaced = run.replaced()
-    if not run.misstated and replaced is None:
-        return  # edges may come from another layer
-    if run.begins_at_one_output:
+    several = len(run.edits) > 1
+    if run.begins_at_one_output or (several and not run.misstated and replaced is None):
         return  # edges may come from another layer
     shows = run.shows or (len(run.beginnings) > 1 and bool(run.misstated))
     more = len({at for at, _ in run.misstated}) - (finding.rule not in BETWEEN_PORTS)
     if more > 0 and not shows:
         return  # nothing says that so many declare what is wrong
     direction, first, at = min(run.wrong, key=lambda each: each[1].offset)
-    where = f"{len(run.wrong)} ports of {len(run.edits)} layers"
+    layers = f"{len(run.edits)} layers" if several else "the layer"
+    where = f"{len(run.wrong)} ports of {layers}"
     change = f"{where} declare what is inferred"
     cause = f"{where} declare what does not fit those around them, the first {shown(first)}"
     if replaced is not None:
@@ -64,7 +65,7 @@ def port_run_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
         scene.layers[at],
         (*run.edits, *run.behind),
         port=(direction, first.id),
-        cost=0.5 if shows else 1.5 if run.misstated else 0.9,
+        cost=0.5 if shows else 1.5 if run.misstated else 0.9 if several else 1.3,
         bold=bool(run.misstated) and not shows,
         rule=finding.rule,
     )

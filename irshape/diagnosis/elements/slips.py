@@ -64,7 +64,6 @@ from .unused import misspelt_edge_causes, unused_layer_causes
 from .variables import variable_causes
 from .whole_layer import (
     exchanged_value_causes,
-    layer_ports_causes,
     misplaced_causes,
     replaced_output_causes,
     shifted_id_causes,
@@ -114,7 +113,6 @@ _LAYER_CAUSES: tuple[tuple[float, _MakesCandidates], ...] = (
     (0.5, shared_id_causes),
     (0.4, exchanged_value_causes),
     (1.3, replaced_output_causes),
-    (0.6, layer_ports_causes),
 )
 """The same for findings with a layer."""
 _OF_IDS = (
@@ -155,7 +153,6 @@ _OF_FEW_RULES: dict[_MakesCandidates, str | tuple[str, ...]] = {
     shared_id_causes: (
         *(DANGLING_EDGE.code, DUPLICATE_EDGE.code, DUPLICATE_ID.code, MISSING_EDGE.code),
     ),
-    layer_ports_causes: _OF_PORTS,
     replaced_output_causes: (*_OF_IDS, *_OF_PORTS),
     crossed_edge_causes: ("IR20", "IR4", "IR118", CYCLE.code),
     other_source_causes: ("IR20", "IR4", CYCLE.code),

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 
-from ...element_types import ElementType
 from ...formats.ir.edits import Edit
 from ...model.edges import Edge
 from ...model.graph import Finding
@@ -19,7 +18,6 @@ from ...model.ports import Port
 from ...ops import registry
 from ...ops.declaration import Operation
 from ...ops.kinds import Malformed
-from ...ops.tensors import Tensor
 from ...rule_ids import (
     CONTRADICTED_ATTRIBUTE,
     DANGLING_EDGE,
@@ -34,14 +32,12 @@ from ...rule_ids import (
     UNKNOWN_LAYER_ATTRIBUTE,
     UNPROVEN_DIMENSION,
 )
-from ...shapes import PartialShape
 from ..candidate import Candidate, Change
 from ..rule_groups import BETWEEN_PORTS
 from ..trials.scene import Scene
 from .attributes import is_strange
 from .constant_places import Const, lies_in_place
-from .edges import is_as_chosen
-from .ports import as_inferred, declared_as_fed, shown
+from .ports import as_inferred
 from .writing import (
     with_attribute,
     with_edge,
@@ -67,70 +63,6 @@ _OF_CONST = {
     **dict.fromkeys(("offset", "size"), re.compile(r"\d+")),
 }
 """What the attributes of a Const look like."""
-MANY = 3
-"""So many ports of a layer are seldom wrong for a cause beside it."""
-
-
-def layer_ports_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
-    """Several ports of a layer declare neither what they are fed nor what is inferred."""
-    layer = scene.layers[position]
-    if finding.rule not in _OF_PORTS or finding.layer is not layer:
-        return
-    edits: list[Edit] = []
-    changed: list[tuple[str, Port, str]] = []
-    for port, source in zip(layer.inputs, scene.sources[position], strict=False):
-        if source is None:
-            continue
-        feeding = scene.layers[source[0]].outputs[source[1]]
-        change = declared_as_fed(scene, port, feeding)
-        if change and not is_as_chosen(scene, source):
-            edits += change
-            changed.append(("input", port, shown(feeding)))
-    for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
-        change = as_inferred(scene, port, tensor)
-        if change:
-            edits += change
-            text = f"{tensor.element_type.precision} {tensor.shape}"
-            changed.append(("output", port, text))
-    exchanged = _exchanged_outputs(scene, position)
-    if len(changed) < 2 or not (exchanged or any(way == "input" for way, _, _ in changed)):
-        return
-    direction, first, text = changed[0]
-    crossed = {shown(port) for _, port, _ in changed} == {says for _, _, says in changed}
-    yield Candidate(
-        tuple(edits),
-        "; ".join(f"{way} port {port.id} declares {says}" for way, port, says in changed[:3])
-        + (f"; and {len(changed) - 3} more ports" if len(changed) > 3 else ""),
-        f"{len(changed)} ports of the layer declare what does not fit those around it: "
-        f"{direction} port {first.id} declares {shown(first)}, but is fed {text}",
-        first.offset,
-        layer,
-        (position, *dict.fromkeys(at for _, at, _ in scene.consumers[position])),
-        port=(direction, first.id),
-        cost=0.6 if exchanged else 0.75 if crossed else 1.6 if len(changed) < MANY else 1.3,
-        rule=finding.rule,
-    )
-
-
-def _exchanged_outputs(scene: Scene, position: int) -> bool:
-    """Whether outputs of a layer declare what is inferred for each other, and not for them."""
-    rows = [
-        (port.element_type, PartialShape(port.dims), tensor)
-        for port, tensor in zip(
-            scene.layers[position].outputs, scene.outputs(position), strict=False
-        )
-        if port.dims is not None
-    ]
-    wrong = [row for row in rows if not _may_be(*row)]
-    return len(wrong) > 1 and all(
-        any(_may_be(*one[:2], other[2]) and _may_be(*other[:2], one[2]) for other in wrong)
-        for one in wrong
-    )
-
-
-def _may_be(declared: ElementType | None, shape: PartialShape, tensor: Tensor) -> bool:
-    """Whether what is inferred may have a declared type and shape."""
-    return declared is tensor.element_type and shape.compatible(tensor.shape)
 
 
 def shifted_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:

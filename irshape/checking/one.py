@@ -17,7 +17,6 @@ from ..model.source import Source
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
 from ..urls import is_url
-from .lately_sound import remember_sound, was_sound
 
 if TYPE_CHECKING:
     from ..diagnosis import Diagnosis
@@ -62,8 +61,6 @@ def examine(model: Model, settings: Settings = PLAIN, *, as_read: bool = False) 
         all_findings = list(findings(context, settings.also))
         reported = [finding for finding in all_findings if selection.keep(finding)]
         reported += selection.about_comments()
-        if as_read and all(finding.severity == "info" for finding in all_findings):
-            remember_sound(model, settings)
         diagnoses = [
             diagnosis
             for diagnosis in _diagnoses(context, reported, all_findings, as_read)
@@ -246,19 +243,14 @@ def _put_right(
     """The report on a text without its one slip; None where it is unsure or all else is right."""
     from ..diagnosis.text.put_right import apart_from, put_right
     from ..diagnosis.text.rereading import graver_findings
-    from ..diagnosis.text.slip import edited
     from ..inference.engine import infer
-    from ..model.weights import Weights
     from ..rules import Context
 
     whole = put_right(cause, source)
     if whole is None:
         return None
-    text, path = edited(source.data, cause.candidates[0].edits), weights_path(source.path, weights)
-    if was_sound(text, Weights.open(path), settings):
-        return None
     try:
-        model = read_source(whole, path)
+        model = read_source(whole, weights_path(source.path, weights))
     except NotReadable:
         return None
     context = Context(model, infer(model, compare=True), settings, reasons=False)

@@ -9,9 +9,9 @@
    `trials/` reads, infers and checks the part of the model that it concerns again. A candidate
    after which findings are gone, and no new ones are there, explains those that are gone.
 4. The candidate that explains most is a cause: a `Diagnosis`, with the next best beside it.
-5. What is left, and causes that have something in common, are told as one (`together.Causes`):
-   edges and layers that are missing, what one input, layer or text is behind, at last the one
-   layer without which nothing would be left (`suspects.py`).
+5. What is left, and causes that have something in common, are told as one (`together/`, where
+   `told.Causes` is what is told so far): edges and layers that are missing, what one input, layer
+   or text is behind, at last the one layer without which nothing would be left (`suspects.py`).
 6. `telling.py` words each diagnosis, and `irshape.checking` reports it in place of the findings
    that it explains. `fix` applies its first candidate, if that is certain.
 

@@ -27,7 +27,7 @@ from .candidate import Diagnosis
 from .rule_groups import BETWEEN_PORTS
 from .search import Search, of_values, without
 from .telling import as_grave, cause_as_finding, with_likely
-from .together import Causes
+from .together.told import Causes
 from .trials.stage import Stage
 from .trials.trial import of_layers
 from .trials.work import Work
@@ -84,7 +84,7 @@ def diagnose(
     causes = Causes(context, [*graver, *huge], diagnoses)
     _tell_together(causes, everything, stage, work)
     if any(finding.rule in BETWEEN_PORTS for finding in graver):
-        from .groups import of_bypassed_layers
+        from .together.groups import of_bypassed_layers
 
         of_bypassed_layers(causes)
     return [with_likely(as_grave(each)) for each in causes.diagnoses]
@@ -94,11 +94,11 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
     """What several findings have in common, of which no change of one place takes back all."""
     if max(len(causes.findings), len(causes.all())) < 2:
         return
-    from . import groups, lost_edges, missing_layers
-    from .elsewhere import of_elements_elsewhere
-    from .misfed_by_inputs import of_inputs
-    from .suspects import of_suspects
-    from .torn_tags import of_torn_tags
+    from .together import groups, lost_edges, missing_layers
+    from .together.elsewhere import of_elements_elsewhere
+    from .together.misfed_by_inputs import of_inputs
+    from .together.suspects import of_suspects
+    from .together.torn_tags import of_torn_tags
 
     few = len(causes.findings) <= MAX_SEARCHED
     groups.of_lost_inputs(causes)
@@ -160,7 +160,7 @@ def _causes(
             diagnoses.append(misplaced)
             graver = without(graver, [misplaced])
     if any(finding.rule == MISSING_EDGE for finding in graver):
-        from .lost_edges import body_without_edges
+        from .together.lost_edges import body_without_edges
 
         absent = body_without_edges(context, graver)
         if absent is not None:

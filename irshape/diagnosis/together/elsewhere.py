@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from ..formats.ir.edits import Edit
-from ..model.source import Source
-from .candidate import Candidate, Diagnosis
-from .together import Causes
+from ...formats.ir.edits import Edit
+from ...model.source import Source
+from ..candidate import Candidate, Diagnosis
+from .told import Causes
 
 BESIDE = 4
 """So many tags from the place where an element is missing, another stands for it."""

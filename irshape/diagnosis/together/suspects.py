@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..faults import Fault
-from ..model.graph import Finding, Layer
-from ..rule_ids import (
+from ...faults import Fault
+from ...model.graph import Finding, Layer
+from ...rule_ids import (
     INPUT_COUNT,
     LOOSER_DECLARATION,
     MISSING_EDGE,
@@ -20,15 +20,15 @@ from ..rule_ids import (
     UNPROVEN_DIMENSION,
     UNREACHABLE_LAYER,
 )
-from .candidate import Diagnosis
-from .elements.lost_layers import free_ids
-from .rule_groups import BETWEEN_PORTS
-from .together import Causes, cure_of
-from .trials.parts import between, flagged_layers
-from .trials.scene import Scene
-from .trials.stage import Stage
-from .trials.trial import GLOBAL, Key
-from .trials.work import OF_ITS_LAYER, Work
+from ..candidate import Diagnosis
+from ..elements.lost_layers import free_ids
+from ..rule_groups import BETWEEN_PORTS
+from ..trials.parts import between, flagged_layers
+from ..trials.scene import Scene
+from ..trials.stage import Stage
+from ..trials.trial import GLOBAL, Key
+from ..trials.work import OF_ITS_LAYER, Work
+from .told import Causes, cure_of
 
 MAX_SUSPECTS = 3
 """How many layers are tried as the one."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..formats.ir.edits import element_end
-from ..model.graph import Finding, Layer
-from ..model.ids import is_number
-from ..model.source import Source
-from ..rule_ids import (
+from ...formats.ir.edits import element_end
+from ...model.graph import Finding, Layer
+from ...model.ids import is_number
+from ...model.source import Source
+from ...rule_ids import (
     DANGLING_EDGE,
     DUPLICATE_EDGE,
     DUPLICATE_ID,
@@ -17,8 +17,8 @@ from ..rule_ids import (
     PORT_MAP,
     UNREACHABLE_LAYER,
 )
-from .telling import element_start
-from .together import Causes
+from ..telling import element_start
+from .told import Causes
 
 _NAMED = re.compile(rb"(from|to)-layer\s*=\s*[\"']([^\"']*)")
 _MAPPED = re.compile(r"refers to internal_layer_id (\S+) as")

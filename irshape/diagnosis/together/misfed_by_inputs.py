@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model.graph import Finding, Layer
-from ..rule_ids import INPUT_MISMATCH, LOOSER_DECLARATION, RuleId
-from .candidate import Diagnosis
-from .rule_groups import BETWEEN_PORTS
-from .telling import changed_sizes
-from .together import Causes, joined
+from ...model.graph import Finding, Layer
+from ...rule_ids import INPUT_MISMATCH, LOOSER_DECLARATION, RuleId
+from ..candidate import Diagnosis
+from ..rule_groups import BETWEEN_PORTS
+from ..telling import changed_sizes
+from .told import Causes, joined
 
 
 def of_inputs(causes: Causes, everything: Sequence[Finding]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from ..formats.ir.edits import Edit
-from ..model.graph import Body, Finding, Layer
-from ..rule_ids import DUPLICATE_EDGE, MISSING_EDGE, UNPROVEN_DIMENSION, UNREACHABLE_LAYER
-from ..rules import Context
-from ..spelling import enumerated
-from .candidate import Candidate, Diagnosis
-from .telling import element_start
-from .together import Causes, cure_of, joined
+from ...formats.ir.edits import Edit
+from ...model.graph import Body, Finding, Layer
+from ...rule_ids import DUPLICATE_EDGE, MISSING_EDGE, UNPROVEN_DIMENSION, UNREACHABLE_LAYER
+from ...rules import Context
+from ...spelling import enumerated
+from ..candidate import Candidate, Diagnosis
+from ..telling import element_start
+from .told import Causes, cure_of, joined
 
 LISTED = 3
 """How many changes are listed, and how many of each are looked at."""

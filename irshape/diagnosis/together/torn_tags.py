@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..model.graph import Finding
-from ..rule_ids import (
+from ...model.graph import Finding
+from ...rule_ids import (
     MALFORMED_EDGE,
     MALFORMED_ID,
     MISSING_EDGE,
     MISSING_LAYER_ATTRIBUTE,
     MISSING_PRECISION,
 )
-from .candidate import Candidate, Diagnosis
-from .telling import element_start
-from .together import Causes, joined
+from ..candidate import Candidate, Diagnosis
+from ..telling import element_start
+from .told import Causes, joined
 
 SHOWN = 4
 """So much is told of what is wrong in one tag."""

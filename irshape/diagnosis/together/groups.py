@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..formats.ir.edits import element_end
-from ..model.graph import Body, Finding, Layer
-from ..model.source import Source
-from ..rule_ids import (
+from ...formats.ir.edits import element_end
+from ...model.graph import Body, Finding, Layer
+from ...model.source import Source
+from ...rule_ids import (
     DANGLING_EDGE,
     MISSING_ATTRIBUTE,
     MISSING_BODY,
@@ -19,11 +19,11 @@ from ..rule_ids import (
     UNKNOWN_ATTRIBUTE,
     UNREACHABLE_LAYER,
 )
-from .candidate import Diagnosis
-from .elements.lost_layers import free_ids
-from .rule_groups import BETWEEN_PORTS, OF_OUTPUTS
-from .telling import element_start
-from .together import Causes, by_layer, told_at_the_first
+from ..candidate import Diagnosis
+from ..elements.lost_layers import free_ids
+from ..rule_groups import BETWEEN_PORTS, OF_OUTPUTS
+from ..telling import element_start
+from .told import Causes, by_layer, told_at_the_first
 
 _RENAMED = re.compile(r'(from-layer|to-layer)="([^"]*)"')
 _BLANK = re.compile(rb">\s+<")

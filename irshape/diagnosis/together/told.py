@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..formats.ir.edits import Edit
-from ..model.graph import Finding, Layer
-from ..rule_ids import RuleId
-from ..rules import Context
-from .candidate import Candidate, Diagnosis
+from ...formats.ir.edits import Edit
+from ...model.graph import Finding, Layer
+from ...rule_ids import RuleId
+from ...rules import Context
+from ..candidate import Candidate, Diagnosis
 
 
 class Causes:

@@ -841,7 +841,7 @@ MEAN = REDUCTION.replace("{comment}", "")
         (["--value", "axis=[0,1]"], MEAN, 2, "no layer has an input 'axis'; did you mean 'axes'?"),
         (["--value", "axes=[0]"], MEAN.replace("Mean", "Meen"), 2, "no layer has an input 'axes'"),
         (["--value", "1=zero"], MEAN, 2, "'zero' is not a value"),
-        (["--value", "1"], MEAN, 2, "NAME=VALUE"),
+        (["--value", "1"], MEAN, 2, "INPUT=VALUE"),
         (
             ["--value", "1=[0]"],
             '<net name="m" version="11"><layers/><edges/></net>',

@@ -17,15 +17,21 @@ _PLAIN = re.compile(rb"""(?: [\w.:-]++="[^"<>]*+")*+ ?+""")
 """Attributes as writers lay them out."""
 _PLAIN_NAME = re.compile(rb""" ([\w.:-]++)="[^"]*+\"""")
 _OPEN_VALUE = re.compile(rb"""=\s*"([^"=<>]*?)(?=\s+[\w.:-]+\s*=\s*"|\s*/?>|\s*\?>|$)(?!")""")
+_BARE_VALUE = re.compile(rb"""=\s*([^"'\s=<>/][^"'\s<>]*)(["'])""")
 _FREE = b" \t\r\n/"
+_LOST_EQUALS = re.compile(rb"""\s([A-Za-z_][\w:-]*)(?=["'])""")
+_OTHER_QUOTE = re.compile(rb"""=\s*(?:"[^"'<>=]*(')|(')[^"'<>=]*")(?=\s|/?>)""")
 _QUOTE = rb"""(?:\\?["']|&quot;|&#34;)"""
 _LENIENT = re.compile(
     rb"""[\s,;]*([A-Za-z_][\w.-]*)(?:\s*[=:]?\s*(?:""(?=[\s,;/>])|%s+([^"'<>\\&]*)%s+)"""
     rb"""|\s*[=:]\s*([^\s"'<>,;/\\&=:]+))""" % (_QUOTE, _QUOTE)
 )
 """An attribute as other languages and hasty hands write it."""
+_NO_VALUE = re.compile(rb"(?<!\s)\s+([A-Za-z_][\w.-]*)\s*=(?=\s+[A-Za-z_][\w.-]*\s*=|\s*/?>)")
 _INNER_QUOTE = re.compile(rb"""=\s*"[^"<>=\s]+(")[^"<>=\s]+"(?=\s|/?>)""")
 _REST = re.compile(rb"[\s,;]*(/?)>$")
+_NAME_TWICE = re.compile(rb"<([A-Za-z_]\w*)(\s+\1)(?=\s)")
+_DIM_WITHOUT_BRACKET = re.compile(rb"<dim()\s*[-+]?\d+\s*</dim>")
 
 
 def is_faulty(attributes: bytes) -> bool:
@@ -44,21 +50,40 @@ def in_tag(text: bytes, start: int) -> Iterator[Slip]:
         edit = Edit(start, comment.end(), b"")
         yield Slip((edit,), "<!-- is removed", "a comment is not closed", start)
         return
+    twice = _NAME_TWICE.match(text, start)
+    if twice is not None:
+        shown = twice[1].decode()
+        edit = Edit(twice.start(2), twice.end(2), b"")
+        yield Slip((edit,), "the second is removed", f"the name <{shown} stands twice", start)
+    size = _DIM_WITHOUT_BRACKET.match(text, start)
+    if size is not None:
+        edit = Edit(size.start(1), size.end(1), b">")
+        yield Slip((edit,), "<dim is closed", "the tag <dim is not closed", start)
     line = _BROKEN.match(text, start)
     if line is None:
         return
     name = re.sub(rb"[\s/<>].*", b"", line[0][1:], flags=re.DOTALL).decode("ascii", "replace")
     yield from _of_attributes(text, start, line.end(), name)
     change, cause = f"a quote is added in <{name}>", f"a value in <{name}> lacks a quote"
+    for match in _OTHER_QUOTE.finditer(text, start, line.end()):
+        at = match.start(match.lastindex or 0)
+        straight = f"a value in <{name}> begins and ends with different quotes"
+        yield Slip((Edit(at, at + 1, b'"'),), 'both become "', straight, start)
+    for match in _LOST_EQUALS.finditer(text, start, line.end()):
+        attribute = match[1].decode("ascii", "replace")
+        lacking = f"the attribute {attribute} of <{name}> lacks its ="
+        yield Slip((Edit(match.end(), match.end(), b"="),), "it is added", lacking, start)
     for match in _OPEN_VALUE.finditer(text, start, line.end()):
         yield Slip((Edit(match.end(1), match.end(1), b'"'),), change, cause, start)
+    for match in _BARE_VALUE.finditer(text, start, line.end()):
+        yield Slip((Edit(match.start(1), match.start(1), match[2]),), change, cause, start)
     if not line[0].endswith(b">"):
         edit = Edit(line.end(), line.end(), b">")
         yield Slip((edit,), f"<{name} is closed", f"the tag <{name} is not closed", start)
 
 
 def _of_attributes(text: bytes, start: int, end: int, name: str) -> Iterator[Slip]:
-    """An attribute is there twice, or characters between attributes or in a value are wrong."""
+    """An attribute is there twice, or has no value; or characters between attributes are wrong."""
     seen: dict[bytes, bytes] = {}
     for match in _ATTRIBUTE.finditer(text, start, end):
         attribute = match[1].decode("ascii", "replace")
@@ -67,6 +92,10 @@ def _of_attributes(text: bytes, start: int, end: int, name: str) -> Iterator[Sli
             cause = f"<{name}> has the attribute {attribute} twice"
             yield Slip((edit,), f"the second {attribute} is removed", cause, start)
         seen.setdefault(match[1], match[2])
+    for match in _NO_VALUE.finditer(text, start, end):
+        shown = match[1].decode("ascii", "replace")
+        lacking = f"the attribute {shown} of <{name}> has no value"
+        yield Slip((Edit(*match.span(), b""),), "it is removed", lacking, start)
     for match in _INNER_QUOTE.finditer(text, start, end):
         inner = f"a value in <{name}> has a quote inside"
         yield Slip((Edit(*match.span(1), b""),), "it is removed", inner, start)

@@ -28,6 +28,7 @@ _DECLARATION = re.compile(rb"<\?xml\b[^<>]*\?>\s*")
 FIRST = 8
 """Where the declaration of a document begins at most."""
 _TOO_MUCH = re.compile(rb"[<>=&/;,]|(?<=<)[0-9]")
+_FOR_BLANK = re.compile(rb'(?<=")([!-~])(?=[a-z_-]+=")')
 AT = 64
 """So many bytes around the place where a parser stops something stands at which it does."""
 BESIDE = 6
@@ -309,10 +310,17 @@ def element_before(text: bytes, edit: Edit) -> int:
 
 
 def in_one_character(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
-    """A character near the place where a parser stops is too much."""
+    """A character near the place where a parser stops is too much, or stands for a blank."""
     for place in places:
         for match in _TOO_MUCH.finditer(text, max(0, place - BESIDE), place + BESIDE):
             shown = match[0].decode("ascii", "replace")
             cause = f"the character {shown} is too much"
             edit = Edit(*match.span(), b"")
             yield Slip((edit,), "it is removed", cause, element_before(text, edit), doubtful=True)
+        for match in _FOR_BLANK.finditer(text, max(0, place - BESIDE), place + BESIDE):
+            shown = match[1].decode("ascii", "replace")
+            cause = f"the character {shown} stands between two attributes"
+            edit = Edit(*match.span(1), b" ")
+            yield Slip(
+                (edit,), "it becomes a blank", cause, element_before(text, edit), doubtful=True
+            )

@@ -191,10 +191,12 @@ class _Run:
         outputs: tuple[Tensor, ...] | Fault = scene.outputs(position)
         if changed:
             self.shows |= position not in self.starts and layer in scene.flagged
-            try:
-                outputs = scene.engine.infer_layer(layer, tuple(inputs)).outputs
-            except UnknownOperation:
-                return False
+            declaration = scene.engine.declarations.of(layer)
+            if isinstance(declaration, UnknownOperation) or not all(
+                faulty.silent for faulty in declaration[1]
+            ):
+                return False  # inference passes over it, too
+            outputs = scene.engine.infer_layer(layer, tuple(inputs)).outputs
         if isinstance(outputs, Fault):
             return False
         for index, (port, tensor) in enumerate(zip(layer.outputs, outputs, strict=False)):

@@ -161,7 +161,7 @@ def _bridged(excerpt: Excerpt, gone: int, before: int) -> Iterator[Rewriting]:
         indent = indent_of(excerpt.lines[at])
         line = excerpt.line(at)
         for texts in _bridges(excerpt.states[at], excerpt.tags[at + gone], excerpt, at):
-            shown = b"".join(texts).decode()
+            shown = b"".join(texts).decode(errors="replace")
             lines = tuple(indent + text + b"\n" for text in texts)
             if gone:
                 cause = f"{cited(excerpt.lines[at])} stands in the place of something else"

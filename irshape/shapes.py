@@ -8,7 +8,7 @@ dynamic rank. Source of the rules: OpenVINO's `Dimension`, `Interval` and `Parti
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Union, overload
@@ -311,6 +311,19 @@ def _bound(text: str) -> int:
 _FEW_AXES: Final = 16
 
 
+def merged_dims(dims: Sequence[Dimension], others: Sequence[Dimension]) -> list[Dimension] | None:
+    """What both allow, axis by axis; None where they contradict each other, or are not as many."""
+    if len(dims) != len(others):
+        return None
+    merged: list[Dimension] = []
+    for one, other in zip(dims, others, strict=True):
+        dim = one.merge(other)
+        if dim is None:
+            return None
+        merged.append(dim)
+    return merged
+
+
 class PartialShape:
     """The shape of a tensor: a dimension for each axis; `dims` is None for a dynamic rank."""
 
@@ -473,17 +486,10 @@ class PartialShape:
             return other
         if other.rank is None or (self.declared == other.declared and -1 not in self.declared):
             return self
-        if self.rank != other.rank:
-            return None
         assert self.dims is not None
         assert other.dims is not None
-        dims: list[Dimension] = []
-        for a, b in zip(self.dims, other.dims, strict=True):
-            dim = a.merge(b)
-            if dim is None:
-                return None
-            dims.append(dim)
-        return PartialShape(dims)
+        dims = merged_dims(self.dims, other.dims)
+        return None if dims is None else PartialShape(dims)
 
     def compatible(self, other: PartialShape) -> bool:
         """Whether some shape fits both."""

@@ -225,8 +225,7 @@ def _of_text(
     near = max(place, elements.before_as_seen(stopped)[0]), stopped + FAR
     yield around_the_document(text), False
     yield in_characters(text, places, near), False
-    _ = elements.is_sound  # which looks at the text
-    around = elements.before_as_seen(min(places))[0], max(places) + FAR
+    around = elements.before(min(places))[0], max(places) + FAR
     yield instructions(text, *around), False
     yield in_repeated_pieces(elements, places), False
     yield elements.slips(), False

@@ -7,7 +7,7 @@ from math import prod
 
 from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape, merged_dims
 from ..axes import listed, normalized_axis, picked, require_single, single
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, between, operand
 from ..elementwise import common_type
@@ -44,7 +44,7 @@ class Concat(Operation):
                 continue  # nothing new
             before = besides
             own = [*dims[:axis], ONE, *dims[axis + 1 :]]  # all have the same there
-            merged = own if result is None else _merged(result, own)
+            merged = own if result is None else merged_dims(result, own)
             if merged is None:
                 others = PartialShape(result)
                 others = _with(others, self.axis, DYNAMIC)  # whose rank may be another
@@ -132,19 +132,6 @@ def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
     dims = list(shape.dims)
     dims[axis] = dim
     return PartialShape(dims)
-
-
-def _merged(dims: list[Dimension], others: list[Dimension]) -> list[Dimension] | None:
-    """What two shapes allow; None where they contradict each other."""
-    if len(dims) != len(others):
-        return None
-    merged: list[Dimension] = []
-    for one, other in zip(dims, others, strict=True):
-        dim = one.merge(other)
-        if dim is None:
-            return None
-        merged.append(dim)
-    return merged
 
 
 def _is_handed_on(first: int | Dimension, size: int | Dimension) -> bool:

@@ -244,24 +244,31 @@ def validate(
 
 
 def fix(
-    path: str | os.PathLike[str], *, weights: WeightsChoice = "beside", unsafe: bool = False
+    path: str | os.PathLike[str],
+    *,
+    weights: WeightsChoice = "beside",
+    unsafe: bool = False,
+    config: Configuration | str | os.PathLike[str] | None = None,
 ) -> Fixes:
     """Corrects what has exactly one right answer in an IR: ports, attributes, edges, ids.
 
     path: the file, which is not changed.
     weights: the .bin, as for `load`.
     unsafe: where several changes would do, make the likeliest.
+    config: what is selected, as for `validate`.
 
     The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, the
     findings `fixed` and `remaining`, and `candidates`: for each finding whose cause is known, the
     changes that take it back, best first.
 
-    Raises `OSError` if a file cannot be opened, and `ValueError` for an ONNX model or a oneDNN
-    graph. The contents of an IR never raise an exception.
+    Raises `OSError` if a file cannot be opened, `ValueError` for an ONNX model or a oneDNN graph,
+    and `ConfigurationError` if the configuration cannot be used. The contents of an IR never raise
+    an exception.
     """
-    from .checking.fixing import fix as fix_file
+    from .checking.fixing_many import fixes_of, task
+    from .settings.configuration import configuration_of
 
-    return fix_file(path, weights, unsafe=unsafe)
+    return fixes_of(task(path, configuration_of(config), weights=weights, unsafe=unsafe))
 
 
 def infer(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,17 +41,35 @@ def finish(report: Report, configuration: Configuration, *, baseline: bool = Tru
 
     Raises `ConfigurationError` for a baseline that cannot be used.
     """
-    files = [without_ignored(file, configuration) for file in report.files]
-    held = stale = 0
-    if baseline and configuration.baseline:
-        entries = read(configuration.baseline)
-        files, held, stale = _without(
-            files, entries, os.path.dirname(os.path.abspath(configuration.baseline))
-        )
+    leave = left_of(configuration if baseline else configuration._replace(baseline=None))
+    left = list(map(leave, report.files))
+    files = [each.file for each in left]
+    held = sum(each.baselined for each in left)
+    stale = sum(each.stale for each in left)
     cut = unchecked = 0
     if configuration.max_errors is not None:
         files, cut, unchecked = _limited(files, configuration.max_errors)
     return Finished(Report(files), held, stale, cut, unchecked)
+
+
+class Left(NamedTuple):
+    """A file with the findings that are left of it."""
+
+    file: FileReport
+    baselined: int
+    stale: int
+
+
+def left_of(configuration: Configuration) -> Callable[[FileReport], Left]:
+    """What removes from a file that which is ignored in it, and what the baseline lists.
+
+    Raises `ConfigurationError` for a baseline that cannot be used.
+    """
+    if not configuration.baseline:
+        return lambda file: Left(without_ignored(file, configuration), 0, 0)
+    entries = read(configuration.baseline)
+    folder = os.path.dirname(os.path.abspath(configuration.baseline))
+    return lambda file: _without(without_ignored(file, configuration), entries, folder)
 
 
 def without_ignored(file: FileReport, configuration: Configuration) -> FileReport:
@@ -132,26 +151,20 @@ def read(path: str) -> dict[str, Counter[Key]]:
     return by_file
 
 
-def _without(
-    files: list[FileReport], entries: dict[str, Counter[Key]], folder: str
-) -> tuple[list[FileReport], int, int]:
-    kept, held, stale = [], 0, 0
-    for file in files:
-        known = entries.get(relative(file.path, folder))
-        stays = file.diagnostics
-        if known:
-            left = Counter(known)
-            stays = []
-            for diagnostic in file.diagnostics:
-                entry = key(diagnostic)
-                if left[entry] > 0:
-                    left[entry] -= 1
-                    held += 1
-                else:
-                    stays.append(diagnostic)
-            stale += left.total()
-        kept.append(file._replace(diagnostics=stays))
-    return kept, held, stale
+def _without(file: FileReport, entries: dict[str, Counter[Key]], folder: str) -> Left:
+    known = entries.get(relative(file.path, folder))
+    if not known:
+        return Left(file, 0, 0)
+    open_entries = Counter(known)
+    stays = []
+    for diagnostic in file.diagnostics:
+        entry = key(diagnostic)
+        if open_entries[entry] > 0:
+            open_entries[entry] -= 1
+        else:
+            stays.append(diagnostic)
+    held = len(file.diagnostics) - len(stays)
+    return Left(file._replace(diagnostics=stays), held, open_entries.total())
 
 
 def update(report: Report, path: str) -> int:

@@ -8,7 +8,7 @@ checked again, until no cure is left.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -23,12 +23,42 @@ from ..model.source import Source
 from ..model.weights import Weights
 from ..rule_ids import REPAIRED_XML
 from ..rules import PHASES, Context, Cure, all_rules
-from ..rules.settings import PLAIN
+from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
 from .one import Examination, examine
 
 MAX_ROUNDS = 100
 """How often a text is read again. Real files need five rounds."""
+
+
+class NotFixableError(ValueError):
+    """A file that is no IR, and has no XML to edit."""
+
+
+class _How(NamedTuple):
+    """What is corrected: the settings, whether the likeliest of several changes is made, and the
+    codes whose findings stay.
+    """
+
+    settings: Settings
+    unsafe: bool
+    spared: frozenset[str]
+
+    def selection(self, source: Source | None) -> Callable[[Finding], bool]:
+        """Whether a finding is to be corrected. Comments in the file silence cures too."""
+        selected = Filter(self.settings, source)
+        return lambda finding: finding.rule.code not in self.spared and selected.keep(finding)
+
+    def told(self, fixes: Fixes) -> Fixes:
+        """The fixes without the findings that stay."""
+        fixes.remaining = [each for each in fixes.remaining if each.code not in self.spared]
+        fixes.remaining_before = [
+            each for each in fixes.remaining_before if each.code not in self.spared
+        ]
+        fixes.candidates = [
+            each for each in fixes.candidates if each.finding.code not in self.spared
+        ]
+        return fixes
 
 
 class Alternative(NamedTuple):
@@ -114,29 +144,36 @@ class Fixes:
 
 
 def fix(
-    path: str | os.PathLike[str], weights: WeightsChoice = "beside", *, unsafe: bool = False
+    path: str | os.PathLike[str],
+    weights: WeightsChoice = "beside",
+    *,
+    unsafe: bool = False,
+    settings: Settings = PLAIN,
+    spared: frozenset[str] = frozenset(),
 ) -> Fixes:
-    """`irshape.fix`."""
+    """Fixes one file. spared: the codes whose findings stay as they are in this file.
+
+    Raises `OSError` if the file cannot be opened, `NotFixableError` if it is no IR.
+    """
+    how = _How(settings, unsafe, spared)
     name = path_of(path)
     try:
         source, weights_file = open_model(name, weights)
         model = read_source(source, weights_file)
     except NotReadable as unreadable:
-        return _well_formed(unreadable, name, weights, unsafe)
+        return how.told(_well_formed(unreadable, name, weights, how))
     if not model.format.fixable:
-        raise ValueError(f"'{name}' is not an IR; only IR files can be fixed")
+        raise NotFixableError(f"'{name}' is not an IR; only IR files can be fixed")
     if model.source.data != source.data or any(
         finding.rule == REPAIRED_XML for finding in model.findings
-    ):
-        remaining = examine(
-            model, as_read=True
-        ).findings  # a layer that is not well-formed as it stands
-        diagnostics = [diagnostic(finding, model.source) for finding in remaining]
-        return _untouched(model.source, diagnostics)
-    return _fixed(source, model, unsafe)
+    ):  # a layer that is not well-formed as it stands
+        remaining = examine(model, settings, as_read=True).findings
+        told = [diagnostic(finding, model.source) for finding in remaining]
+        return how.told(_untouched(model.source, told))
+    return how.told(_fixed(source, model, how))
 
 
-def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, unsafe: bool) -> Fixes:
+def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, how: _How) -> Fixes:
     """The single slip in the text of a file that cannot be read is taken back, if there is one.
 
     Then the file can be read, and is fixed as any other.
@@ -149,7 +186,7 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, uns
     if cause is None or not cause.candidates:
         return fixes
     fixes.candidates = [_choice(cause, source)]
-    if not (cause.certain or unsafe):
+    if not (cause.certain or how.unsafe) or not how.selection(None)(cause.finding):
         return fixes
     edits = sorted(cause.candidates[0].edits)
     text = Source(source.path, _with_edits(source.data, edits), source.encoding)
@@ -157,9 +194,9 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, uns
         model = read_source(text, weights_path(path, weights))
     except NotReadable:
         return fixes
-    if _graver(examine(model, as_read=True)) > 1:
+    if _graver(examine(model, how.settings, as_read=True)) > 1:
         return fixes
-    rounds = _Rounds(source, model, unsafe)
+    rounds = _Rounds(source, model, how)
     rounds.edited.apply(edits)
     rounds.run()
     fixes.readable, fixes.edits = True, rounds.edited.edits
@@ -177,8 +214,8 @@ def _untouched(source: Source, remaining: list[Diagnostic]) -> Fixes:
     return fixes
 
 
-def _fixed(source: Source, model: Model, unsafe: bool) -> Fixes:
-    rounds = _Rounds(source, model, unsafe)
+def _fixed(source: Source, model: Model, how: _How) -> Fixes:
+    rounds = _Rounds(source, model, how)
     rounds.run()
     edited, remaining = rounds.edited, rounds.remaining
     fixes = Fixes(source.path, *_raw(source))
@@ -215,9 +252,9 @@ class _Rounds:
     A round after which there are more errors and warnings than before is taken back.
     """
 
-    def __init__(self, source: Source, model: Model, unsafe: bool) -> None:
+    def __init__(self, source: Source, model: Model, how: _How) -> None:
         self.source = source
-        self.unsafe = unsafe
+        self.how = how
         self.edited = Edited(source.data)
         self.model = model
         self.applied: dict[tuple[object, ...], Finding] = {}
@@ -227,7 +264,7 @@ class _Rounds:
 
     def run(self) -> None:
         encoding = "utf-8" if self.source.raw is None else "utf-8-sig"
-        before = examine(self.model, as_read=True)
+        before = examine(self.model, self.how.settings, as_read=True)
         self.remaining, self.diagnoses = before.findings, before.diagnoses
         for _ in range(MAX_ROUNDS):
             cures = self.next_cures(before)
@@ -241,7 +278,7 @@ class _Rounds:
                 )
             except NotReadable:
                 return
-            after = examine(model, as_read=True)
+            after = examine(model, self.how.settings, as_read=True)
             if _told(after) > _told(before) or _graver(after) > _graver(before):
                 return
             places = [self.edited.origin(cure.finding.offset) for cure in cures]
@@ -253,13 +290,13 @@ class _Rounds:
 
     def next_cures(self, examination: Examination) -> list[Cure]:
         """What takes back the causes that are known; where there is none, the cures of rules."""
-        selection = Filter(PLAIN, examination.context.model.source)
+        selection = self.how.selection(examination.context.model.source)
         chosen = [
             Cure(diagnosis.finding, diagnosis.candidates[0].edits)
             for diagnosis in examination.diagnoses
             if diagnosis.candidates
-            and (diagnosis.certain or self.unsafe)
-            and selection.keep(diagnosis.finding)
+            and (diagnosis.certain or self.how.unsafe)
+            and selection(diagnosis.finding)
         ]
         if chosen:
             return chosen
@@ -269,7 +306,7 @@ class _Rounds:
             if diagnosis.candidates
             for finding in (diagnosis.finding, *diagnosis.explained)
         }
-        return _next_cures(examination.context, examination.findings, open_questions)
+        return _next_cures(examination.context, examination.findings, open_questions, selection)
 
 
 def _told(examination: Examination) -> int:
@@ -317,20 +354,22 @@ def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
 
 
 def _next_cures(
-    context: Context, findings: list[Finding], open_questions: set[Layer | None]
+    context: Context,
+    findings: list[Finding],
+    open_questions: set[Layer | None],
+    selection: Callable[[Finding], bool],
 ) -> list[Cure]:
-    """The cures of the first phase that has any. Comments in the file silence cures too.
+    """The cures of the first phase that has any.
 
     open_questions: layers at which several changes are possible, so that none is made.
     """
-    selection = Filter(PLAIN, context.model.source)
     for phase in PHASES:
         cures = [
             cure
             for rule in all_rules()
             if rule.phase == phase
             for cure in rule.cures(context, findings)
-            if selection.keep(cure.finding) and cure.finding.layer not in open_questions
+            if selection(cure.finding) and cure.finding.layer not in open_questions
         ]
         if cures:
             return cures

@@ -5,7 +5,6 @@ The reports come in the order of the files, and one bad file never stops the oth
 
 from __future__ import annotations
 
-import gc
 import itertools
 import os
 from collections import deque
@@ -21,14 +20,11 @@ from ..settings.configuration import Configuration
 from ..settings.selection import settings
 from ..urls import is_url, without_credentials
 from .one import UnfitValue, validate_file, validate_model
+from .processes import in_turn, with_processes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-COLLECT_EVERY = 64
-"""Files after which a process looks for garbage: the collector is off while one is checked."""
-COLLECT_ALL_EVERY = 16
-"""After so many times it looks through what it keeps, too: reports, and what is remembered."""
 FEW = 8
 SMALL = 4 << 20
 """Below so many files and bytes of .xml together, starting processes costs more than it saves."""
@@ -127,9 +123,9 @@ def validate_many(
     if executor is not None:
         answers = _with_executor(workable, executor)
     elif jobs > 1 and several:
-        answers = _with_processes(workable, min(jobs, len(workable)))
+        answers = with_processes(check, died, workable, min(jobs, len(workable)))
     else:
-        answers = _in_turn(workable)
+        answers = in_turn(check, workable)
     try:
         for task in tasks:
             if isinstance(task, Model):
@@ -227,120 +223,6 @@ def failure(task: Task, rule: RuleId, message: str, help: str) -> FileReport:
         if ignored
         else [Diagnostic(rule.code, rule.name, rule.severity, message, 1, 1, help=help)],
     )
-
-
-def _in_turn(tasks: Sequence[Task]) -> Generator[FileReport, None, None]:
-    for index, task in enumerate(tasks, 1):
-        yield check(task)
-        if index % COLLECT_EVERY == 0 and not gc.isenabled():
-            _collect(index // COLLECT_EVERY)
-
-
-def _collect(times: int) -> None:
-    """Frees what came since the last time and is in use no more, and now and then all else."""
-    gc.collect(2 if times % COLLECT_ALL_EVERY == 0 else 1)
-
-
-def _begin() -> None:
-    """Sets up a worker: the garbage collector is off, and ignores what the parent allocated. The
-    worker ends when its parent does, however that ends.
-    """
-    from threading import Thread
-
-    gc.disable()
-    gc.freeze()
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    from multiprocessing import parent_process
-    from multiprocessing.connection import wait
-
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-_batches = itertools.count(1)
-"""Those that a process of ours checks."""
-
-
-def _several(tasks: Sequence[Task]) -> list[FileReport]:
-    """A batch, in a process of ours."""
-    reports = list(map(check, tasks))
-    _collect(next(_batches))
-    return reports
-
-
-def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, None, None]:
-    """Checks files in processes of our own.
-
-    If one dies, the batches under way are checked again, each in a process of its own. So the file
-    that kills its process is identified, and the others are not lost.
-    """
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    size = max(1, min(32, len(tasks) // (jobs * 4)))
-    waiting = deque(tasks[at : at + size] for at in range(0, len(tasks), size))
-    while waiting:
-        flying: deque[tuple[Sequence[Task], Future[list[FileReport]] | None]] = deque()
-        pool = ProcessPoolExecutor(jobs, mp_context=_processes(), initializer=_begin)
-        try:
-            while waiting or flying:
-                while waiting and len(flying) < jobs * 3:
-                    batch = waiting.popleft()
-                    flying.append((batch, None))
-                    flying[-1] = (batch, pool.submit(_several, batch))
-                future = flying[0][1]
-                assert future is not None
-                reports = future.result()
-                flying.popleft()
-                yield from reports
-        except BrokenProcessPool:
-            pool.shutdown(cancel_futures=True)  # no process starts beside its threads
-            for batch, future in flying:
-                if (
-                    future is not None
-                    and future.done()
-                    and not future.cancelled()
-                    and future.exception() is None
-                ):
-                    yield from future.result()
-                else:
-                    yield from _apart(batch)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _processes() -> Any:
-    """Forks where the system can, so that nothing is imported again; the command has one thread."""
-    from multiprocessing import get_all_start_methods, get_context
-
-    return get_context("fork" if "fork" in get_all_start_methods() else "spawn")
-
-
-def _apart(batch: Sequence[Task]) -> Iterator[FileReport]:
-    """A batch in a process of its own, and where that dies, each half of it. The death of a
-    process with a single file is a finding.
-    """
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    with ProcessPoolExecutor(1, mp_context=_processes(), initializer=_begin) as pool:
-        try:
-            reports = pool.submit(_several, batch).result()
-        except BrokenProcessPool:
-            reports = []
-    if reports:
-        yield from reports
-    elif len(batch) == 1:
-        yield died(batch[0])
-    else:
-        half = len(batch) // 2
-        yield from _apart(batch[:half])
-        yield from _apart(batch[half:])
 
 
 def died(task: Task) -> FileReport:

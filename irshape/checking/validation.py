@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics.report import FileReport, Report
 from ..model.graph import Model
-from ..settings.configuration import Configuration
+from ..settings.configuration import Configuration, configuration_of
 from ..settings.selection import settings
 from .baseline import Finished, finish, without_ignored
 from .one import Target, validate_file, validate_model
@@ -39,13 +39,7 @@ def validate(
     executor: Executor | None = None,
 ) -> Report:
     """`irshape.validate`."""
-    if config is None:
-        config = Configuration()
-    elif isinstance(config, Configuration):
-        config.check()
-    else:
-        config = Configuration.read(config)
-    request = Request(config, weights=weights, also=also, executor=executor)
+    request = Request(configuration_of(config), weights=weights, also=also, executor=executor)
     if isinstance(target, (str, os.PathLike, Model)):
         return validate_all([target], request, alone=True).report
     from ..rules.plugins import check_plugins

@@ -122,7 +122,9 @@ def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) 
     if not output.endswith(".xml"):
         raise click.UsageError(f"'{output}': the name of an IR ends in .xml")
     for new in (output, os.path.splitext(output)[0] + ".bin"):
-        if not overwrite and _is_read(new, [source], weights):
+        if overwrite or not os.path.exists(new):
+            continue
+        if _identity(new) in _identities([source], weights):
             raise click.UsageError(
                 f"'{new}' belongs to the model that is read; --overwrite allows replacing it"
             )
@@ -133,22 +135,26 @@ def keep_apart(sources: Iterable[str], *outputs: str | None, weights: str = "bes
 
     Outputs may be None and `-`, which are no files.
     """
-    for output in outputs:
-        if output is not None and _is_read(output, sources, weights):
+    there = [output for output in outputs if output is not None and os.path.exists(output)]
+    read = _identities(sources, weights) if there else set()
+    for output in there:
+        if _identity(output) in read:
             raise click.UsageError(
                 f"'{output}' belongs to the model that is read; name another file"
             )
 
 
-def _is_read(output: str, sources: Iterable[str], weights: str) -> bool:
-    """Whether a file is one of these models, or the .bin of one."""
+def _identities(sources: Iterable[str], weights: str) -> set[tuple[int, int]]:
+    """What tells these models and their .bin from all other files, under whatever name."""
     from ..formats.loading import weights_path
 
-    return os.path.exists(output) and any(
-        read and os.path.exists(read) and os.path.samefile(read, output)
-        for source in sources
-        for read in (source, weights_path(source, weights))
-    )
+    read = [path for source in sources for path in (source, weights_path(source, weights)) if path]
+    return {_identity(path) for path in read if os.path.exists(path)}
+
+
+def _identity(path: str | os.PathLike[str]) -> tuple[int, int]:
+    state = os.stat(path)
+    return state.st_dev, state.st_ino
 
 
 def overwrite_option(function: F) -> F:

@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ..rule_ids import SEVERITIES
 from ..spelling import counted
-from ..urls import is_url
-from .common import colour_option, echo, keep_apart, wants_colour, weights_option
+from ..urls import is_url, without_credentials
+from .common import colour_option, echo, expand, keep_apart, wants_colour, weights_option
+from .rewriting import (
+    common_folder,
+    each_once,
+    is_folder,
+    mirrored,
+    write_apart,
+    write_over,
+)
+from .selecting import Chosen, chosen, fixing_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from ..checking.baseline import Left
     from ..checking.fixing import Fixes
-    from ..diagnostics.report import Diagnostic
+    from ..checking.fixing_many import Outcome
+    from ..diagnostics.report import Diagnostic, FileReport
 
 
 @click.command("fix", short_help="Correct what has exactly one right answer.")
-@click.argument("model", metavar="MODEL")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "--diff",
     "shown",
     is_flag=True,
     help="Print the changes as a unified diff, and change nothing. This is the default.",
 )
-@click.option("--in-place", is_flag=True, help="Change the file.")
+@click.option("--check", is_flag=True, help="Only list the files that would change.")
+@click.option("--in-place", is_flag=True, help="Change the files.")
 @click.option(
     "-o",
     "--output",
-    metavar="FILE",
-    help="Write the fixed text to another file; - is standard output. The .bin is not copied.",
+    metavar="FILE|DIR",
+    help="Write the fixed text to another file; - is standard output. Several files, and those of "
+    "a folder, are written to a folder, as they lie in theirs. The .bin is not copied.",
 )
 @click.option(
     "-q",
@@ -41,73 +54,273 @@ if TYPE_CHECKING:
     help="Do not list the findings that are fixed and those that remain.",
 )
 @click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="List the findings that are fixed in several files, too, and do not only count them.",
+)
+@click.option(
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
     help="Where several changes would do, make the likeliest.",
 )
+@fixing_options
 @weights_option
 @colour_option
 def command(
-    model: str,
+    paths: tuple[str, ...],
     shown: bool,
+    check: bool,
     in_place: bool,
     output: str | None,
     quiet: bool,
+    verbose: bool,
     unsafe: bool,
     weights: str,
     color: str,
+    **selection: Any,
 ) -> None:
-    """Correct what has exactly one right answer in an IR, and change nothing else in the file.
+    """Correct what has exactly one right answer in IRs, and change nothing else in the files.
 
-    What an IR says wrongly in one place, it usually says rightly in another: ports, attributes,
-    edges, ids and the places of constants follow from each other. The findings that remain are
-    listed, those with several possible fixes too.
+    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. What an IR says
+    wrongly in one place, it usually says rightly in another: ports, attributes, edges, ids and the
+    places of constants follow from each other. The findings that remain are listed, those with
+    several possible fixes too. What is not selected is neither corrected nor listed.
 
-    Exit status of --diff: 0; 1 if there is something to correct. Of --in-place and --output: 0; 1
-    if errors remain. Of all: 1 if the file cannot be read as an IR, 2 if it cannot be opened.
+    Exit status of --diff and --check: 0; 1 if there is something to correct. Of --in-place and
+    --output: 0; 1 if errors remain. Of all: 1 if a file cannot be read as an IR, 2 if one cannot be
+    opened or written. The other files are still corrected.
     """
-    from ..checking.fixing import fix
+    if sum((shown, check, in_place, output is not None)) > 1:
+        raise click.UsageError("--diff, --check, --in-place and --output exclude each other")
+    wanted = chosen(selection)
+    files = expand(paths, only_ir=wanted.only_ir)
+    alone = files == list(paths) and len(files) == 1
+    if wanted.shard is not None:
+        from ..checking.many import shard
 
-    if sum((shown, in_place, output is not None)) > 1:
-        raise click.UsageError("--diff, --in-place and --output exclude each other")
-    if in_place and model == "-":
+        files = shard(files, *wanted.shard)
+    if in_place and "-" in files:
         raise click.UsageError("standard input cannot be changed in place")
-    if in_place and is_url(model):
+    if in_place and any(map(is_url, files)):
         raise click.UsageError("a model behind a URL cannot be changed in place; use --output")
-    keep_apart([model], output, weights=weights)
-    try:
-        fixes = fix(model, weights, unsafe=unsafe)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
-    writes = in_place or output is not None
-    if writes:
-        _write(fixes, model, output)
-    else:
-        echo(_for_terminal(fixes.diff(), wants_colour(color)), newline=False, colour=True)
-    if not quiet:
-        for line in _account(fixes, writes):
+    write, files = _writer(paths, files, output, in_place=in_place, alone=alone, weights=weights)
+    account = _Account(write is not None, wanted)
+    for outcome in _outcomes(files, wanted, weights, unsafe=unsafe, alone=alone):
+        fixes = outcome.fixes
+        problem = outcome.problem if fixes is None else _written(write, fixes, outcome, alone)
+        if fixes is None or problem:
+            account.failed(outcome.path, problem)
+            continue
+        if write is None and not check:
+            echo(_for_terminal(fixes.diff(), wants_colour(color)), newline=False, colour=True)
+        result = account.add(fixes)
+        if quiet:
+            continue
+        if check:
+            for line in account.file(result):
+                echo(line)
+            continue
+        lines = () if alone or verbose else account.file(result)
+        for line in (*lines, *account.findings(result, fixed=alone or verbose)):
             click.echo(line, err=True)
-    unreadable = not fixes.readable
-    if unreadable or (
-        any(diagnostic.severity == "error" for diagnostic in fixes.remaining)
-        if writes
-        else fixes.edits
-    ):
-        raise click.exceptions.Exit(1)
+    if not quiet:
+        click.echo(f"irshape: {account.summary(alone=alone)}", err=True)
+    if account.status:
+        raise click.exceptions.Exit(account.status)
 
 
-def _write(fixes: Fixes, model: str, output: str | None) -> None:
+Writer = Callable[["Fixes", str], None]
+"""Writes the fixes of a file. Raises `OSError`."""
+
+
+def _writer(
+    paths: tuple[str, ...],
+    files: list[str],
+    output: str | None,
+    *,
+    in_place: bool,
+    alone: bool,
+    weights: str,
+) -> tuple[Writer | None, list[str]]:
+    """What writes the fixes of a file, None to write none, and the files to fix.
+
+    Raises `UsageError` where something would be written over what is read.
+    """
+    if output is None:
+        files = each_once(files)
+        if not in_place:
+            return None, files
+        folder = common_folder(paths, files)
+
+        def change(fixes: Fixes, path: str) -> None:
+            if fixes.edits:
+                write_over(fixes, path, None if path in paths else folder)
+
+        return change, files
+    if alone and not is_folder(output):
+        keep_apart(files, output, weights=weights)
+        return lambda fixes, _: _write_to(fixes, output), files
+    if output == "-":
+        raise click.UsageError("--output - takes one file; several need a folder")
+    places = mirrored(paths, files, output)
+    keep_apart(places, *places.values(), weights=weights)
+    return lambda fixes, path: write_apart(fixes, places[path]), list(places)
+
+
+def _write_to(fixes: Fixes, output: str) -> None:
     from ..formats.atomic import write_atomically
 
-    if not fixes.readable:
-        return
     if output == "-":
         echo(fixes.data, newline=False)
-    elif output is not None:
+    else:
         write_atomically(Path(output), fixes.data)
-    elif fixes.edits:
-        write_atomically(Path(model), fixes.data)
+
+
+def _written(write: Writer | None, fixes: Fixes, outcome: Outcome, alone: bool) -> str:
+    """Writes the fixes. Why they are not written, empty if they are; raises `OSError` if alone."""
+    if write is None or not fixes.readable:
+        return ""
+    try:
+        write(fixes, outcome.path)
+    except OSError as problem:
+        if alone:
+            raise
+        return problem.strerror or str(problem)
+    return ""
+
+
+def _outcomes(
+    files: list[str], wanted: Chosen, weights: str, *, unsafe: bool, alone: bool
+) -> Iterator[Outcome]:
+    """The fixes of each file. Raises `OSError` for one alone, `UsageError` for settings."""
+    from ..checking.fixing_many import Outcome, fix_many, fixes_of, task
+    from ..checking.many import default_jobs
+    from .progress import progress
+
+    configuration = wanted.configuration
+    try:
+        tasks = [
+            task(file, configuration, over=wanted.over, weights=weights, unsafe=unsafe)
+            for file in files
+        ]
+        if alone:
+            return iter([Outcome(files[0], fixes_of(tasks[0]))])
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    jobs = configuration.jobs or default_jobs(files)
+    return progress(fix_many(tasks, jobs), len(files), clears=True)
+
+
+class _Result(NamedTuple):
+    """What came of a file: the errors and warnings that are left, and those of them that only
+    --unsafe-fixes corrects.
+    """
+
+    fixes: Fixes
+    left: list[Diagnostic]
+    unsafe: int
+
+
+class _Account:
+    """What was fixed, and what is left, of all files."""
+
+    def __init__(self, writes: bool, wanted: Chosen) -> None:
+        from ..checking.baseline import left_of
+
+        self.writes = writes
+        self.done = "fixed" if writes else "can be fixed"
+        try:
+            self.leave: Callable[[FileReport], Left] = left_of(wanted.configuration)
+        except ValueError as problem:
+            raise click.UsageError(str(problem)) from None
+        level = wanted.configuration.fail_level
+        self.failing = SEVERITIES[: SEVERITIES.index(level) + 1]
+        self.status = 0
+        self.files = self.changed = self.fixed = self.infos = self.problems = 0
+        self.with_left = self.left = self.unsafe = 0
+
+    def failed(self, path: str, problem: str) -> None:
+        """A file that could not be read or written."""
+        self.files += 1
+        self.problems += 1
+        self.status = 2
+        click.echo(f"irshape: '{without_credentials(path)}': {problem}", err=True)
+
+    def add(self, fixes: Fixes) -> _Result:
+        from ..diagnostics.report import FileReport
+
+        remaining = fixes.remaining if self.writes else fixes.remaining_before
+        remaining = self.leave(FileReport(fixes.path, 0, remaining)).file.diagnostics
+        left = [diagnostic for diagnostic in remaining if diagnostic.severity != "info"]
+        unsafe = sum(bool(each.alternatives) and not each.certain for each in fixes.candidates)
+        result = _Result(fixes, left, min(unsafe, len(left)))
+        self.files += 1
+        self.changed += bool(fixes.edits)
+        self.fixed += len(fixes.fixed)
+        self.infos += _infos(fixes)
+        self.with_left += bool(left)
+        self.left += len(left)
+        self.unsafe += result.unsafe
+        if not fixes.readable or (
+            any(diagnostic.severity in self.failing for diagnostic in remaining)
+            if self.writes
+            else fixes.edits
+        ):
+            self.status = max(self.status, 1)
+        return result
+
+    def file(self, result: _Result) -> Iterator[str]:
+        """A line for a file that changes."""
+        from ..diagnostics.renderers.common import plain
+
+        if result.fixes.edits:
+            counts = _fixed(len(result.fixes.fixed), self.done, _infos(result.fixes))
+            yield f"{plain(result.fixes.path)}: {counts}"
+
+    def findings(self, result: _Result, *, fixed: bool) -> Iterator[str]:
+        """A line for each finding that is left, and before them for those that are fixed."""
+        from ..diagnostics.renderers.common import plain
+
+        listed = [(f"{self.done} ", each) for each in result.fixes.fixed] if fixed else []
+        listed += [(f"left: {each.severity}", each) for each in result.left]
+        for mark, each in listed:
+            place = f"{plain(result.fixes.path)}:{each.line}:{each.column}"
+            yield f"{place}: {mark}[{each.code}] {plain(_at(each) + each.message)}"
+
+    def summary(self, *, alone: bool) -> str:
+        """What came of all files."""
+        if alone:
+            fixed = f"{counted(self.fixed, 'finding')} {self.done}"
+            return f"{fixed}, {self.left} left{_by_unsafe_fixes(self.unsafe)}"
+        of_all = counted(self.files, "file")
+        if self.changed:
+            fixed = _fixed(self.fixed, self.done, self.infos)
+            said = f"{fixed} in {self.changed} of {of_all}"
+            said += "" if self.writes else " with --in-place"
+        else:
+            said = f"nothing {'was fixed' if self.writes else 'to fix'} in {of_all}"
+        if self.left:
+            left_in = counted(self.with_left, "file")
+            said += f", {self.left} left in {left_in}{_by_unsafe_fixes(self.unsafe)}"
+        if self.problems:
+            said += f"; {counted(self.problems, 'file')} could not be read or written"
+        return said
+
+
+def _fixed(count: int, done: str, infos: int) -> str:
+    """`3 findings (1 info) fixed`: `validate` does not show infos."""
+    of_them = f" ({counted(infos, 'info')})" if infos else ""
+    return f"{counted(count, 'finding')}{of_them} {done}"
+
+
+def _infos(fixes: Fixes) -> int:
+    return sum(each.severity == "info" for each in fixes.fixed)
+
+
+def _by_unsafe_fixes(count: int) -> str:
+    return f" ({count} can be fixed with --unsafe-fixes)" if count else ""
 
 
 def _for_terminal(diff: str, colour: bool) -> str:
@@ -122,25 +335,6 @@ def _for_terminal(diff: str, colour: bool) -> str:
         safe = "\t".join(map(plain, line.split("\t")))
         lines.append(click.style(safe, fg=tones.get(line[:1])) if colour else safe)
     return "".join(f"{line}\n" for line in lines)
-
-
-def _account(fixes: Fixes, written: bool) -> Iterator[str]:
-    """What was fixed, and the errors and warnings that are left."""
-    from ..diagnostics.renderers.common import plain
-
-    path = plain(fixes.path)
-    done = "fixed" if written else "can be fixed"
-    for diagnostic in fixes.fixed:
-        place = f"{path}:{diagnostic.line}:{diagnostic.column}"
-        said = plain(f"{_at(diagnostic)}{diagnostic.message}")
-        yield f"{place}: {done} [{diagnostic.code}] {said}"
-    remaining = fixes.remaining if written else fixes.remaining_before
-    left = [diagnostic for diagnostic in remaining if diagnostic.severity != "info"]
-    for diagnostic in left:
-        place = f"{path}:{diagnostic.line}:{diagnostic.column}"
-        said = plain(f"{_at(diagnostic)}{diagnostic.message}")
-        yield f"{place}: left: {diagnostic.severity}[{diagnostic.code}] {said}"
-    yield f"irshape: {counted(len(fixes.fixed), 'finding')} {done}, {len(left)} left"
 
 
 def _at(diagnostic: Diagnostic) -> str:

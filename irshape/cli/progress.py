@@ -12,10 +12,14 @@ T = TypeVar("T")
 
 EVERY = 0.1
 """Seconds between two updates."""
+GONE = "\r\033[K"
 
 
-def progress(items: Iterable[T], total: int) -> Iterator[T]:
-    """Passes the items on and counts them; the line is gone at the end."""
+def progress(items: Iterable[T], total: int, *, clears: bool = False) -> Iterator[T]:
+    """Passes the items on and counts them; the line is gone at the end.
+
+    clears: the line is also gone while an item is worked on, since lines are written about it.
+    """
     if total < 2 or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield from items
         return
@@ -23,18 +27,26 @@ def progress(items: Iterable[T], total: int) -> Iterator[T]:
     written = False
     try:
         for count, item in enumerate(items, 1):
+            if clears:
+                if written:
+                    _write(GONE)
+                yield item
             now = monotonic()
-            if now - shown >= EVERY:
+            if clears or now - shown >= EVERY:
                 shown, written = now, True
                 rate = count / (now - began)
                 left = _duration((total - count) / rate)
-                sys.stderr.write(f"\r{count}/{total} files, {rate:.3g} a second, {left} left\033[K")
-                sys.stderr.flush()
-            yield item
+                _write(f"\r{count}/{total} files, {rate:.3g} a second, {left} left\033[K")
+            if not clears:
+                yield item
     finally:
         if written:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+            _write(GONE)
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 def _duration(seconds: float) -> str:

@@ -56,16 +56,7 @@ _OPTIONS = [
         help="Exit 1 if there are findings of at least this severity. [default: error]",
     ),
     click.option(
-        "--max-errors",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Stop after this number of errors.",
-    ),
-    click.option(
         "--baseline", metavar="FILE", help="Do not report the findings that this file lists."
-    ),
-    click.option(
-        "--update-baseline", is_flag=True, help="Write all current findings to the baseline."
     ),
     click.option(
         "--target",
@@ -94,13 +85,6 @@ _OPTIONS = [
         help="The number of processes for several files. [default: one per core]",
     ),
     click.option("--shard", metavar="I/N", help="Check only part I of N of the files."),
-    click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of findings."),
-    click.option(
-        "--cache-dir",
-        metavar="DIR",
-        help="The folder of the cache. "
-        "[default: IRSHAPE_CACHE_DIR, or the cache folder of the user]",
-    ),
     click.option(
         "--only-ir",
         is_flag=True,
@@ -108,15 +92,45 @@ _OPTIONS = [
     ),
 ]
 
+_OF_REPORTS = [
+    click.option(
+        "--max-errors",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Stop after this number of errors.",
+    ),
+    click.option(
+        "--update-baseline", is_flag=True, help="Write all current findings to the baseline."
+    ),
+    click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of findings."),
+    click.option(
+        "--cache-dir",
+        metavar="DIR",
+        help="The folder of the cache. "
+        "[default: IRSHAPE_CACHE_DIR, or the cache folder of the user]",
+    ),
+]
+"""Options that concern a report of all findings."""
+
 
 def selection_options(function: F) -> F:
+    for option in reversed((*_OPTIONS, *_OF_REPORTS)):
+        function = option(function)
+    return function
+
+
+def fixing_options(function: F) -> F:
+    """Those of a command that corrects what is selected."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
 def chosen(given: dict[str, Any]) -> Chosen:
-    """The configuration with the options over it. Raises `UsageError` for what cannot be used."""
+    """The configuration with the options over it. Raises `UsageError` for what cannot be used.
+
+    given: the options. Those that a command does not have are not there.
+    """
     from ..settings.configuration import Configuration, extensions
 
     if given["isolated"] and given["config"]:
@@ -140,7 +154,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
         changes: dict[str, Any] = {
             key: given[key]
             for key in ("fail_level", "max_errors", "baseline", "jobs", "cache_dir")
-            if given[key] is not None
+            if given.get(key) is not None
         }
         if given["per_file_ignores"]:
             changes["per_file_ignores"] = (
@@ -155,7 +169,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
             changes["target"] = parse_release(given["target"])
         if given["extensions"]:
             changes["extensions"] = (*configuration.extensions, *extensions(given["extensions"]))
-        if given["no_cache"]:
+        if given.get("no_cache"):
             changes |= {"cache": False, "cache_dir": None}
         configuration = configuration._replace(**changes)
         _early(over, configuration)
@@ -163,15 +177,14 @@ def chosen(given: dict[str, Any]) -> Chosen:
         raise click.UsageError(str(problem)) from None
     if not configuration.cache:
         configuration = configuration._replace(cache_dir=None)
-    if given["update_baseline"] and not configuration.baseline:
+    update = bool(given.get("update_baseline"))
+    if update and not configuration.baseline:
         raise click.UsageError(
             "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
         )
-    if given["update_baseline"] and configuration.max_errors is not None:
+    if update and configuration.max_errors is not None:
         raise click.UsageError("--update-baseline takes all findings, --max-errors leaves some out")
-    return Chosen(
-        configuration, over, given["update_baseline"], _shard(given["shard"]), given["only_ir"]
-    )
+    return Chosen(configuration, over, update, _shard(given["shard"]), given["only_ir"])
 
 
 def _early(over: Configuration, configuration: Configuration) -> None:

@@ -155,6 +155,19 @@ class Configuration(NamedTuple):
         )
 
 
+def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Configuration:
+    """What a program gives as a configuration: one, the path of a file, or nothing.
+
+    Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
+    """
+    if given is None:
+        return Configuration()
+    if not isinstance(given, Configuration):
+        return Configuration.read(given)
+    given.check()
+    return given
+
+
 def _has_table(path: str) -> bool:
     """Whether a pyproject.toml has `[tool.irshape]`. Raises `ConfigurationError`.
 

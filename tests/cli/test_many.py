@@ -27,6 +27,7 @@ from ir import Net
 import irshape
 from irshape.checking import many
 from irshape.checking.many import shard
+from irshape.checking.processes import _processes
 from irshape.cli import cli, main
 from irshape.diagnostics.report import FileReport
 from irshape.formats.loading import open_source
@@ -469,7 +470,7 @@ def test_any_executor_gives_the_same_report(folder: Path) -> None:
     assert expected["summary"]["files"] == 40
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
         assert irshape.validate(paths, executor=threads).to_dict() == expected
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=many._processes()) as processes:
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=_processes()) as processes:
         assert irshape.validate(paths, executor=processes).to_dict() == expected
     assert irshape.validate(map(Path, paths)).to_dict() == expected
 

@@ -1,0 +1,95 @@
+"""Fixes several files, in turn or in processes, by the settings that apply to each.
+
+Nothing is written here: a process that dies while it fixes a file leaves all files as they are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from typing import NamedTuple
+
+from ..formats.loading import WeightsChoice, path_of
+from ..rules.settings import Settings
+from ..settings.configuration import Configuration
+from ..settings.selection import ignored_in, settings
+from .fixing import Fixes, NotFixableError, fix
+from .processes import in_turn, with_processes
+
+BATCH = 2
+"""How many files a process is given at once, at most: their texts come back."""
+
+
+class Task(NamedTuple):
+    """One file to fix; it can be pickled."""
+
+    path: str
+    weights: WeightsChoice
+    unsafe: bool
+    settings: Settings
+    spared: frozenset[str]
+
+
+class Outcome(NamedTuple):
+    """The fixes of a file, or why there are none."""
+
+    path: str
+    fixes: Fixes | None
+    problem: str = ""
+
+
+def task(
+    path: str | os.PathLike[str],
+    configuration: Configuration,
+    *,
+    over: Configuration | None = None,
+    weights: WeightsChoice = "beside",
+    unsafe: bool = False,
+) -> Task:
+    """A file with the settings for it. over: the selectors of the command line.
+
+    Raises `ConfigurationError` for an invalid selector.
+    """
+    name = path_of(path)
+    spared = ignored_in(name, configuration)
+    return Task(name, weights, unsafe, settings(configuration, name, over=over), spared)
+
+
+def fixes_of(task: Task) -> Fixes:
+    """Raises as `fix` does."""
+    return fix(
+        task.path, task.weights, unsafe=task.unsafe, settings=task.settings, spared=task.spared
+    )
+
+
+def fix_many(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    """The fixes of several files, in order. No file stops the others."""
+    workable = [task for task in tasks if task.path != "-"]
+    answers: Generator[Outcome, None, None] = (
+        with_processes(_outcome, _lost, workable, min(jobs, len(workable)), BATCH)
+        if jobs > 1 and len(workable) > 1
+        else in_turn(_outcome, workable)
+    )
+    try:
+        for each in tasks:
+            yield _outcome(each) if each.path == "-" else next(answers)
+    finally:
+        answers.close()
+
+
+def _outcome(task: Task) -> Outcome:
+    try:
+        return Outcome(task.path, fixes_of(task))
+    except NotFixableError:
+        return Outcome(task.path, None, "is not an IR; only IR files can be fixed")
+    except OSError as problem:
+        return Outcome(task.path, None, problem.strerror or str(problem))
+    except Exception as problem:
+        if os.environ.get("IRSHAPE_DEBUG"):
+            raise
+        told = f"irshape failed on this file: {type(problem).__name__}: {problem}"
+        return Outcome(task.path, None, f"{told}; IRSHAPE_DEBUG=1 shows where")
+
+
+def _lost(task: Task) -> Outcome:
+    return Outcome(task.path, None, "the process that looked at this file died")

@@ -1,0 +1,110 @@
+"""Where `irshape fix` writes: over its files, to one other file, or to a folder for many."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Sequence
+from glob import has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..urls import is_url
+
+if TYPE_CHECKING:
+    from ..checking.fixing import Fixes
+
+
+def is_folder(output: str) -> bool:
+    """Whether an output is a folder for files, and not a file."""
+    return output.endswith(("/", os.sep)) or os.path.isdir(output)
+
+
+def each_once(files: Iterable[str]) -> list[str]:
+    """The files without those that lead to one that is there already.
+
+    Of a file and the links to it, the file stays.
+    """
+    chosen: dict[str, str] = {}
+    for file in files:
+        key = file if file == "-" or is_url(file) else os.path.realpath(file)
+        if key not in chosen or (os.path.islink(chosen[key]) and not os.path.islink(file)):
+            chosen[key] = file
+    return list(chosen.values())
+
+
+def common_folder(paths: Iterable[str], files: Iterable[str]) -> str:
+    """The innermost folder that holds all paths and the files that they name.
+
+    Raises `UsageError` for paths on different drives.
+    """
+    folders = {_folder_of(path) for path in paths}
+    folders |= {os.path.dirname(os.path.abspath(file)) for file in files}
+    try:
+        return os.path.commonpath(folders)
+    except ValueError:
+        raise click.UsageError("the files lie on different drives; fix those of one") from None
+
+
+def _folder_of(path: str) -> str:
+    """A folder itself, the folder of a file, and that of a pattern before its first wildcard."""
+    while has_magic(path) and not os.path.exists(path):
+        path = os.path.dirname(path)
+        if not has_magic(path):
+            return os.path.abspath(path)
+    whole = os.path.abspath(path)
+    return whole if os.path.isdir(whole) else os.path.dirname(whole)
+
+
+def mirrored(paths: Sequence[str], files: Sequence[str], output: str) -> dict[str, str]:
+    """For each file its place in the folder `output`, as it lies in the common folder.
+
+    A folder that is searched is not searched in the output folder: that has the copies of before.
+    Raises `UsageError` for what has no place in a folder.
+    """
+    if os.path.exists(output) and not os.path.isdir(output):
+        raise click.UsageError(f"'{output}' is a file; several files need a folder")
+    for file in files:
+        if file == "-" or is_url(file):
+            raise click.UsageError(f"'{file}' is no file here, and has no place in a folder")
+    folder = common_folder(paths, files)
+    inside = os.path.realpath(output)
+    places = {}
+    for file in files:
+        if file not in paths and inside != os.path.realpath(folder) and _is_in(file, inside):
+            continue
+        places[file] = os.path.join(output, os.path.relpath(os.path.abspath(file), folder))
+    return places
+
+
+def _is_in(file: str, folder: str) -> bool:
+    return os.path.realpath(file).startswith(os.path.join(folder, ""))
+
+
+def write_over(fixes: Fixes, path: str, folder: str | None = None) -> None:
+    """Writes the fixed text over the file. A link stays, what it points to is replaced.
+
+    folder: where the file was found, if it was not named itself; then a link must not lead out.
+    Raises `OSError`.
+    """
+    from ..formats.atomic import write_atomically
+
+    target = os.path.realpath(path)
+    if folder is not None and not _is_in(target, os.path.realpath(folder)):
+        reason = f"is a link out of the folder, to '{target}'; name it to change that"
+        raise OSError(errno.EXDEV, reason, path)
+    if Path(target).read_bytes() != fixes.original:
+        raise OSError(errno.EBUSY, "has changed meanwhile; it stays as it is now", path)
+    if not (os.access(target, os.W_OK) and os.stat(target).st_mode & 0o222):
+        raise PermissionError(errno.EACCES, "is read-only", path)
+    write_atomically(Path(path), fixes.data)
+
+
+def write_apart(fixes: Fixes, target: str) -> None:
+    """Writes the fixed text into a folder that comes to be as it is needed. Raises `OSError`."""
+    from ..formats.atomic import write_atomically
+
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    write_atomically(Path(target), fixes.data)

@@ -1,0 +1,499 @@
+"""`irshape fix` for several files: each is corrected for itself, and none stops the others."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from ir import Net
+
+import irshape
+from irshape.checking import fixing_many
+from irshape.cli import main, progress
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as done:
+        main(["fix", *arguments])
+    return int(done.value.code or 0)
+
+
+def chain(folder: Path, name: str, *, kind: str = "ReLU", declared: str = "2,3") -> Path:
+    """A model of one layer with weights beside it; `declared` is what its output port says."""
+    net = Net()
+    last = net.layer("Add", [net.parameter("2,3"), net.constant([1.0], "f32")])
+    net.result(net.layer(kind, [last], outputs=[f"FP32:{declared}"]))
+    folder.mkdir(parents=True, exist_ok=True)
+    return net.save(folder, name)
+
+
+def undecided(folder: Path, name: str) -> Path:
+    """A model without an edge that could come from either of two inputs."""
+    net = Net()
+    one, two = net.parameter("2,3"), net.parameter("2,3")
+    net.result(net.layer("Add", [one, two], outputs=["FP32:2,3"]))
+    net.result(net.layer("ReLU", [one], outputs=["FP32:2,3"]))
+    net.result(net.layer("Abs", [two], outputs=["FP32:2,3"]))
+    path = net.save(folder, name)
+    text = path.read_text()
+    at = text.index('<edge from-layer="0"')
+    path.write_text(text[:at] + text[text.index("/>", at) + 2 :])
+    return path
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two files to correct, a sound one, one that has no single answer, and one that is no IR."""
+    folder = tmp_path / "models"
+    chain(folder / "a", "wrong", declared="2,4")
+    chain(folder / "b", "sound")
+    chain(folder / "b", "stale", declared="5,3")
+    undecided(folder / "b", "undecided")
+    (folder / "other.xml").write_text("<project/>")
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What the files below a folder say, links and pipes left out."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+BOTH = {"models/a/wrong.xml", "models/b/stale.xml"}
+"""The files that have one right answer."""
+
+
+def nothing(_: Path) -> None: ...
+
+
+class Row(NamedTuple):
+    """A command, and what comes of it: status, the files that differ afterwards, and words."""
+
+    arguments: str
+    status: int
+    changed: Collection[str] = ()
+    out: tuple[str, ...] = ()
+    err: tuple[str, ...] = ()
+    prepare: Callable[[Path], Any] = nothing
+    never: tuple[str, ...] = ()
+
+
+def link(name: str, target: str) -> Callable[[Path], None]:
+    return lambda here: os.symlink(target, here / name)
+
+
+def write(name: str, text: str) -> Callable[[Path], Any]:
+    def prepare(here: Path) -> None:
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+
+    return prepare
+
+
+def outside(here: Path) -> None:
+    """A link in the folder to a model outside of it, as caches of models have them."""
+    chain(here / "blobs", "blob", declared="7,3")
+    shutil.copy(here / "blobs" / "blob.bin", here / "models" / "linked.bin")
+    os.symlink("../blobs/blob.xml", here / "models" / "linked.xml")
+
+
+def shared(here: Path) -> None:
+    """A folder in which the place of a copy leads to the weights of another model."""
+    (here / "new" / "a").mkdir(parents=True)
+    os.symlink("../../models/b/sound.bin", here / "new" / "a" / "wrong.xml")
+
+
+def old_copies(here: Path) -> None:
+    """A folder in the searched one, with what an earlier run has written there."""
+    chain(here / "models" / "fixed" / "a", "wrong", declared="9,9")
+
+
+def read_only(here: Path) -> None:
+    (here / "models" / "a" / "wrong.xml").chmod(0o444)
+
+
+def unwritable_place(here: Path) -> None:
+    """A file where the copies would need a folder."""
+    write("new/a", "")(here)
+
+
+ROWS = {
+    "a link to nothing": Row(
+        "models --in-place",
+        2,
+        BOTH,
+        err=("'models/gone.xml': No such file", "1 file could not be read or written"),
+        prepare=link("models/gone.xml", "nowhere.xml"),
+    ),
+    "a pipe": Row(
+        "models --in-place",
+        2,
+        BOTH,
+        err=("'models/pipe.xml': not a regular file",),
+        prepare=lambda here: os.mkfifo(here / "models" / "pipe.xml"),
+    ),
+    "a file that is not XML to the end": Row(
+        "models --in-place",
+        1,
+        BOTH,
+        err=("models/cut.xml:1:1: left: error[IR0",),
+        prepare=write("models/cut.xml", "<net"),
+    ),
+    "an ONNX model": Row(
+        "models odd.onnx --in-place",
+        2,
+        BOTH,
+        err=("'odd.onnx': is not an IR; only IR files can be fixed",),
+        prepare=lambda here: shutil.copy(onnx_model(here), here / "odd.onnx"),
+    ),
+    "a path that is not there": Row(
+        "models nowhere.xml --in-place", 2, err=("'nowhere.xml': no such file or folder",)
+    ),
+    "a file named twice": Row(
+        "models/a/wrong.xml ./models/a/../a/wrong.xml --check",
+        1,
+        out=("models/a/wrong.xml: 1 finding can be fixed\n",),
+        err=("1 of 1 file",),
+        never=("..",),
+    ),
+    "a link beside its file": Row(
+        "models --in-place",
+        1,
+        BOTH,
+        err=("models/b/stale.xml: 1 finding fixed", "in 2 of 4 files"),
+        prepare=link("models/a/alias.xml", "../b/stale.xml"),
+        never=("alias",),
+    ),
+    "a link out of the folder": Row(
+        "models --in-place",
+        2,
+        BOTH,
+        err=("'models/linked.xml': is a link out of the folder, to '", "name it to change that"),
+        prepare=outside,
+    ),
+    "a link out of the folder by its name": Row(
+        "models/linked.xml models/b/sound.xml --in-place",
+        0,
+        {"blobs/blob.xml"},
+        err=("models/linked.xml: 1 finding fixed",),
+        prepare=outside,
+    ),
+    "the change of a link out of the folder": Row(
+        "models --check", 1, out=("models/linked.xml: 1 finding can be fixed",), prepare=outside
+    ),
+    "a read-only file": Row(
+        "models --in-place",
+        2,
+        {"models/b/stale.xml"},
+        err=("'models/a/wrong.xml': is read-only",),
+        prepare=read_only,
+    ),
+    "a read-only file alone": Row(
+        "models/a/wrong.xml --in-place",
+        2,
+        err=("'models/a/wrong.xml': is read-only",),
+        prepare=read_only,
+    ),
+    "a copy over the weights of another": Row(
+        "models -o new",
+        2,
+        err=("'new/a/wrong.xml' belongs to the model that is read",),
+        prepare=shared,
+    ),
+    "copies over the models": Row("models -o models", 2, err=("belongs to the model",)),
+    "a copy over its model": Row("models/a/wrong.xml -o models/a", 2, err=("belongs to the",)),
+    "a copy where a file is in the way": Row(
+        "models -o new",
+        2,
+        {"new/b/sound.xml", "new/b/stale.xml", "new/b/undecided.xml"},
+        err=("'models/a/wrong.xml': ", "1 file could not be read or written"),
+        prepare=unwritable_place,
+    ),
+    "copies in a file": Row(
+        "models -o models/other.xml", 2, err=("'models/other.xml' is a file; several files need",)
+    ),
+    "copies on standard output": Row("models -o -", 2, err=("several need a folder",)),
+    "standard input among files": Row("models - --in-place", 2, err=("changed in place",)),
+    "standard input in a folder": Row("- models -o new", 2, err=("'-' is no file here",)),
+    "a URL in a folder": Row(
+        "models https://host/m.xml -o new", 2, err=("'https://host/m.xml' is no file here",)
+    ),
+    "a way out of a pattern": Row(
+        "models/a/*/../../b/st*.xml models/a/*.xml -o new",
+        0,
+        {"new/a/wrong.xml", "new/b/stale.xml"},
+        prepare=lambda here: (here / "models" / "a" / "deep").mkdir(),
+    ),
+    "both ways of writing": Row("models --check --in-place", 2, err=("exclude each other",)),
+    "a code that is none": Row("models --ignore IR299", 2, err=("no rule 'IR299'",)),
+    "a configuration that is none": Row(
+        "models --in-place", 2, err=("unknown",), prepare=write("irshape.toml", "ignored = []")
+    ),
+    "a baseline that is not there": Row(
+        "models --in-place --baseline none.json", 2, err=("there is no baseline",)
+    ),
+    "the diff": Row(
+        "models",
+        1,
+        out=("+++ models/a/wrong.xml\n", "+++ models/b/stale.xml\n"),
+        err=(
+            "models/a/wrong.xml: 1 finding can be fixed\n",
+            "models/b/undecided.xml:",
+            ": left: error[IR113] ",
+            "irshape: 2 findings can be fixed in 2 of 4 files with --in-place, 1 left in 1 file "
+            "(1 can be fixed with --unsafe-fixes)\n",
+        ),
+        never=("sound.xml", "other.xml"),
+    ),
+    "a list": Row(
+        "models --check",
+        1,
+        out=(
+            "models/a/wrong.xml: 1 finding can be fixed\n"
+            "models/b/stale.xml: 1 finding can be fixed\n",
+        ),
+        never=("@@", "left:"),
+    ),
+    "the status alone": Row("models --check -q", 1, never=("irshape", "models")),
+    "nothing to list": Row(
+        "models/b/sound.xml models/b/sound.bin --check --only-ir",
+        1,
+        err=("nothing to fix in 2 files",),
+    ),
+    "in place": Row(
+        "models --in-place",
+        1,
+        BOTH,
+        err=(
+            "models/a/wrong.xml: 1 finding fixed\n",
+            "irshape: 2 findings fixed in 2 of 4 files, 1 left in 1 file (1 can be fixed with",
+        ),
+        never=("@@",),
+    ),
+    "in place, with what is fixed": Row(
+        "models --in-place -v", 1, BOTH, err=("models/a/wrong.xml:", ": fixed [IR201] ReLU ")
+    ),
+    "in place, in silence": Row("models --in-place -q", 1, BOTH, never=("models", "irshape")),
+    "in place, the likeliest too": Row(
+        "models --in-place --unsafe-fixes",
+        0,
+        {*BOTH, "models/b/undecided.xml"},
+        err=("3 findings fixed in 3 of 4 files\n",),
+    ),
+    "a pattern": Row("models/*/s*.xml --in-place", 0, {"models/b/stale.xml"}, err=("of 2 files",)),
+    "a folder with one model": Row(
+        "models/a --in-place", 0, {"models/a/wrong.xml"}, err=("1 finding fixed in 1 of 1 file",)
+    ),
+    "part of the files": Row("models --in-place --shard 1/4", 0, {"models/a/wrong.xml"}),
+    "a file that is no IR, named": Row(
+        "models/a/wrong.xml models/other.xml --in-place",
+        1,
+        {"models/a/wrong.xml"},
+        err=("models/other.xml:1:1: left: error[IR003]",),
+    ),
+    "a file that is no IR, passed over": Row(
+        "models/a/wrong.xml models/other.xml --in-place --only-ir", 0, {"models/a/wrong.xml"}
+    ),
+    "copies": Row(
+        "models -o new",
+        1,
+        {"new/a/wrong.xml", "new/b/sound.xml", "new/b/stale.xml", "new/b/undecided.xml"},
+    ),
+    "a copy in a folder": Row("models/a/wrong.xml -o new/", 0, {"new/wrong.xml"}),
+    "copies of files": Row(
+        "models/a/wrong.xml models/b/stale.xml -o new", 0, {"new/a/wrong.xml", "new/b/stale.xml"}
+    ),
+    "copies below the folder": Row(
+        "models -o models/fixed",
+        1,
+        {f"models/fixed/{name}.xml" for name in ("a/wrong", "b/sound", "b/stale", "b/undecided")},
+        err=("of 4 files",),
+        prepare=old_copies,
+    ),
+    "what is ignored": Row(
+        "models --in-place --ignore IR201", 1, err=("nothing was fixed in 4 files, 1 left",)
+    ),
+    "what is selected": Row("models --in-place --select IR201", 0, BOTH, never=("left",)),
+    "what is ignored in a file": Row(
+        "models --in-place --per-file-ignores models/a/:IR201", 1, {"models/b/stale.xml"}
+    ),
+    "what the configuration ignores": Row(
+        "models --in-place",
+        1,
+        {"models/b/stale.xml"},
+        prepare=write("irshape.toml", '[per-file-ignores]\n"models/a/" = ["IR2"]'),
+    ),
+    "no configuration": Row(
+        "models --in-place --isolated",
+        1,
+        BOTH,
+        prepare=write("irshape.toml", 'ignore = ["IR2"]\n'),
+    ),
+    "what a baseline lists": Row(
+        "models --in-place --baseline known.json",
+        0,
+        BOTH,
+        err=("2 findings fixed in 2 of 4 files\n",),
+        prepare=write(
+            "known.json",
+            '{"version": 1, "files": {"models/b/undecided.xml": '
+            '[{"code": "IR113", "layer": "2", "port": "input:0"}]}}',
+        ),
+    ),
+}
+
+
+def onnx_model(here: Path) -> Path:
+    onnx = pytest.importorskip("onnx")
+    shape = [2, 3]
+    x, y = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name in "xy"
+    )
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    onnx.save(onnx.helper.make_model(graph), here / "made.onnx")
+    return here / "made.onnx"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_command(name: str, models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = ROWS[name]
+    here = models.parent
+    row.prepare(here)
+    before = contents(here)
+    status = call(*row.arguments.split())
+    shown = capsys.readouterr()
+    after = contents(here)
+    assert status == row.status, shown.err
+    changed = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+    assert changed == set(row.changed), shown.err
+    for words in row.out:
+        assert words in shown.out
+    for words in row.err:
+        assert words in shown.err
+    for words in row.never:
+        assert words not in shown.out + shown.err
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("how", ["--in-place", "--diff", "--check", "--output=new"])
+def test_the_output_is_the_same_whatever_the_jobs(
+    how: str, jobs: str, models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(12):
+        chain(models / "c", f"m{number}", declared=f"2,{3 + number}")
+    kept = shutil.copytree(models, models.parent / "kept")
+    status = call("models", how, "-j1")
+    first = capsys.readouterr(), contents(models), contents(models.parent)
+    shutil.rmtree(models)
+    shutil.copytree(kept, models)
+    shutil.rmtree(models.parent / "new", ignore_errors=True)
+    assert call("models", how, f"-j{jobs}") == status == 1
+    assert (capsys.readouterr(), contents(models), contents(models.parent)) == first
+
+
+def test_what_is_fixed_is_what_one_file_alone_gets(models: Path) -> None:
+    wanted = {path.name: irshape.fix(path).data for path in models.rglob("*/*.xml")}
+    call("models", "--in-place", "-q")
+    assert {path.name: path.read_bytes() for path in models.rglob("*/*.xml")} == wanted
+    fixed = contents(models)
+    assert call("models", "--in-place", "-q") == 1
+    assert contents(models) == fixed
+
+
+def test_the_diffs_are_one_patch(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if shutil.which("patch") is None:
+        pytest.skip("no patch here")
+    call("models", "-q")
+    patch = capsys.readouterr().out
+    wanted = {path: irshape.fix(path).data for path in models.rglob("*/*.xml")}
+    subprocess.run(["patch", "-s", "-p0"], cwd=models.parent, input=patch.encode(), check=True)
+    assert {path: path.read_bytes() for path in wanted} == wanted
+
+
+class Trouble(NamedTuple):
+    """What befalls one of the files while it is looked at."""
+
+    happens: Callable[[Path], None]
+    said: str
+    jobs: str = "1"
+
+
+def fails(_: Path) -> None:
+    raise RuntimeError("a bug")
+
+
+TROUBLES = {
+    "it is edited meanwhile": Trouble(
+        lambda path: path.write_text("<net/>"), "has changed meanwhile; it stays as it is now"
+    ),
+    "it is gone meanwhile": Trouble(lambda path: path.unlink(), "No such file"),
+    "irshape fails": Trouble(fails, "irshape failed on this file: RuntimeError: a bug"),
+    "its process dies": Trouble(
+        lambda _: os._exit(9), "the process that looked at this file died", "2"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_trouble_with_a_file_does_not_stop_the_others(
+    name: str, models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trouble = TROUBLES[name]
+    fix = fixing_many.fix
+
+    def fix_and_more(path: str, *arguments: Any, **options: Any) -> Any:
+        fixes = fix(path, *arguments, **options)
+        if path.endswith("wrong.xml"):
+            trouble.happens(Path(path))
+        return fixes
+
+    monkeypatch.setattr(fixing_many, "fix", fix_and_more)
+    monkeypatch.delenv("IRSHAPE_DEBUG")
+    stale = models / "b" / "stale.xml"
+    wanted = fix(stale).data
+    assert call("models", "--in-place", f"-j{trouble.jobs}") == 2
+    assert f"'models/a/wrong.xml': {trouble.said}" in capsys.readouterr().err
+    assert stale.read_bytes() == wanted
+    assert not list(models.rglob(".*")), "a file that was begun"
+
+
+def test_a_line_is_not_written_into_the_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.delenv("TERM", raising=False)
+    for item in progress.progress(iter("abc"), 3, clears=True):
+        sys.stderr.write(f"{item}\n")
+    shown = capsys.readouterr().err
+    assert [line.rpartition(progress.GONE)[2] for line in shown.split("\n")] == [*"abc", ""]
+    assert "2/3 files" in shown
+
+
+def test_from_python(models: Path) -> None:
+    """A configuration decides as it does for the command; fixes go from process to process."""
+    path = models / "a" / "wrong.xml"
+    plain = irshape.fix(path)
+    assert [found.code for found in plain.fixed] == ["IR201"]
+    for configuration in (
+        irshape.Configuration(ignore=("IR2",)),
+        irshape.Configuration(per_file_ignores=(("wrong.xml", ("IR201",)),)),
+    ):
+        fixes = irshape.fix(path, config=configuration)
+        assert (fixes.edits, fixes.fixed, fixes.candidates) == ([], [], [])
+        assert {found.severity for found in fixes.remaining} == {"info"}
+    with pytest.raises(irshape.ConfigurationError):
+        irshape.fix(path, config=irshape.Configuration(ignore=("IR299",)))
+    assert pickle.loads(pickle.dumps(plain)).diff() == plain.diff()

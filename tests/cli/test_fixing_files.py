@@ -323,6 +323,9 @@ ROWS = {
         err=("of 4 files",),
         prepare=old_copies,
     ),
+    "no file that is an IR": Row(
+        "models/other.xml --in-place --only-ir", 0, err=("nothing was fixed in 0 files",)
+    ),
     "what is ignored": Row(
         "models --in-place --ignore IR201", 1, err=("nothing was fixed in 4 files, 1 left",)
     ),

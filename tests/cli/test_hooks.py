@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = ROOT / "examples" / "layers" / "wrong" / "axes_missing.xml"
@@ -81,23 +82,50 @@ def test_the_action(
         assert (tree / "summary.md").exists()
 
 
+def hook(name: str) -> tuple[list[str], list[str]]:
+    """The command of a hook, and the files of the commit that it is given."""
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    (chosen,) = (each for each in hooks if each["id"] == name)
+    files = sorted(str(path) for path in Path("models").iterdir())
+    return shlex.split(chosen["entry"]), [
+        path for path in files if re.search(chosen["files"], path)
+    ]
+
+
 def test_the_hook(tree: Path) -> None:
-    text = (ROOT / ".pre-commit-hooks.yaml").read_text()
-    entry = re.search(r"entry: (.+)", text)
-    files = re.search(r"files: (.+)", text)
-    assert entry
-    assert files
-    given = sorted(str(path) for path in Path("models").iterdir() if re.search(files[1], str(path)))
+    entry, given = hook("irshape")
     assert len(given) == 3
-    done = subprocess.run(
-        [*shlex.split(entry[1]), *given], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*entry, *given], capture_output=True, text=True, check=False)
     assert (done.returncode, "IR402" in done.stdout, "IR003" in done.stdout) == (1, True, False)
     (tree / "models" / WRONG.name).unlink()
     assert (
         subprocess.run(
-            [*shlex.split(entry[1]), *(path for path in given if WRONG.name not in path)],
+            [*entry, *(path for path in given if WRONG.name not in path)],
             check=False,
         ).returncode
         == 0
     )
+
+
+@pytest.mark.parametrize(
+    ("committed", "status", "fixed"),
+    [
+        (["ir_v10.xml", "pom.xml"], 0, []),
+        (["ir_v10.xml", "keep_dims_forgotten.xml", "pom.xml"], 0, ["keep_dims_forgotten.xml"]),
+        (["axes_missing.xml", "keep_dims_forgotten.xml"], 1, ["keep_dims_forgotten.xml"]),
+        (["pom.xml"], 0, []),
+    ],
+)
+def test_the_hook_that_corrects(
+    tree: Path, committed: list[str], status: int, fixed: list[str]
+) -> None:
+    models = tree / "models"
+    shutil.copy(WRONG.with_name("keep_dims_forgotten.xml"), models)
+    before = {path.name: path.read_bytes() for path in models.iterdir()}
+    entry, given = hook("irshape-fix")
+    assert len(given) == 4
+    chosen = [path for path in given if Path(path).name in committed]
+    done = subprocess.run([*entry, *chosen], capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    after = {path.name: path.read_bytes() for path in models.iterdir()}
+    assert [name for name, data in before.items() if after[name] != data] == fixed

@@ -14,6 +14,7 @@ from ..diagnostics.report import FileReport, diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source, weights_path
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
+from ..rule_ids import INPUT_SHAPES
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
 from ..urls import is_url
@@ -68,6 +69,11 @@ def examine(model: Model, settings: Settings = PLAIN, *, as_read: bool = False) 
         ]
     if diagnoses:
         reported = _told_once(reported, diagnoses)
+    causes = {id(diagnosis.finding) for diagnosis in diagnoses}
+    reported = [
+        each if id(each) in causes or each.rule != INPUT_SHAPES else context.with_reasons(each)
+        for each in reported
+    ]
     reported.sort(key=_in_file_order)
     return Examination(reported, context, diagnoses)
 

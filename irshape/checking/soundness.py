@@ -94,12 +94,20 @@ def _reported(model: Model, stopping: set[Finding]) -> Blocking:
         for diagnosis in examination.diagnoses
         if not stopping.isdisjoint(diagnosis.explained)
     }
+    places = {_place(finding) for finding in stopping}
     findings = [
-        finding for finding in examination.findings if finding in stopping or id(finding) in causes
+        finding
+        for finding in examination.findings
+        if _place(finding) in places or id(finding) in causes
     ]
     # what stops a run is told itself where no cause stands for it
     findings = findings or sorted(stopping, key=lambda finding: finding.offset)
     return Blocking(report_on(model, examination, findings), findings[0].layer)
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    """What tells a finding from others, however much its message says."""
+    return finding.rule, finding.offset, finding.layer, finding.port
 
 
 def _candidates(context: Context) -> Iterator[Finding]:

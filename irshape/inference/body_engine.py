@@ -35,7 +35,8 @@ class BodyEngine:
         self.model = model
         self.declarations = Declarations(model)
         self.layers = LayerEngine(model, lasting=lasting)
-        self._wirings: dict[Body, Wiring] = {}
+        self.wirings: dict[Body, Wiring] = {}
+        """Those of the bodies that were inferred."""
         self._results: dict[tuple[object, ...], BodyResult] = {}
         self._around: dict[tuple[object, ...], tuple[LayerResult, list[Call]]] = {}
         """Layers with bodies, each with the inferences of its bodies."""
@@ -123,7 +124,7 @@ class BodyEngine:
 
     def forget_bodies(self) -> None:
         """Forgets what was inferred of bodies, and how much work that was."""
-        self._wirings.clear()
+        self.wirings.clear()
         self._results.clear()
         self._around.clear()
         self._calls.clear()
@@ -145,10 +146,10 @@ class BodyEngine:
         it declares. compare: compare the declared ports, and go on behind a port that differs
         from what its consumer repeats. result_values: work out the values of the Results.
         """
-        wiring = self._wirings.get(body)
+        wiring = self.wirings.get(body)
         ports = None
         if wiring is None:
-            wiring = self._wirings[body] = wire(body)
+            wiring = self.wirings[body] = wire(body)
             if wiring.complete is not None:
                 ports = wiring.complete.heads, wiring.complete.dims
         walk = Walk(self, body, wiring, compare=compare, ports=ports)

@@ -45,6 +45,12 @@ def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
     return shapes
 
 
+def may_conflict(shapes: Mapping[str, Sizes]) -> bool:
+    """Whether there are several inputs, and a size of one is known that is not broadcast."""
+    known = any(size is not None and size != 1 for shape in shapes.values() for size in shape)
+    return known and len(shapes) > 1
+
+
 def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
     """Where sizes of inputs contradict each other, or what the layers need.
 
@@ -55,7 +61,7 @@ def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
         return conflicts
     wide = {id: PartialShape.of_rank(len(shape)) for id, shape in shapes.items()}
     result, sizes = infer_symbolic(model, wide, {})
-    if len(shapes) > 1:
+    if may_conflict(shapes):
         broadcast = {expression.atom: number for expression, number in sizes.facts.one_or}
         conflicts.of_inputs = _of_inputs(result, shapes, broadcast)
     conflicts.of_layers = _of_layers(model, result, sizes)

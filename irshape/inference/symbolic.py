@@ -8,10 +8,11 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
+from ..model.wiring import Wiring
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor, Value
 from ..rule_ids import DUPLICATE_VALUES
@@ -72,8 +73,9 @@ class SymbolicEngine(BodyEngine):
     whatever the data; else it is a conditional constraint.
     """
 
-    def __init__(self, model: Model, sizes: NamedSizes) -> None:
+    def __init__(self, model: Model, sizes: NamedSizes, wirings: dict[Body, Wiring]) -> None:
         super().__init__(model)
+        self.wirings = wirings
         self.facts = sizes.facts
         self.layers = SymbolicLayers(model, sizes)
         self._certain: dict[Body, bool] = {}
@@ -127,13 +129,36 @@ def infer_symbolic(
 
     Raises `ValueError` for an assumption that cannot be read, or that cannot hold.
     """
+    result, sizes = _inferred(model, shapes, names, assumptions)
+    _strip(result, sizes)
+    return result, sizes
+
+
+def contrary_layers(model: Model) -> Iterator[tuple[Layer, Fault]]:
+    """The layers that need what others exclude, whatever the sizes of the inputs, and what is said
+    of each."""
+    result, sizes = _inferred(model, {}, {}, ())
+    for part in result.walk():
+        for layer, subject in part.observations:
+            if isinstance(subject, Fault) and _is_certain(sizes.facts, layer):
+                yield layer, subject
+
+
+def _inferred(
+    model: Model,
+    shapes: Mapping[str, PartialShape],
+    names: NamedShapes,
+    assumptions: Iterable[str],
+) -> tuple[BodyResult, NamedSizes]:
+    """The model with symbolic dimensions, and what is known of them."""
     rejected: set[str] = set()
-    refused = _refused(BodyEngine(model).infer_body(model.net, shapes))
+    plain = BodyEngine(model)
+    refused = _refused(plain.infer_body(model.net, shapes))
     conditions = tuple(assumptions)
     for _ in range(MAX_ATTEMPTS):
         facts = Facts()
         facts.rejected = rejected
-        result, sizes = _settled(model, shapes, names, conditions, facts)
+        result, sizes = _settled(model, shapes, names, conditions, facts, plain.wirings)
         worse = {layer for layer in _refused(result) - refused if not _is_certain(facts, layer)}
         doubtful = [
             text
@@ -144,7 +169,6 @@ def infer_symbolic(
             break
         rejected = rejected | {doubtful[-1]}
     _name_sources(result, sizes, model)
-    _strip(result, sizes)
     return result, sizes
 
 
@@ -161,6 +185,7 @@ def _settled(
     names: NamedShapes,
     assumptions: tuple[str, ...],
     facts: Facts,
+    wirings: dict[Body, Wiring],
 ) -> tuple[BodyResult, NamedSizes]:
     """Infers a model until nothing more comes to be known."""
     sizes = NamedSizes(facts)
@@ -173,7 +198,7 @@ def _settled(
         facts.forget_conditional()
         before = len(facts.constraints)
         fed = _parameters(model, shapes, names, sizes)
-        result = SymbolicEngine(model, sizes).infer_body(model.net, fed)
+        result = SymbolicEngine(model, sizes, wirings).infer_body(model.net, fed)
         certain = (each for each in facts.constraints.values() if not each.conditional)
         if sum(1 for _ in certain) == before:
             break

@@ -248,9 +248,17 @@ def _on_cycle(left: set[int], sources: Sources) -> set[int]:
 
     Layers that feed no other layer of `left` are removed until none is.
     """
-    while True:
-        feeding = {source[0] for at in left for source in sources[at] if source is not None}
-        kept = left & feeding
-        if kept == left:
-            return left
-        left = kept
+    producers = {at: [each[0] for each in sources[at] if each is not None] for at in left}
+    fed = dict.fromkeys(left, 0)
+    for at in left:
+        for producer in producers[at]:
+            if producer in fed:
+                fed[producer] += 1
+    ends = [at for at in left if not fed[at]]
+    while ends:
+        for producer in producers[ends.pop()]:
+            if producer in fed:
+                fed[producer] -= 1
+                if not fed[producer]:
+                    ends.append(producer)
+    return {at for at in left if fed[at]}

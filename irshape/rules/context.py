@@ -160,7 +160,7 @@ class Context:
         *,
         reasons: bool = True,
     ) -> None:
-        """reasons: work out for messages what a fault is due to; that takes long."""
+        """reasons: quote in messages what decides a shape; that takes time."""
         self.model = model
         self.inference = inference
         self.settings = settings
@@ -173,9 +173,6 @@ class Context:
         self._shared: dict[tuple[object, ...], Any] = {}
         self.contrary: set[Layer] = set()
         """The layers that need sizes which others of the model exclude; filled by the rule."""
-        self.due_to_inputs: set[Layer] = set()
-        """The layers whose inputs misfit since sizes of the model's inputs contradict each other;
-        filled with `reported`."""
         self._collect(inference.result)
 
     def _collect(self, result: BodyResult) -> None:
@@ -371,31 +368,45 @@ class Context:
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
             by_rule.setdefault(finding.rule, []).append(finding)
-        first = True
         for layer, fault in self.observed(Fault):
-            said = fault
-            if fault.rule == INPUT_SHAPES and self.reasons:
-                said = fault._replace(
-                    message="; ".join([fault.message, *self._told(layer, fault, inputs=first)])
-                )
-                first = False
-            by_rule.setdefault(fault.rule, []).append(self.placed(layer, said))
+            by_rule.setdefault(fault.rule, []).append(self.placed(layer, fault))
         for layer, (fault, _) in self.observed(AttributeFault):
             element = layer.data_offset if layer.data_offset >= 0 else layer.offset
             offset = self.model.source.attribute(element, fault.at)
             by_rule.setdefault(fault.rule, []).append(Finding(fault, offset, layer))
         return by_rule
 
-    def _told(self, layer: Layer, fault: Fault, *, inputs: bool) -> list[str]:
-        """The sizes that contradict each other, which a misfit may be due to.
+    @cached_property
+    def _misfits(self) -> list[tuple[Layer, Fault]]:
+        return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
-        inputs: those of inputs as well.
-        """
-        conflicts = self._size_conflicts
-        told = [text for text in conflicts.of_inputs if _same_numbers(text, fault.message)]
-        if told:
-            self.due_to_inputs.add(layer)
-        return [*(told if inputs else ()), *conflicts.of(layer)]
+    @cached_property
+    def due_to_inputs(self) -> set[Layer]:
+        """The layers that misfit since sizes of the model's inputs contradict each other, where
+        they are several: of one alone nothing need be known, which takes far less time."""
+        from ..inference.conflicts import may_conflict, sizes_of_inputs
+
+        if len(self._misfits) < 2 or not may_conflict(sizes_of_inputs(self.inference)):
+            return set()
+        return {
+            layer
+            for layer, fault in self._misfits
+            if any(_same_numbers(text, fault.message) for text in self._size_conflicts.of_inputs)
+        }
+
+    def with_reasons(self, finding: Finding) -> Finding:
+        """A misfit with the sizes that contradict each other, which it may be due to; those of
+        inputs are told once. That takes as long as inferring the model some times more."""
+        misfits, layer = self._misfits, finding.layer
+        if layer is None or not any(each[0] is layer for each in misfits):
+            return finding
+        conflicts, fault = self._size_conflicts, finding.fault
+        inputs = conflicts.of_inputs if layer is misfits[0][0] else ()
+        reasons = [
+            *(text for text in inputs if _same_numbers(text, fault.message)),
+            *conflicts.of(layer),
+        ]
+        return finding._replace(fault=fault._replace(message="; ".join([fault.message, *reasons])))
 
     @cached_property
     def _size_conflicts(self) -> SizeConflicts:

@@ -30,15 +30,13 @@ def contrary_sizes(context: Context) -> Iterator[Finding]:
 
     if not may_contradict(model, result):
         return
-    from ..inference.engine import infer
+    from ..inference.symbolic import contrary_layers
 
-    inference = infer(model, symbols=True)
     before = {layer for layer, _ in context.observed(Fault)}
-    for layer, subject in inference.observations:
-        conflict = inference.sizes.facts.conflicts.get(layer)
-        if isinstance(subject, Fault) and layer not in before and conflict and conflict.is_certain:
+    for layer, fault in contrary_layers(model):
+        if layer not in before:
             context.contrary.add(layer)
-            yield context.placed(layer, subject)
+            yield context.placed(layer, fault)
 
 
 def _may_contradict(result: BodyResult) -> bool:

@@ -36,6 +36,7 @@ from .elements.misspelt_names import cured_causes
 from .elements.slips import slips
 from .elements.values import Patched, value_causes
 from .elements.variables import gives_variable
+from .far_behind import far_behind
 from .telling import cause_as_finding, element_start
 from .trials.cycles import breaks_cycles
 from .trials.ordering import CandidateSource, CheapestFirst
@@ -142,6 +143,7 @@ class Search:
             if diagnosis is None:
                 self.waiting.pop(0)
                 continue
+            diagnosis = self.with_all_behind(diagnosis)
             yield diagnosis
             self.take(diagnosis)
             causes += 1
@@ -312,6 +314,13 @@ class Search:
             take(gone, (other.rule.code, other.layer))
         more = [other for other in rest if take(gone, (other.rule.code, other.layer))]
         return entry[0] + len(more), candidate, (*explained, *more)
+
+    def with_all_behind(self, diagnosis: Diagnosis) -> Diagnosis:
+        """A cause with what it explains further behind than parts reach."""
+        net, rest = self.scene(self.context.model.net), without(self.waiting, [diagnosis])
+        if net is None or not rest or not diagnosis.candidates or not self.as_read:
+            return diagnosis
+        return far_behind(net, diagnosis, rest, self.work)
 
     def tried(
         self, scene: Scene, finding: Finding, sources: Iterable[CandidateSource]

@@ -26,6 +26,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 FOR_PEOPLE = ("text", "concise")
 """The formats that a terminal shows as they are: in its encoding, in colour."""
 
+COUNTED = ("text", "json")
+"""The formats in which the findings of a rule can be counted."""
+
 
 class Form(NamedTuple):
     """A format, and the file it goes to; None is stdout, or what `--output-file` says."""
@@ -163,13 +166,15 @@ def write_report(
     verbose: bool = False,
     quiet: bool = False,
     fixes: bool = False,
+    statistics: bool = False,
     fail_level: Severity = "error",
     weights: str = "beside",
     values: Mapping[str, str] | None = None,
 ) -> None:
     """Writes a report in every format asked for; the files appear together or not at all.
 
-    quiet: write nothing to stdout. fixes: show the changes that take findings back.
+    quiet: write nothing to stdout. fixes: show the changes that take findings back. statistics:
+    count the rules instead; the formats are text or JSON.
     """
     from ..diagnostics.renderers import Options, render
 
@@ -177,6 +182,7 @@ def write_report(
     options = Options(
         infos=verbose or fail_level == "info",
         fixes=fixes,
+        statistics=statistics,
         fail_level=fail_level,
         root=os.path.abspath(root),
         weights=weights,

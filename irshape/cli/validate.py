@@ -13,7 +13,7 @@ import click
 from ..spelling import counted
 from .common import colour_option, echo, expand, keep_apart, pairs, weights_option
 from .pages import view_option
-from .reporting import Form, destinations, format_options, report_text, write_report
+from .reporting import COUNTED, Form, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also show infos.")
 @click.option("--show-fixes", is_flag=True, help="Show how findings can be fixed, as diffs.")
+@click.option(
+    "--statistics",
+    is_flag=True,
+    help="Print how many findings each rule has, as text or JSON, instead of the findings.",
+)
 @view_option("Also draw the one file that is checked, with its findings, as a page.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @weights_option
@@ -57,6 +62,7 @@ def command(
     scheduler: str | None,
     verbose: bool,
     show_fixes: bool,
+    statistics: bool,
     view: str | None,
     quiet: bool,
     weights: str,
@@ -75,6 +81,11 @@ def command(
 
     gc.disable()  # nothing here is cyclic garbage worth looking for; the process is short
     given = pairs(values, "--value")
+    if statistics:
+        forms = forms or (Form("text", None),)
+        for form in forms:
+            if form.name not in COUNTED:
+                raise click.UsageError(f"--statistics are text or json, not {form.name}")
     forms_chosen = destinations(forms, output_file)
     wanted = chosen(selection)
     files = expand(paths, only_ir=wanted.only_ir)
@@ -101,6 +112,7 @@ def command(
         verbose=verbose,
         quiet=quiet,
         fixes=show_fixes,
+        statistics=statistics,
         fail_level=level,
         weights=weights,
         values=given,

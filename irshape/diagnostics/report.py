@@ -109,13 +109,18 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON: what `irshape validate --format json` prints."""
-        summary = {
-            "files": len(self.files),
-            "errors": self.count("error"),
-            "warnings": self.count("warning"),
-            "infos": self.count("info"),
-        }
-        return {"version": 1, "files": [file.to_dict() for file in self.files], "summary": summary}
+        files = [file.to_dict() for file in self.files]
+        return {"version": 1, "files": files, "summary": summary(self)}
+
+
+def summary(report: Report) -> dict[str, int]:
+    """How many files there are, and findings of each severity, as in the JSON."""
+    return {
+        "files": len(report.files),
+        "errors": report.count("error"),
+        "warnings": report.count("warning"),
+        "infos": report.count("info"),
+    }
 
 
 class LoadError(Exception):

@@ -33,15 +33,58 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
     paint = painter(options.colour)
     groups = [(file, shown(file, options)) for file in report.files]
     groups = [(file, group) for file, group in groups if group]
-    parts: list[str] = []
+    parts = list(
+        _rules([group for _, group in groups], paint)
+        if options.statistics
+        else _findings(groups, paint, options)
+    )
+    parts.append("\n".join((_summary(report, options, paint), *_what_fix_does(report, options))))
+    return "\n".join(parts) + "\n"
+
+
+def _findings(
+    groups: Sequence[tuple[FileReport, list[Diagnostic]]], paint: Paint, options: Options
+) -> Iterator[str]:
     for file, group in groups:
         if len(groups) > 1:
             severities = [diagnostic.severity for diagnostic in group]
             counts = tally({severity: severities.count(severity) for severity in SEVERITIES})
-            parts.append(f"{paint(plain_path(file.path), 'bold')}: {counts}\n")
-        parts += [_finding(file, one, paint, options) for one in group]
-    parts.append("\n".join((_summary(report, options, paint), *_what_fix_does(report, options))))
-    return "\n".join(parts) + "\n"
+            yield f"{paint(plain_path(file.path), 'bold')}: {counts}\n"
+        for one in group:
+            yield _finding(file, one, paint, options)
+
+
+def _rules(groups: Sequence[list[Diagnostic]], paint: Paint) -> Iterator[str]:
+    """A table of the rules: how many findings, of what severity, in how many files, and how many
+    of them can be corrected."""
+    from ..statistics import statistics
+
+    rows = [
+        (
+            str(each.findings),
+            each.code,
+            plain(each.rule),
+            each.severity,
+            counted(each.files, "file"),
+            _fixable(each.fixable, each.unsafely_fixable),
+        )
+        for each in statistics(groups)
+    ]
+    if not rows:
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for number, code, rule, severity, files, fixable in rows:
+        start = f"{number.rjust(widths[0])}  {code.ljust(widths[1])}  {rule.ljust(widths[2])}  "
+        rest = f"  {files.ljust(widths[4])}  {fixable}".rstrip()
+        lines.append(start + paint(severity.ljust(widths[3]), severity) + rest + "\n")
+    yield "".join(lines)
+
+
+def _fixable(safe: int, unsafe: int) -> str:
+    said = [f"{safe} fixable"] if safe else []
+    said += [f"{unsafe} with --unsafe-fixes"] if unsafe else []
+    return ", ".join(said)
 
 
 def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint, options: Options) -> str:

@@ -36,6 +36,8 @@ class Options(NamedTuple):
     for those after which nothing need be done."""
     fixes: bool = False
     """Whether the text shows the changes that take findings back."""
+    statistics: bool = False
+    """Whether the rules are counted instead of their findings being shown: as text, as JSON."""
     fail_level: Severity = "error"
     root: str | None = None
     """The folder of the checkout: the formats that a code host reads write paths from there."""

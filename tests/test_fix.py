@@ -376,6 +376,33 @@ def test_layers_on_their_own(tmp_path: Path) -> None:
         assert irshape.fix(path).edits == [], path.name
 
 
+WRONG_LAYERS = sorted((ROOT / "examples" / "layers" / "wrong").glob("*.xml"))
+
+
+@pytest.mark.parametrize("path", WRONG_LAYERS, ids=lambda path: path.stem)
+def test_what_validate_says_can_be_fixed(path: Path, tmp_path: Path) -> None:
+    """A finding with a safe change is one that `fix` takes back, by that change."""
+    fixes = irshape.fix(path)
+    promised = [
+        found
+        for found in irshape.validate(path).diagnostics
+        if found.fixes and found.fixes[0]["safe"]
+    ]
+    fixed = {(found.code, found.line, found.column) for found in fixes.fixed}
+    assert {(found.code, found.line, found.column) for found in promised} <= fixed
+    assert bool(promised) == bool(fixes.edits)
+    lines = path.read_text().splitlines(keepends=True)
+    for found in promised:
+        (change,) = found.fixes
+        for edit in reversed(change["edits"]):
+            first, last = edit["line"] - 1, edit["end_line"] - 1
+            tail = lines[last][edit["end_column"] - 1 :]
+            lines[first] = lines[first][: edit["column"] - 1] + edit["text"] + tail
+            lines[first + 1 : last + 1] = [""] * (last - first)
+    if len(promised) == len(fixes.fixed):
+        assert "".join(lines) == fixes.text
+
+
 # the command
 
 

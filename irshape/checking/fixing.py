@@ -18,13 +18,14 @@ from ..diagnosis.text.well_formed import malformed_cause
 from ..diagnostics.report import Diagnostic, diagnostic
 from ..formats.ir.edits import Edit, Edited
 from ..formats.loading import WeightsChoice, open_model, path_of, read_source, weights_path
-from ..model.graph import Finding, Layer, Model, NotReadable
+from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..model.weights import Weights
 from ..rule_ids import REPAIRED_XML
-from ..rules import PHASES, Context, Cure, all_rules
+from ..rules import Cure
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
+from .cures import key_of, next_cures
 from .one import Examination, examine
 
 MAX_ROUNDS = 100
@@ -200,7 +201,7 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, how
     rounds.edited.apply(edits)
     rounds.run()
     fixes.readable, fixes.edits = True, rounds.edited.edits
-    left = {_key(finding, rounds.edited.origin(finding.offset)) for finding in rounds.remaining}
+    left = {key_of(finding, rounds.edited.origin(finding.offset)) for finding in rounds.remaining}
     cured = [finding for key, finding in rounds.applied.items() if key not in left]
     fixes.fixed = [told, *(diagnostic(finding, source) for finding in cured)]
     fixes.remaining = [diagnostic(finding, rounds.model.source) for finding in rounds.remaining]
@@ -221,7 +222,7 @@ def _fixed(source: Source, model: Model, how: _How) -> Fixes:
     fixes = Fixes(source.path, *_raw(source))
     fixes.edits = _raw_edits(source, edited.edits)
     fixes.candidates = [_choice(diagnosis, source) for diagnosis in rounds.diagnoses]
-    left = {_key(finding, edited.origin(finding.offset)) for finding in remaining}
+    left = {key_of(finding, edited.origin(finding.offset)) for finding in remaining}
     fixes.fixed = [
         diagnostic(finding, source)
         for key, finding in sorted(rounds.applied.items(), key=lambda item: item[1].offset)
@@ -284,7 +285,7 @@ class _Rounds:
             places = [self.edited.origin(cure.finding.offset) for cure in cures]
             for cure, place in zip(cures, places, strict=True):
                 self.applied.setdefault(
-                    _key(cure.finding, place), cure.finding._replace(offset=place)
+                    key_of(cure.finding, place), cure.finding._replace(offset=place)
                 )
             self.edited, self.model, self.remaining, before = edited, model, after.findings, after
 
@@ -300,13 +301,9 @@ class _Rounds:
         ]
         if chosen:
             return chosen
-        open_questions = {
-            finding.layer
-            for diagnosis in examination.diagnoses
-            if diagnosis.candidates
-            for finding in (diagnosis.finding, *diagnosis.explained)
-        }
-        return _next_cures(examination.context, examination.findings, open_questions, selection)
+        return next_cures(
+            examination.context, examination.findings, examination.diagnoses, selection
+        )
 
 
 def _told(examination: Examination) -> int:
@@ -325,11 +322,6 @@ def _read(source: Source, before: Model, weights: Weights | None) -> Model:
     if before.kind == "net":
         model.weights = weights
     return model
-
-
-def _key(finding: Finding, place: int) -> tuple[object, ...]:
-    layer = finding.layer
-    return (finding.rule, place, layer.path if layer is not None else None, finding.port)
 
 
 def _raw(source: Source) -> tuple[bytes, str]:
@@ -351,29 +343,6 @@ def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
         raw_edits.append(Edit(place, past, text.decode().encode(wide)))
         at, place = end, past
     return raw_edits
-
-
-def _next_cures(
-    context: Context,
-    findings: list[Finding],
-    open_questions: set[Layer | None],
-    selection: Callable[[Finding], bool],
-) -> list[Cure]:
-    """The cures of the first phase that has any.
-
-    open_questions: layers at which several changes are possible, so that none is made.
-    """
-    for phase in PHASES:
-        cures = [
-            cure
-            for rule in all_rules()
-            if rule.phase == phase
-            for cure in rule.cures(context, findings)
-            if selection(cure.finding) and cure.finding.layer not in open_questions
-        ]
-        if cures:
-            return cures
-    return []
 
 
 # diff

@@ -6,7 +6,7 @@ The command, the Python API, the checks of many files and `fix` all go through `
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..collection import collection_paused
@@ -21,6 +21,7 @@ from ..urls import is_url
 
 if TYPE_CHECKING:
     from ..diagnosis import Diagnosis
+    from ..formats.ir.edits import Edit
     from ..formats.loading import Opened
     from ..rules import Context
 
@@ -116,6 +117,8 @@ def report_on(model: Model, examination: Examination, findings: list[Finding]) -
     """The report on a model, of some of the findings that are reported."""
     source = model.source
     fixes = {id(each.finding): _fixes(each, source) for each in examination.diagnoses}
+    if any(finding.severity != "info" and id(finding) not in fixes for finding in findings):
+        fixes |= _cures(examination, findings, source)
     diagnostics = [
         diagnostic(finding, source)._replace(fixes=fixes[id(finding)])
         if id(finding) in fixes
@@ -127,23 +130,49 @@ def report_on(model: Model, examination: Examination, findings: list[Finding]) -
 
 def _fixes(diagnosis: Diagnosis, source: Source) -> tuple[dict[str, Any], ...]:
     """The changes that take a cause back, by line and column."""
-    fixes = []
-    for candidate in diagnosis.candidates:
-        edits = []
-        for start, end, text in sorted(candidate.edits):
-            (line, column), (end_line, end_column) = source.place(start), source.place(end)
-            edits.append(
-                {
-                    "line": line,
-                    "column": column,
-                    "end_line": end_line,
-                    "end_column": end_column,
-                    "text": text.decode(source.encoding, "replace"),
-                }
-            )
-        safe = diagnosis.certain and candidate is diagnosis.candidates[0]
-        fixes.append({"change": candidate.change, "safe": safe, "edits": edits})
-    return tuple(fixes)
+    return tuple(
+        {
+            "change": candidate.change,
+            "safe": diagnosis.certain and candidate is diagnosis.candidates[0],
+            "edits": _places(candidate.edits, source),
+        }
+        for candidate in diagnosis.candidates
+    )
+
+
+def _cures(
+    examination: Examination, findings: list[Finding], source: Source
+) -> dict[int, tuple[dict[str, Any], ...]]:
+    """The cures that the rules of findings have, by the id of the finding."""
+    from .cures import cures_told
+
+    fixes: dict[int, tuple[dict[str, Any], ...]] = {}
+    for finding, cure in cures_told(examination.context, findings, examination.diagnoses):
+        start, end, text = cure.edits[0]
+        written, new = (
+            data.decode(source.encoding, "replace") for data in (source.data[start:end], text)
+        )
+        change = f"{written} becomes {new}" if cure.finding is finding else cure.finding.message
+        fix = {"change": change, "safe": True, "edits": _places(cure.edits, source)}
+        fixes[id(finding)] = (fix,)
+    return fixes
+
+
+def _places(edits: Iterable[Edit], source: Source) -> list[dict[str, Any]]:
+    """Edits by line and column."""
+    places = []
+    for start, end, text in sorted(edits):
+        (line, column), (end_line, end_column) = source.place(start), source.place(end)
+        places.append(
+            {
+                "line": line,
+                "column": column,
+                "end_line": end_line,
+                "end_column": end_column,
+                "text": text.decode(source.encoding, "replace"),
+            }
+        )
+    return places
 
 
 def validate_file(

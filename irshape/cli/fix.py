@@ -97,10 +97,7 @@ def command(
     wanted = chosen(selection)
     files = expand(paths, only_ir=wanted.only_ir)
     alone = files == list(paths) and len(files) == 1
-    if wanted.shard is not None:
-        from ..checking.many import shard
-
-        files = shard(files, *wanted.shard)
+    files = wanted.part(files)
     if in_place and "-" in files:
         raise click.UsageError("standard input cannot be changed in place")
     if in_place and any(map(is_url, files)):

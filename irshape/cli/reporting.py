@@ -158,6 +158,17 @@ def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]
     return chosen
 
 
+def counted_forms(forms: tuple[Form, ...]) -> tuple[Form, ...]:
+    """The formats for --statistics: text, where none is asked for.
+
+    Raises `UsageError` for one in which nothing can be counted.
+    """
+    for form in forms:
+        if form.name not in COUNTED:
+            raise click.UsageError(f"--statistics are text or json, not {form.name}")
+    return forms or (Form("text", None),)
+
+
 def write_report(
     report: Report,
     chosen: list[Form],

@@ -24,6 +24,14 @@ class Chosen(NamedTuple):
     shard: tuple[int, int] | None
     only_ir: bool
 
+    def part(self, files: list[str]) -> list[str]:
+        """Those of the files that --shard names; all without it."""
+        if self.shard is None:
+            return files
+        from ..checking.many import shard
+
+        return shard(files, *self.shard)
+
 
 _OPTIONS = [
     click.option(

@@ -13,7 +13,7 @@ import click
 from ..spelling import counted
 from .common import colour_option, echo, expand, keep_apart, pairs, weights_option
 from .pages import view_option
-from .reporting import COUNTED, Form, destinations, format_options, report_text, write_report
+from .reporting import Form, counted_forms, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
@@ -81,18 +81,9 @@ def command(
 
     gc.disable()  # nothing here is cyclic garbage worth looking for; the process is short
     given = pairs(values, "--value")
-    if statistics:
-        forms = forms or (Form("text", None),)
-        for form in forms:
-            if form.name not in COUNTED:
-                raise click.UsageError(f"--statistics are text or json, not {form.name}")
-    forms_chosen = destinations(forms, output_file)
+    forms_chosen = destinations(counted_forms(forms) if statistics else forms, output_file)
     wanted = chosen(selection)
-    files = expand(paths, only_ir=wanted.only_ir)
-    if wanted.shard is not None:
-        from ..checking.many import shard
-
-        files = shard(files, *wanted.shard)
+    files = wanted.part(expand(paths, only_ir=wanted.only_ir))
     if view is not None and (len(files) != 1 or given):
         raise click.UsageError("--view draws one file, without --value")
     keep_apart(files, *(form.path for form in forms_chosen), view, weights=weights)

@@ -54,11 +54,11 @@ def statistics(groups: Iterable[Iterable[Diagnostic]]) -> list[RuleCount]:
         for diagnostic in group:
             by_rule.setdefault((diagnostic.code, diagnostic.rule), []).append((number, diagnostic))
     counted = []
-    for (code, rule), found in by_rule.items():
-        severities = [diagnostic.severity for _, diagnostic in found]
-        safe = [diagnostic.fixes[0]["safe"] for _, diagnostic in found if diagnostic.fixes]
+    for (code, rule), own in by_rule.items():
+        severities = [diagnostic.severity for _, diagnostic in own]
+        safe = [diagnostic.fixes[0]["safe"] for _, diagnostic in own if diagnostic.fixes]
         counts = {severity: severities.count(severity) for severity in SEVERITIES}
-        files = len({number for number, _ in found})
+        files = len({number for number, _ in own})
         counted.append(RuleCount(code, rule, counts, files, safe.count(True), safe.count(False)))
     return sorted(counted, key=lambda each: (-each.findings, each.code))
 

@@ -14,8 +14,8 @@ from ..spelling import counted
 from ..urls import is_url, without_credentials
 from .common import colour_option, echo, expand, keep_apart, wants_colour, weights_option
 from .rewriting import (
-    common_folder,
     each_once,
+    folders_of,
     is_folder,
     mirrored,
     write_apart,
@@ -149,11 +149,11 @@ def _writer(
         files = each_once(files)
         if not in_place:
             return None, files
-        folder = common_folder(paths, files)
+        folders = folders_of(paths)
 
         def change(fixes: Fixes, path: str) -> None:
             if fixes.edits:
-                write_over(fixes, path, None if path in paths else folder)
+                write_over(fixes, path, None if path in paths else folders)
 
         return change, files
     if alone and not is_folder(output):

@@ -35,13 +35,17 @@ def each_once(files: Iterable[str]) -> list[str]:
     return list(chosen.values())
 
 
-def common_folder(paths: Iterable[str], files: Iterable[str]) -> str:
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """The folders that paths name, or in which lies what they name."""
+    return {_folder_of(path) for path in paths}
+
+
+def _common_folder(paths: Iterable[str], files: Iterable[str]) -> str:
     """The innermost folder that holds all paths and the files that they name.
 
     Raises `UsageError` for paths on different drives.
     """
-    folders = {_folder_of(path) for path in paths}
-    folders |= {os.path.dirname(os.path.abspath(file)) for file in files}
+    folders = folders_of(paths) | {os.path.dirname(os.path.abspath(file)) for file in files}
     try:
         return os.path.commonpath(folders)
     except ValueError:
@@ -69,7 +73,7 @@ def mirrored(paths: Sequence[str], files: Sequence[str], output: str) -> dict[st
     for file in files:
         if file == "-" or is_url(file):
             raise click.UsageError(f"'{file}' is no file here, and has no place in a folder")
-    folder = common_folder(paths, files)
+    folder = _common_folder(paths, files)
     inside = os.path.realpath(output)
     places = {}
     for file in files:
@@ -83,16 +87,20 @@ def _is_in(file: str, folder: str) -> bool:
     return os.path.realpath(file).startswith(os.path.join(folder, ""))
 
 
-def write_over(fixes: Fixes, path: str, folder: str | None = None) -> None:
+def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) -> None:
     """Writes the fixed text over the file. A link stays, what it points to is replaced.
 
-    folder: where the file was found, if it was not named itself; then a link must not lead out.
-    Raises `OSError`.
+    folders: where the file was looked for, if it was not named itself; a link must not lead out of
+    them then. Raises `OSError`.
     """
     from ..formats.atomic import write_atomically
 
     target = os.path.realpath(path)
-    if folder is not None and not _is_in(target, os.path.realpath(folder)):
+    if (
+        folders is not None
+        and os.path.islink(path)
+        and not any(_is_in(target, os.path.realpath(folder)) for folder in folders)
+    ):
         reason = f"is a link out of the folder, to '{target}'; name it to change that"
         raise OSError(errno.EXDEV, reason, path)
     if Path(target).read_bytes() != fixes.original:

@@ -191,6 +191,19 @@ ROWS = {
         err=("models/linked.xml: 1 finding fixed",),
         prepare=outside,
     ),
+    "a link from one folder to another": Row(
+        "models blobs --in-place", 1, {*BOTH, "blobs/blob.xml"}, prepare=outside
+    ),
+    "a folder that is a link": Row(
+        "models/a other --in-place",
+        1,
+        BOTH,
+        err=("other/stale.xml: 1 finding fixed",),
+        prepare=link("other", "models/b"),
+    ),
+    "a link to a folder inside": Row(
+        "models --in-place", 1, BOTH, err=("of 4 files",), prepare=link("models/c", "../models/b")
+    ),
     "the change of a link out of the folder": Row(
         "models --check", 1, out=("models/linked.xml: 1 finding can be fixed",), prepare=outside
     ),

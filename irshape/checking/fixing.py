@@ -14,7 +14,8 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..diagnosis import Diagnosis
-from ..diagnosis.text.well_formed import malformed_cause
+from ..diagnosis.text.put_right import put_right
+from ..diagnosis.text.several import malformed_causes
 from ..diagnostics.report import Diagnostic, diagnostic
 from ..formats.ir.edits import Edit, Edited
 from ..formats.loading import WeightsChoice, open_model, path_of, read_source, weights_path
@@ -26,7 +27,7 @@ from ..rules import Cure
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
 from .cures import key_of, next_cures
-from .one import Examination, examine
+from .one import MAX_BESIDE, Examination, examine
 
 MAX_ROUNDS = 100
 """How often a text is read again. Real files need five rounds."""
@@ -175,35 +176,39 @@ def fix(
 
 
 def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, how: _How) -> Fixes:
-    """The single slip in the text of a file that cannot be read is taken back, if there is one.
+    """The slips in the text of a file that cannot be read are taken back, if they are known.
 
     Then the file can be read, and is fixed as any other.
     """
-    source, finding = unreadable.source, unreadable.finding
-    cause = malformed_cause(unreadable)
-    told = diagnostic(finding if cause is None else cause.finding, source)
-    fixes = _untouched(source, [told])
+    source = unreadable.source
+    causes = malformed_causes(unreadable)
+    findings = [cause.finding for cause in causes] or [unreadable.finding]
+    told = [diagnostic(finding, source) for finding in findings]
+    fixes = _untouched(source, told)
     fixes.readable = False
-    if cause is None or not cause.candidates:
+    fixes.candidates = [_choice(cause, source) for cause in causes if cause.candidates]
+    kept = how.selection(None)
+    if not causes or not all(
+        cause.candidates and (cause.certain or how.unsafe) and kept(cause.finding)
+        for cause in causes
+    ):
         return fixes
-    fixes.candidates = [_choice(cause, source)]
-    if not (cause.certain or how.unsafe) or not how.selection(None)(cause.finding):
-        return fixes
-    edits = sorted(cause.candidates[0].edits)
-    text = Source(source.path, _with_edits(source.data, edits), source.encoding)
+    whole = put_right(causes, source, same_lines=False)
     try:
-        model = read_source(text, weights_path(path, weights))
+        model = read_source(whole.source, weights_path(path, weights))
     except NotReadable:
         return fixes
-    if _graver(examine(model, how.settings, as_read=True)) > 1:
+    examination = examine(model, how.settings, as_read=True)
+    count, apart = _told(examination), len(whole.apart(examination.findings))
+    if apart > MAX_BESIDE or (count > apart and _graver(examination) - apart > 1):
         return fixes
     rounds = _Rounds(source, model, how)
-    rounds.edited.apply(edits)
+    rounds.edited.apply(edit for cause in causes for edit in cause.candidates[0].edits)
     rounds.run()
     fixes.readable, fixes.edits = True, rounds.edited.edits
     left = {key_of(finding, rounds.edited.origin(finding.offset)) for finding in rounds.remaining}
     cured = [finding for key, finding in rounds.applied.items() if key not in left]
-    fixes.fixed = [told, *(diagnostic(finding, source) for finding in cured)]
+    fixes.fixed = [*told, *(diagnostic(finding, source) for finding in cured)]
     fixes.remaining = [diagnostic(finding, rounds.model.source) for finding in rounds.remaining]
     fixes.remaining_before = fixes.remaining
     return fixes

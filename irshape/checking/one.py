@@ -256,16 +256,15 @@ def not_readable(
 
     Where it is known what is wrong with its text, the rest is checked as if that were put right.
     """
-    from ..diagnosis.text.well_formed import malformed_cause
+    from ..diagnosis.text.several import malformed_causes
 
     source = unreadable.source
-    cause = malformed_cause(unreadable)
-    if cause is None:
-        reason = diagnostic(unreadable.finding, source)
-    else:
-        reason = diagnostic(cause.finding, source)._replace(fixes=_fixes(cause, source))
-    told = [] if reason.code in settings.ignored else [reason]
-    rest = None if cause is None else _put_right(cause, source, settings, weights)
+    causes = malformed_causes(unreadable)
+    told = [
+        diagnostic(cause.finding, source)._replace(fixes=_fixes(cause, source)) for cause in causes
+    ] or [diagnostic(unreadable.finding, source)]
+    told = [each for each in told if each.code not in settings.ignored]
+    rest = _put_right(causes, source, settings, weights)
     if rest is None or len(rest.diagnostics) > MAX_BESIDE:  # what was put right is something else
         return FileReport(source.path, 0, told, source)
     told = sorted([*told, *rest.diagnostics], key=lambda each: (each.line, each.column))
@@ -273,23 +272,23 @@ def not_readable(
 
 
 def _put_right(
-    cause: Diagnosis, source: Source, settings: Settings, weights: WeightsChoice
+    causes: list[Diagnosis], source: Source, settings: Settings, weights: WeightsChoice
 ) -> FileReport | None:
-    """The report on a text without its one slip; None where it is unsure or all else is right."""
-    from ..diagnosis.text.put_right import apart_from, put_right
+    """The report on a text without its slips; None where it is unsure or all else is right."""
+    from ..diagnosis.text.put_right import put_right
     from ..diagnosis.text.rereading import graver_findings
     from ..inference.engine import infer
     from ..rules import Context
 
-    whole = put_right(cause, source)
-    if whole is None:
+    if not causes or not all(cause.candidates for cause in causes):
         return None
+    whole = put_right(causes, source)
     try:
-        model = read_source(whole, weights_path(source.path, weights))
+        model = read_source(whole.source, weights_path(source.path, weights))
     except NotReadable:
         return None
     context = Context(model, infer(model, compare=True), settings, reasons=False)
-    if not apart_from(cause, model, graver_findings(context)):
+    if not whole.apart(graver_findings(context)):
         return None  # most often: without what is merely worth knowing it takes less time
     examination = examine(model, settings, as_read=True)
-    return report_on(model, examination, apart_from(cause, model, examination.findings))
+    return report_on(model, examination, whole.apart(examination.findings))

@@ -24,7 +24,7 @@ from text_lines import TextLines, common_ends, expected_lines
 
 import irshape
 from irshape.checking import fixing, one
-from irshape.diagnosis.text import well_formed
+from irshape.diagnosis.text import several
 from irshape.model.graph import NotReadable
 
 ANSWERS = ("one", "at", "safe", "unsafe", "three")
@@ -88,7 +88,7 @@ class Judge:
         self._link_weights()
         self.examined = Remembered(one.examine)
         self.read = Remembered(one.read_source)
-        self.malformed = Remembered(well_formed.malformed_cause)
+        self.malformed = Remembered(several.malformed_causes)
         return self
 
     def __exit__(
@@ -125,14 +125,14 @@ class Judge:
         def read_source(source: Any, weights: Any) -> Any:
             return self.read(source.data, source, weights)  # fixes set the weights themselves
 
-        def malformed_cause(unreadable: Any) -> Any:
+        def malformed_causes(unreadable: Any) -> Any:
             return self.malformed(unreadable.source.data, unreadable)
 
         for module in (one, fixing):
             stack.enter_context(patch.object(module, "examine", examine))
             stack.enter_context(patch.object(module, "read_source", read_source))
-        for module in (well_formed, fixing):
-            stack.enter_context(patch.object(module, "malformed_cause", malformed_cause))
+        for module in (several, fixing):
+            stack.enter_context(patch.object(module, "malformed_causes", malformed_causes))
         return stack
 
     def judge(self, place: Place) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from planting import FORESEEN, UNFORESEEN, Original
 
 import irshape
 from irshape.checking import one
-from irshape.diagnosis.text import well_formed
+from irshape.diagnosis.text import several
 
 Answer = TypeVar("Answer")
 Run = Callable[[Callable[[], Answer]], Answer]
@@ -51,7 +51,7 @@ def no_search() -> Iterator[None]:
     """Findings are reported as the rules make them."""
     with (
         patch.object(one, "_diagnoses", lambda *_: []),
-        patch.object(well_formed, "malformed_cause", lambda *_: None),
+        patch.object(several, "malformed_causes", lambda *_: []),
     ):
         yield
 

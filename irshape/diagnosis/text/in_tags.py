@@ -21,9 +21,9 @@ _BARE_VALUE = re.compile(rb"""=\s*([^"'\s=<>/][^"'\s<>]*)(["'])""")
 _FREE = b" \t\r\n/"
 _LOST_EQUALS = re.compile(rb"""\s([A-Za-z_][\w:-]*)(?=["'])""")
 _OTHER_QUOTE = re.compile(rb"""=\s*(?:"[^"'<>=]*(')|(')[^"'<>=]*")(?=\s|/?>)""")
-_QUOTE = rb"""(?:\\?["']|&quot;|&#34;)"""
+_QUOTE = rb"""(?:\\?["'`]|&quot;|&#34;|\xc2[\xab\xbb]|\xe2\x80[\x98-\x9f\xb2\xb3])"""
 _LENIENT = re.compile(
-    rb"""[\s,;]*([A-Za-z_][\w.-]*)(?:\s*[=:]?\s*(?:""(?=[\s,;/>])|%s+([^"'<>\\&]*)%s+)"""
+    rb"""[\s,;]*([A-Za-z_][\w.-]*)(?:\s*[=:]?\s*(?:""(?=[\s,;/>])|%s+([^"'<>\\&]*?)%s+)"""
     rb"""|\s*[=:]\s*([^\s"'<>,;/\\&=:]+))""" % (_QUOTE, _QUOTE)
 )
 """An attribute as other languages and hasty hands write it."""

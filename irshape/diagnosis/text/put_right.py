@@ -1,66 +1,98 @@
-"""A text without the one slip for which it cannot be read, and what else is wrong in it."""
+"""A text without the slips for which it cannot be read, and what else is wrong in it."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from ...formats.ir.edits import Edited
-from ...model.graph import Finding, Layer, Model
+from ...formats.ir.edits import Edit
+from ...model.graph import Finding
 from ...model.source import Source
+from ...rule_ids import MISSPELT_ELEMENT, STRAY_TEXT, UNKNOWN_ELEMENT
 from ..candidate import Diagnosis
+from .slip import edited
 
-NEAR = 200
-"""What lies so many bytes from a slip may follow from it."""
-
-
-def put_right(cause: Diagnosis, source: Source) -> Source | None:
-    """The text with the change that a cause is certain of, by the same lines; None without one."""
-    if not cause.candidates or not cause.certain:
-        return None
-    edited = Edited(source.data)
-    for edit in sorted(cause.candidates[0].edits, reverse=True):
-        lines = source.data.count(b"\n", edit.start, edit.end)
-        text = edit.text
-        if text.count(b"\n") != lines:
-            text = text.replace(b"\n", b" ") + b"\n" * lines
-        edited.apply([edit._replace(text=text)])
-    return Source(source.path, edited.data, source.encoding)
+_BEGINNING = re.compile(rb"<(?:layer|edge|/layers|/edges)\b")
+_WIRING = ("IR10", "IR11")
+_IN_TEXT = (STRAY_TEXT, UNKNOWN_ELEMENT, MISSPELT_ELEMENT)
+_NO_WORDS = re.compile(rb"&\w+;|\W+")
 
 
-def apart_from(cause: Diagnosis, model: Model, findings: Iterable[Finding]) -> list[Finding]:
-    """The errors and warnings in a text that was put right that do not come of how that was done.
+class PutRight(NamedTuple):
+    """A text that was put right."""
 
-    model: what was read from that text.
-    """
-    places = [edit.start for edit in cause.candidates[0].edits]
-    apart = [
-        finding
-        for finding in findings
-        if finding.severity != "info"
-        and finding.layer is not None
-        and all(abs(finding.offset - place) > NEAR for place in places)
-    ]
-    near = _layers_near(model, places) if apart else set()
-    return [
-        finding
-        for finding in apart
-        if near.isdisjoint([finding.layer, *(other.layer for other in finding.related)])
-    ]
+    source: Source
+    unsure: list[tuple[int, int]]
+    """The tags that were put right, and the whole layer or edge where words were put in or taken
+    away, which may be others."""
+
+    removed: set[bytes]
+    """What was taken out of the text."""
+
+    def is_removed(self, place: int) -> bool:
+        """Whether what stands at a place was taken out of another: the same slip in many places."""
+        data = self.source.data
+        place += data.startswith(b"<", place)
+        return any(data.startswith(words, place) for words in self.removed)
+
+    @property
+    def rewired(self) -> bool:
+        """Whether one of them is an edge, of which layers elsewhere may tell."""
+        return any(self.source.data.startswith(b"<edge", start) for start, _ in self.unsure)
+
+    def apart(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The errors and warnings in the text that do not come of how it was put right."""
+        return [
+            finding
+            for finding in findings
+            if finding.severity != "info"
+            and not (self.rewired and finding.rule.code.startswith(_WIRING))
+            and not (finding.rule in _IN_TEXT and self.is_removed(finding.offset))
+            and not any(
+                start <= each.offset < end or (each.layer and each.layer.offset == start)
+                for each in (finding, *finding.related)
+                for start, end in self.unsure
+            )
+        ]
 
 
-def _layers_near(model: Model, places: Sequence[int]) -> set[Layer]:
-    """The layers in which some places lie, with those before and behind and at the other ends of
-    their edges."""
-    near: set[Layer] = set()
-    for body in model.net.all_bodies():
-        for place in places:
-            at = bisect_right(body.layers, place, key=lambda layer: layer.offset)
-            near.update(body.layers[max(0, at - 2) : at + 1])
-        numbers = {layer.id for layer in near & set(body.layers)}
-        for edge in body.edges:
-            there = any(abs(edge.offset - place) <= NEAR for place in places)
-            if there or edge.from_layer in numbers or edge.to_layer in numbers:
-                ends = body.by_id.get(edge.from_layer), body.by_id.get(edge.to_layer)
-                near.update(layer for layer in ends if layer is not None)
-    return near
+def put_right(causes: Sequence[Diagnosis], source: Source, *, same_lines: bool = True) -> PutRight:
+    """The text with the likeliest change of each cause."""
+    edits = [edit for cause in causes for edit in cause.candidates[0].edits]
+    if same_lines:
+        edits = [_by_the_same_lines(edit, source.data) for edit in edits]
+    text = edited(source.data, edits)
+    certain = {
+        edit.start for cause in causes if cause.certain for edit in cause.candidates[0].edits
+    }
+    unsure, longer = [], 0
+    for start, end, put in sorted(edits):
+        old = source.data[start:end]
+        lost = old.count(b"<") > put.count(b"<")  # a tag that is read as text
+        at, behind = start + longer, start + longer + len(put)
+        if start not in certain or lost or _words(old) != _words(put):
+            unsure.append(_around(text, at, behind))
+        else:
+            unsure.append((text.rfind(b"<", 0, at + 1), text.find(b">", behind) + 1))
+        longer += len(put) - (end - start)
+    removed = {source.data[edit.start : edit.end].strip(b" \t\r\n<>") for edit in edits}
+    return PutRight(Source(source.path, text, source.encoding), unsure, removed - {b""})
+
+
+def _words(text: bytes) -> bytes:
+    return _NO_WORDS.sub(b"", text)
+
+
+def _by_the_same_lines(edit: Edit, text: bytes) -> Edit:
+    lines = text.count(b"\n", edit.start, edit.end)
+    if edit.text.count(b"\n") == lines:
+        return edit
+    return edit._replace(text=edit.text.replace(b"\n", b" ") + b"\n" * lines)
+
+
+def _around(text: bytes, start: int, end: int) -> tuple[int, int]:
+    """Where the layer or edge begins in which a place lies, and the next one behind another."""
+    begin = max(text.rfind(b"<layer ", 0, start + 1), text.rfind(b"<edge ", 0, start + 1))
+    behind = _BEGINNING.search(text, max(end, begin + 1))
+    return begin, behind.start() if behind is not None else len(text)

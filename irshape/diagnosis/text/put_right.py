@@ -24,8 +24,10 @@ class PutRight(NamedTuple):
 
     source: Source
     unsure: list[tuple[int, int]]
-    """The tags that were put right, and the whole layer or edge where words were put in or taken
-    away, which may be others."""
+    """The layers and edges in which words were put in or taken away, which may be others."""
+
+    tags: list[tuple[int, int]]
+    """The other tags that were put right, of which more may be wrong."""
 
     removed: set[bytes]
     """What was taken out of the text."""
@@ -49,6 +51,7 @@ class PutRight(NamedTuple):
             if finding.severity != "info"
             and not (self.rewired and finding.rule.code.startswith(_WIRING))
             and not (finding.rule in _IN_TEXT and self.is_removed(finding.offset))
+            and not any(start <= finding.offset < end for start, end in self.tags)
             and not any(
                 start <= each.offset < end or (each.layer and each.layer.offset == start)
                 for each in (finding, *finding.related)
@@ -66,7 +69,7 @@ def put_right(causes: Sequence[Diagnosis], source: Source, *, same_lines: bool =
     certain = {
         edit.start for cause in causes if cause.certain for edit in cause.candidates[0].edits
     }
-    unsure, longer = [], 0
+    unsure, tags, longer = [], [], 0
     for start, end, put in sorted(edits):
         old = source.data[start:end]
         lost = old.count(b"<") > put.count(b"<")  # a tag that is read as text
@@ -74,10 +77,10 @@ def put_right(causes: Sequence[Diagnosis], source: Source, *, same_lines: bool =
         if start not in certain or lost or _words(old) != _words(put):
             unsure.append(_around(text, at, behind))
         else:
-            unsure.append((text.rfind(b"<", 0, at + 1), text.find(b">", behind) + 1))
+            tags.append((text.rfind(b"<", 0, at + 1), text.find(b">", behind) + 1))
         longer += len(put) - (end - start)
     removed = {source.data[edit.start : edit.end].strip(b" \t\r\n<>") for edit in edits}
-    return PutRight(Source(source.path, text, source.encoding), unsure, removed - {b""})
+    return PutRight(Source(source.path, text, source.encoding), unsure, tags, removed - {b""})
 
 
 def _words(text: bytes) -> bytes:

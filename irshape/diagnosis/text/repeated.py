@@ -32,7 +32,7 @@ def in_repeated_pieces(
         each
         for begin, stop in _stretches(places)
         for each in _pieces(text, begin, stop, of_lines=of_lines)
-        if _is_lines(text, each[0], each[1]) == of_lines
+        if _is_lines(text, each[0], each[1]) == of_lines and text[each[0] : each[1]].strip()
     )
     pieces = list(dict.fromkeys(islice(every, MOST)))
     for start, end, differs in pieces:

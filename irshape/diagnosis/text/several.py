@@ -86,14 +86,12 @@ def _divided(unreadable: NotReadable) -> tuple[int, NotReadable, NotReadable] | 
     wrong = first_slip(text, 0, [])
     stops = {stopped} if wrong is None else {stopped, min(stopped, wrong.offset)}
     for runs, stop in product(_RUNS, sorted(stops)):
-        place, holders = _next_run(text, stop + 1, runs)
-        if not holders:
-            continue
-        close = b"".join(b"</%s>" % name.encode() for name in holders)
-        before = _unreadable(source, text[:place] + close)
-        behind = _unreadable(source, _behind(text, place, holders)) if before is not None else None
-        if before is not None and behind is not None:
-            return place, before, behind
+        for place, holders in _divisions(text, stop + 1, runs):
+            close = b"".join(b"</%s>" % name.encode() for name in holders)
+            before = _unreadable(source, text[:place] + close)
+            behind = before and _unreadable(source, _behind(text, place, holders))
+            if before is not None and behind is not None:
+                return place, before, behind
     return None
 
 
@@ -105,21 +103,20 @@ def _unreadable(source: Source, text: bytes) -> NotReadable | None:
     return None
 
 
-def _next_run(text: bytes, behind: int, runs: re.Pattern[bytes]) -> tuple[int, list[str]]:
-    """The layer or edge behind a place from which the text is well-formed furthest, and what holds
-    it, the innermost first."""
-    best: tuple[int, int, list[str]] = (-1, 0, [])
-    starts = runs.finditer(text, behind)
-    for tag, _ in zip(starts, range(_TRIED), strict=False):
+def _divisions(
+    text: bytes, behind: int, runs: re.Pattern[bytes]
+) -> Iterator[tuple[int, list[str]]]:
+    """The layers or edges behind a place from which the text goes wrong too, the furthest behind
+    first; and what holds each, the innermost first."""
+    found: list[tuple[int, int, list[str]]] = []
+    for tag in islice(runs.finditer(text, behind), _TRIED):
         place, holders = tag.start(), _holders(text, tag.start(), tag[1].decode())
-        if holders[-1:] != ["net"]:
-            continue
-        end = end_of_parsing(_behind(text, place, holders))
-        if end is None:
-            return place, holders
-        if end > best[0]:
-            best = end, place, holders
-    return best[1:]
+        if holders[-1:] == ["net"]:
+            end = end_of_parsing(_behind(text, place, holders))
+            if end is not None:
+                found.append((-end, place, holders))
+    for _, place, holders in sorted(found):
+        yield place, holders
 
 
 def _holders(text: bytes, place: int, name: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice, product
+from itertools import islice
 
 from ...formats.ir.reader import read
 from ...model.graph import NotReadable
@@ -85,13 +85,15 @@ def _divided(unreadable: NotReadable) -> tuple[int, NotReadable, NotReadable] | 
         return None
     wrong = first_slip(text, 0, [])
     stops = {stopped} if wrong is None else {stopped, min(stopped, wrong.offset)}
-    for runs, stop in product(_RUNS, sorted(stops)):
-        for place, holders in _divisions(text, stop + 1, runs):
-            close = b"".join(b"</%s>" % name.encode() for name in holders)
-            before = _unreadable(source, text[:place] + close)
-            behind = before and _unreadable(source, _behind(text, place, holders))
-            if before is not None and behind is not None:
-                return place, before, behind
+    for stop in sorted(stops):
+        part = text
+        for runs in _RUNS:
+            places, part = _divisions(part, stop + 1, runs)
+            for place, holders in places:
+                before = _unreadable(source, _before(part, place, holders))
+                behind = before and _unreadable(source, _behind(part, place, holders))
+                if before is not None and behind is not None:
+                    return place, before, behind
     return None
 
 
@@ -104,19 +106,21 @@ def _unreadable(source: Source, text: bytes) -> NotReadable | None:
 
 
 def _divisions(
-    text: bytes, behind: int, runs: re.Pattern[bytes]
-) -> Iterator[tuple[int, list[str]]]:
-    """The layers or edges behind a place from which the text goes wrong too, the furthest behind
-    first; and what holds each, the innermost first."""
-    found: list[tuple[int, int, list[str]]] = []
-    for tag in islice(runs.finditer(text, behind), _TRIED):
+    text: bytes, start: int, runs: re.Pattern[bytes]
+) -> tuple[list[tuple[int, list[str]]], bytes]:
+    """The places behind another from which a text goes wrong too, the furthest behind first, each
+    with what holds it, the innermost first; and the text up to where it is right from."""
+    places: list[tuple[int, int, list[str]]] = []
+    for tag in islice(runs.finditer(text, start), _TRIED):
         place, holders = tag.start(), _holders(text, tag.start(), tag[1].decode())
-        if holders[-1:] == ["net"]:
-            end = end_of_parsing(_behind(text, place, holders))
-            if end is not None:
-                found.append((-end, place, holders))
-    for _, place, holders in sorted(found):
-        yield place, holders
+        if holders[-1:] != ["net"]:
+            continue
+        end = end_of_parsing(_behind(text, place, holders))
+        if end is None:
+            text = _before(text, place, holders)
+            break
+        places.append((-end, place, holders))
+    return [(place, holders) for _, place, holders in sorted(places)], text
 
 
 def _holders(text: bytes, place: int, name: str) -> list[str]:
@@ -136,6 +140,11 @@ def _holders(text: bytes, place: int, name: str) -> list[str]:
             holders.append(name)
             inner, outer = [], _HELD_IN.get(name, ())
     return holders
+
+
+def _before(text: bytes, place: int, holders: list[str]) -> bytes:
+    """The text up to a place, with the end tags of what holds it."""
+    return text[:place] + b"".join(b"</%s>" % name.encode() for name in holders)
 
 
 def _behind(text: bytes, place: int, holders: list[str]) -> bytes:

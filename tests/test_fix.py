@@ -351,6 +351,23 @@ def test_two_misspellings_of_one_name(tmp_path: Path) -> None:
     assert irshape.fix(net.save(tmp_path)).edits == []
 
 
+def test_ports_do_not_follow_what_the_layers_behind_refuse(tmp_path: Path) -> None:
+    """Rather than the ports, all of which agree, something before them is wrong."""
+    path = tmp_path / "classifier.xml"
+    text = (ROOT / "examples/classifier.xml").read_text()
+    layer = text.index('name="block2/conv1" ')
+    text = text[:layer] + text[layer:].replace(
+        'strides="2, 2" dilations="1, 1" pads_begin="1, 1" pads_end="1, 1"',
+        'strides="1, 1" dilations="1, 1" pads_begin="0, 0" pads_end="0, 0"',
+        1,
+    )
+    path.write_text(text)
+    shutil.copy(ROOT / "examples/classifier.bin", tmp_path)
+    fixes = irshape.fix(path)
+    assert fixes.edits == []
+    assert [each.code for each in fixes.remaining if each.severity != "info"] == ["IR201"]
+
+
 def test_a_suppressed_finding_stays(tmp_path: Path) -> None:
     path = spoilt(tmp_path, "dimension")
     path.write_text(

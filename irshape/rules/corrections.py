@@ -51,7 +51,8 @@ def port_corrections(context: Context, findings: Sequence[Finding]) -> dict[Rule
     if not asked or any(doubts[error.rule] == "wiring" for error in errors):
         return {}
     inference = infer(context.model)
-    excused = _faults(context.inference) - _faults(inference)
+    before, after = _faults(context.inference), _faults(inference)
+    excused = before - after
     blocked = {
         error.layer
         for error in errors
@@ -59,7 +60,10 @@ def port_corrections(context: Context, findings: Sequence[Finding]) -> dict[Rule
         and doubts[error.rule] == "layer"
         and (error.layer, error.rule) not in excused
     }
-    ports = Ports(context, inference.result, blocked | context.doubtful | context.mistyped)
+    blocked |= context.doubtful | context.mistyped
+    if after - before:  # if all ports followed what is inferred, more would be refused
+        blocked |= _leading_astray(inference.result, {layer for layer, _ in after - before})
+    ports = Ports(context, inference.result, blocked)
     by_rule: dict[RuleId, list[Cure]] = {}
     for cure in ports.corrections():
         by_rule.setdefault(cure.finding.rule, []).append(cure)
@@ -73,6 +77,25 @@ def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
         for layer, subject in inference.observations
         if isinstance(subject, Fault)
     }
+
+
+def _leading_astray(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
+    """The layers before some that refuse what is inferred, as far as their ports declare something
+    else: it is more likely that these are right, and that something before them is wrong."""
+    astray: set[Layer] = set()
+    for part in result.walk():
+        layers, sources = part.body.layers, part.wiring.sources
+        waiting = [at for at, layer in enumerate(layers) if layer in refusing]
+        for at in waiting:
+            for source in sources[at]:
+                if source is None or layers[source[0]] in astray:
+                    continue
+                producer, tensors = layers[source[0]], part.outputs[source[0]]
+                ports = zip(producer.outputs, tensors, strict=False)
+                if any(_differ(port, tensor) for port, tensor in ports):
+                    astray.add(producer)
+                    waiting.append(source[0])
+    return astray
 
 
 class Ports:

@@ -232,6 +232,12 @@ SLIPS = {
         says="which does not exist",
         model="compressed",
     ),
+    "the source of an edge, which leaves a layer unused": Slip(
+        put('from-layer="81"( from-port="0" to-layer="84")', r'from-layer="82"\1'),
+        code="IR127",
+        says="feeds others too, while Const",
+        model="ir_v10",
+    ),
     "an input and its port": Slip(
         put(r'(name="axis" type="Parameter".*?shape=")1(".*?<dim>)1(</dim>)', r"\g<1>2\g<2>2\g<3>"),
         code="IR205",

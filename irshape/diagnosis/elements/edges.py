@@ -435,7 +435,9 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
     low, high = ids_around(scene, edge)
     disordered = not is_number(edge.from_layer) or not low <= int(edge.from_layer) <= high
     fits = alike(port, source[1]) or (not port.dims and port.precision is None)
-    if finding.rule != CYCLE and fits and not disordered:
+    as_declared = finding.rule != CYCLE and fits
+    lonely = () if _feeds_nothing_else(scene, edge) else _unused_between(scene, low, high)
+    if as_declared and not disordered and not lonely:
         return
     if is_as_chosen(scene, (source[0], scene.layers[source[0]].outputs.index(source[1]))):
         return
@@ -443,18 +445,19 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
     for cost, other, output in _sources(scene, at, port, edge):
         number, outputs = scene.layers[other].id, scene.layers[other].outputs
         in_place = disordered and is_number(number) and low <= int(number) <= high
-        if finding.rule != CYCLE and fits and not in_place:
+        if as_declared and not in_place and other not in lonely:
             continue
+        if finding.rule == CYCLE and fits:
+            why = f"depends on {consumer} itself"
+        elif as_declared and not in_place:
+            why = f"feeds others too, while {scene.layers[other].label} feeds nothing"
+        else:
+            why = f"does not produce what input port {port.id} of {consumer} declares"
         feeds = ((scene.layers[at].inputs.index(port), other, outputs.index(output)),)
         for candidate in _redirected(
             scene,
             edge,
-            f"the edge comes from {scene.layers[source[0]].label}, which "
-            + (
-                f"depends on {consumer} itself"
-                if finding.rule == CYCLE and fits
-                else f"does not produce what input port {port.id} of {consumer} declares"
-            ),
+            f"the edge comes from {scene.layers[source[0]].label}, which {why}",
             (at, source[0]),
             cost + 0.1 - (0.7 if in_place else 0.0),  # it stands where those from there do
             (other,),
@@ -462,6 +465,15 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
             from_port=output.id,
         ):
             yield candidate._replace(feeds=feeds)
+
+
+def _unused_between(scene: Scene, low: int, high: int) -> list[int]:
+    """The layers that feed nothing and from which an edge could come, by the order of the edges."""
+    return [
+        at
+        for at in scene.unused
+        if is_number(scene.layers[at].id) and low <= int(scene.layers[at].id) <= high
+    ]
 
 
 def _missing(scene: Scene, layer: Layer, position: int, number: str) -> Iterator[Candidate]:

@@ -351,6 +351,22 @@ def test_two_misspellings_of_one_name(tmp_path: Path) -> None:
     assert irshape.fix(net.save(tmp_path)).edits == []
 
 
+@pytest.mark.parametrize("consumer", ["2,3", "-1,3"])
+def test_a_port_that_leaves_open_what_is_certain(consumer: str, tmp_path: Path) -> None:
+    """It is a slip where what it feeds says more, and as it was meant where nothing does."""
+    net = Net()
+    free = net.layer("ReLU", [net.parameter("2,3")], outputs=["FP32:-1,3"])
+    net.result(net.layer("Abs", [free], outputs=["FP32:2,3"]))
+    path = net.save(tmp_path)
+    dims = "".join(f"<dim>{size}</dim>" for size in consumer.split(","))
+    before, layer, behind = path.read_text().partition('type="Abs"')
+    behind = behind.replace('<port id="0"/>', f'<port id="0">{dims}</port>', 1)
+    path.write_text(before + layer + behind)
+    fixes = irshape.fix(path)
+    assert [each.code for each in fixes.fixed] == (["IR204"] if consumer == "2,3" else [])
+    assert "IR204" in [each.code for each in irshape.validate(path).diagnostics]
+
+
 def test_ports_do_not_follow_what_the_layers_behind_refuse(tmp_path: Path) -> None:
     """Rather than the ports, all of which agree, something before them is wrong."""
     path = tmp_path / "classifier.xml"

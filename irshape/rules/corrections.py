@@ -112,6 +112,8 @@ class Ports:
         self.lacking = {port for _, port in context.shared(inputs_unlike_others)}
         self.corrected: dict[Port, tuple[Dims, str | None]] = {}
         """The dimensions and the precision of output ports after the correction."""
+        self.fed: dict[Port, list[Port]] = {}
+        """The input ports that output ports feed."""
 
     def corrections(self) -> Iterator[Cure]:
         for _ in range(len(self.context.bodies) + 1):
@@ -124,6 +126,11 @@ class Ports:
     def in_body(self, result: BodyResult) -> Iterator[Cure]:
         """The corrections in one body and those inside it."""
         layers = result.body.layers
+        for layer, row in zip(layers, result.wiring.sources, strict=True):
+            for port, source in zip(layer.inputs, row, strict=True):
+                if source is not None:
+                    feeding = layers[source[0]].outputs[source[1]]
+                    self.fed.setdefault(feeding, []).append(port)
         for position in result.wiring.order:
             layer = layers[position]
             if layer not in self.tainted and layer not in self.blocked:
@@ -223,7 +230,8 @@ class Ports:
             and port.dims != inferred
             and layer.folded_type not in ("parameter", "readvalue")
             and given.encloses(PartialShape(inferred))
-        ):
+            and any(fed.dims == inferred for fed in self.fed.get(port, ()))
+        ):  # where no port behind it says more, it is as it was meant
             return LOOSER_DECLARATION, inferred
         return None
 

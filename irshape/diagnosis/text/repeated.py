@@ -70,6 +70,8 @@ def _pieces(
     stop = min(len(text), stop) - PROBE
     probes = _lines(text, begin, stop) if of_lines else _everywhere(text, begin, stop)
     for at, low, probe in probes:
+        if probe.isspace():
+            continue
         first = at
         while (first := text.rfind(probe, low, first + len(probe) - 1)) >= 0:
             way = at - first

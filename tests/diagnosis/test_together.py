@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from ir import Net
 
 import irshape
 
@@ -73,3 +74,31 @@ def test_told_once(name: str, tmp_path: Path) -> None:
     (told,) = (each for each in irshape.validate(path).diagnostics if each.severity != "info")
     assert told.code == row.code
     assert row.message in told.message
+
+
+def test_a_layer_that_feeds_nothing_is_missed_by_one_input_only(tmp_path: Path) -> None:
+    """Of two inputs without an edge, either may take it; which one does, nothing says."""
+    net = Net()
+    first = net.layer("ReLU", [net.parameter("2,3")], outputs=["FP32:2,3"])
+    second = net.layer("ReLU", [first], outputs=["FP32:2,3"])
+    third = net.layer("ReLU", [second], outputs=["FP32:2,3"])
+    net.result(net.layer("Add", [first, third], outputs=["FP32:2,3"]))
+    path = net.save(tmp_path)
+    edges = {
+        (edge[1], edge[2]): edge[0]
+        for edge in re.finditer(
+            r'<edge from-layer="(\d+)"[^>]*to-layer="(\d+)"[^>]*/>\n', path.read_text()
+        )
+    }
+    lost = edges[second, third], edges[first, "4"]
+    in_order = "".join(sorted(edges.values()))
+    broken = re.sub(
+        r"(<edges>\n).*(</edges>)", rf"\1{in_order}\2", path.read_text(), flags=re.DOTALL
+    )
+    for edge in lost:
+        broken = broken.replace(edge, "")
+    path.write_text(broken)
+    fixes = irshape.fix(path)
+    assert fixes.edits == []
+    (choice,) = fixes.candidates
+    assert (choice.certain, len(choice.alternatives)) == (False, 2)

@@ -116,11 +116,20 @@ def _as_one(causes: Causes, unfed: Sequence[Diagnosis]) -> Diagnosis:
     told = lead._replace(
         fault=lead.fault._replace(message=message), related=(*lead.related, *group[1:])
     )
-    if not any(each.certain for each in unfed):
+    if not any(each.certain for each in unfed) or _share_a_source(unfed):
         listed = tuple(_behind_each_other(unfed))[:LISTED]
         if listed:
             return Diagnosis(told, tuple(group), listed, certain=len(listed) == 1)
     return Diagnosis(told, tuple(group), *cure_of(unfed))
+
+
+def _share_a_source(unfed: Sequence[Diagnosis]) -> bool:
+    """Whether the likeliest edges of two come from one layer, and one of them may come from
+    another: that the layer feeds nothing speaks for one of them only."""
+    sources = [each.candidates[0].needs for each in unfed if each.candidates]
+    return any(
+        len(each.candidates) > 1 and sources.count(each.candidates[0].needs) > 1 for each in unfed
+    )
 
 
 def _changed_at(cause: Diagnosis) -> set[int]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from ...element_types import ElementType
 from ...formats.ir.edits import Edit, set_dims
 from ...model.graph import Finding, Layer
+from ...model.ids import is_number
 from ...model.ports import Port
 from ...rule_ids import (
     CONTRADICTED_ATTRIBUTE,
@@ -19,6 +20,7 @@ from ...rule_ids import (
 from ...rules import Context
 from ...rules.links import alike
 from ..candidate import Candidate, Change
+from ..telling import replaced_sizes
 from ..trials.scene import Scene
 from .constant_places import Const, fills, type_named
 from .writing import comma_of, with_attribute
@@ -90,7 +92,8 @@ def _in_all_ports(scene: Scene, position: int, finding: Finding) -> Iterator[Can
         says = f"what {layer.label} takes" if refused else f"what {layer.label} gives"
         by_choice = 0.0 if refused or giver.is_constant else OF_AN_INPUT
         if finding.rule != OUTPUT_TYPE_MISMATCH:
-            for index, sizes in enumerate(_other_orders(output, layer.outputs)):
+            others = (*_other_orders(output, layer.outputs), *_among_ones(output, layer))
+            for index, sizes in enumerate((*others, *_scaled(output, finding))):
                 for each in _declaring(scene, source[0], sizes, output.element_type, says, twins):
                     yield each._replace(cost=1.2 + 0.1 * index + by_choice, certain=False)
         if finding.rule != OUTPUT_SHAPE_MISMATCH:
@@ -118,6 +121,33 @@ def _other_orders(output: Port, declared: Sequence[Port]) -> list[tuple[int, ...
             orders.append(tuple(swapped))
     others = dict.fromkeys(order for order in orders if order is not None and order != dims)
     return list(others)[:MAX_ORDERS]
+
+
+def _among_ones(output: Port, layer: Layer) -> list[tuple[int, ...]]:
+    """The dimensions of a Const that was squeezed, or not, among ones: for each rank that the layer
+    behind it declares."""
+    kept = tuple(size for size in output.dims or () if size != 1)
+    shapes: dict[tuple[int, ...], None] = {}
+    for rank in {len(port.dims or ()) for port in (*layer.inputs, *layer.outputs)}:
+        ones = (1,) * (rank - len(kept))
+        for at in range(len(ones) + 1) if rank >= len(kept) else ():
+            shapes[*ones[:at], *kept, *ones[at:]] = None
+    return [shape for shape in shapes if shape != output.dims]
+
+
+def _scaled(output: Port, finding: Finding) -> list[tuple[int, ...]]:
+    """The dimensions, one of which is as much too large as what a layer produces with it."""
+    shapes: dict[tuple[int, ...], None] = {}
+    for written, inferred in replaced_sizes(finding) or ():
+        if is_number(written) and is_number(inferred) and int(inferred):
+            for at, size in enumerate(output.dims or ()):
+                dims = output.dims or ()
+                scaled, rest = divmod(size * int(written), int(inferred))
+                moved = size + int(written) - int(inferred)  # as through a window
+                for meant in (moved,) if rest else (scaled, moved):
+                    if meant > 0:
+                        shapes[*dims[:at], meant, *dims[at + 1 :]] = None
+    return list(shapes)
 
 
 def _other_types(layer: Layer, port: Port, finding: Finding) -> list[ElementType]:

@@ -31,9 +31,10 @@ def encoded(source: Source, text: str) -> bytes:
 def comma_of(scene: Scene, layer: Layer, written: str) -> str:
     """What stands between the items of a list: as in its text, or in layers of the same type."""
     others = scene.siblings.get((layer.type, layer.version), ())
-    if ", " in written or any(", " in text for other in others for text in other.items[1::2]):
+    texts = [written, *(text for other in others for text in other.items[1::2] if "," in text)]
+    if any(", " in text for text in texts):
         return ", "
-    return "," if "," in written or layer.is_parameter else ", "
+    return "," if len(texts) > 1 or "," in written or layer.is_parameter else ", "
 
 
 def with_attribute(

@@ -259,6 +259,7 @@ def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
         if wrong in KNOWN or (":" not in wrong and _is_once(text, name)):
             continue
         near = get_close_matches(wrong.lower().rpartition(":")[2], KNOWN, 1, ALIKE)
+        near = near or [known for known in sorted(KNOWN) if wrong.lower().startswith(known)]
         if not near:
             continue
         pattern = re.compile(rb"(?<=<)(?P<close>/?)%s(?=[\s/>])" % re.escape(name))

@@ -35,7 +35,7 @@ from ..trials.work import Work
 from .between_elements import without_texts
 from .displaced_lines import in_displaced_lines
 from .excerpts import is_in_order
-from .format_tables import KNOWN
+from .format_tables import KNOWN, NAME
 from .merge_conflicts import half_a_conflict
 from .repeated import in_repeated_pieces
 from .rereading import Rereading, graver_findings
@@ -48,6 +48,7 @@ _OPEN_TAG = re.compile(rb"(<[\w.-]+(?:\s[^<>]*)?)(?<!/)>\s*")
 _AS_ELEMENT = re.compile(
     rb"<(?!(?:%s)>)([\w.:-]+)>([^<>\"]*)</\1\s*>\s*" % "|".join(KNOWN).encode()
 )
+_DATA = re.compile(rb"<data((?:\s+[\w.:-]+\s*=\s*\"[^\"<>]*\")+)\s*(?:/>|>\s*</data\s*>)")
 _NAMED = re.compile(rb"(?:from|to)-layer\s*=\s*[\"']([^\"']*)")
 _TOO_MANY = (DUPLICATE_ID, UNREACHABLE_LAYER, MISSING_EDGE)
 _DOUBLED = (DUPLICATE_EDGE, DUPLICATE_ID, REPEATED_ELEMENT)
@@ -81,6 +82,8 @@ def misplaced_cause(context: Context, graver: Sequence[Finding], work: Work) -> 
     in_text = chain(
         _pasted(data, places[:1]),
         _called_otherwise(data, repeated[:1]),
+        _in_two(data, repeated[:1]),
+        _wrapped(data, places[:1]),
         _as_attributes(data, places[:1]),
         _of_structure(rereading, places),
         _hidden(data),
@@ -165,6 +168,32 @@ def _called_otherwise(text: bytes, places: Sequence[int]) -> Iterator[Slip]:
                 shown = f"<{wrong.decode()}> becomes <{meant.decode()}>"
                 cause = f"the <{meant.decode()}> of the layer is called <{wrong.decode()}>"
                 yield Slip(tuple(edits), shown, cause, at)
+
+
+def _in_two(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
+    """The attributes of one <data> stand in two."""
+    for place in places:
+        first = text.rfind(b"<data", 0, place)
+        one, other = _DATA.match(text, max(first, 0)), _DATA.match(text, place)
+        if one is not None and other is not None and text.find(b"<layer", first, place) < 0:
+            begin = len(text[:place].rstrip())
+            edits = Edit(one.end(1), one.end(1), other[1].rstrip()), Edit(begin, other.end(), b"")
+            shown = other[1].strip().decode("utf-8", "replace")
+            cause = "the attributes of <data> stand in two elements, of which OpenVINO reads one"
+            yield Slip(edits, f"{shown} stands in the first", cause, place)
+
+
+def _wrapped(text: bytes, places: Iterable[int]) -> Iterator[Slip]:
+    """Elements stand in another one, which has no meaning."""
+    for place in places:
+        inside, end = text.find(b">", place) + 1, element_end(text, place)
+        close = text.rfind(b"</", place, end)
+        child = NAME.match(text, len(text) - len(text[inside:].lstrip())) if close > 0 else None
+        if child is not None and child[2].decode() in KNOWN:
+            edits = Edit(place, inside, b""), Edit(close, end, b"")
+            name = text[place:inside].decode("utf-8", "replace")
+            cause = f"{name} has no meaning here; OpenVINO silently ignores it and its content"
+            yield Slip(edits, f"what {name} contains stands without it", cause, place)
 
 
 def _pasted(text: bytes, places: Sequence[int]) -> Iterator[Slip]:

@@ -118,7 +118,6 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
     groups.of_attributes(causes)
     groups.of_wrong_inputs(causes)
     missing_layers.of_both_ends(causes)
-    groups.of_redirected_edges(causes)
     of_elements_elsewhere(causes)
     if len(causes.all()) > 1 and any(each.rule in _WIRED for each in causes.findings):
         from .whole_file import renumbered_at_one_end
@@ -126,7 +125,8 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
         ends = renumbered_at_one_end(stage, causes.findings)
         if ends is not None:
             causes.add(ends)
-    groups.of_replaced_texts(causes)
+    groups.of_redirected_edges(causes)
+    groups.of_the_same_in_several(causes)
     of_torn_tags(causes)
     if len(causes.all()) <= MAX_TOLD:
         lost_edges.of_all_lost_edges(causes)

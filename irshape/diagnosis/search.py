@@ -18,6 +18,7 @@ from ..rule_ids import (
     CYCLE,
     DANGLING_EDGE,
     LOOSER_DECLARATION,
+    MALFORMED_EDGE,
     MISSING_EDGE,
     MISSING_RESULT,
     MISSPELT_ELEMENT,
@@ -445,7 +446,7 @@ class Search:
                 (other.rule == UNREACHABLE_LAYER and other.layer in reached and rewired)
                 or (other.rule == MISSING_RESULT and candidate.change.startswith(_RESULT))
                 or (other.rule == UNKNOWN_VARIABLE and gives_variable(scene, candidate, other))
-                or (other.rule == MISSPELT_ELEMENT and candidate.replaces(other))
+                or (other.rule in (MALFORMED_EDGE, MISSPELT_ELEMENT) and candidate.replaces(other))
             ):
                 yield other
 

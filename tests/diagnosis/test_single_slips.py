@@ -208,6 +208,81 @@ SLIPS = {
     ),
     "a comment": Slip(put("<edges>", "<!-- <edges>"), code="IR001", says="a comment is not closed"),
     "the end of <edges>": Slip(put("</edges>", ""), code="IR001", says="<edges> is not closed"),
+    "attributes in a second <data>": Slip(
+        put(r'(<data element_type="u8" shape="[^"]*") ', r"\1 />\n<data "),
+        code="IR006",
+        says="stand in two elements",
+    ),
+    "dimensions in an element more": Slip(
+        put(r'(<port id="2" precision="FP32">)(.*?)(</port>)', r"\1<shape>\2</shape>\3"),
+        code="IR006",
+        says="<shape> has no meaning here",
+    ),
+    "every <dim> of a layer by a longer name": Slip(
+        lambda text: text.replace(
+            between(text, "conv2"), between(text, "conv2").replace("dim>", "dimension>")
+        ),
+        code="IR006",
+        says="<dimension> is no element of an IR",
+    ),
+    "the numbers of an edge as a spreadsheet writes them": Slip(
+        lambda text: text.replace(
+            '<edge from-layer="34" from-port="5" to-layer="35" to-port="1" />',
+            '<edge from-layer="34.0" from-port="5.0" to-layer="35.0" to-port="1.0" />',
+        ),
+        code="IR111",
+        says="which is not a whole number",
+    ),
+    "the ids of some layers in a row": Slip(
+        lambda text: re.sub(
+            r'(?<=<layer id=")(35|36|37|38)(?=")', lambda match: str(int(match[1]) - 1), text
+        ),
+        code="IR101",
+        says="4 layers do not have the ids that edges name",
+    ),
+    "an id in some edges from a layer": Slip(
+        lambda text: re.sub(r'from-layer="39"', 'from-layer="900"', text),
+        code="IR110",
+        says="comes from layer 900",
+    ),
+    "both ends of an edge": Slip(
+        put(
+            'from-layer="37" from-port="2" to-layer="38"',
+            'from-layer="38" from-port="2" to-layer="39"',
+        ),
+        code="IR110",
+        says="it stands in the place of one that is missing",
+    ),
+    "an attribute of all layers of a type": Slip(
+        lambda text: text.replace('<data destination_type="f32" />', "<data />"),
+        code="IR303",
+        says="is missing; OpenVINO silently uses 'dynamic'; so it is in 3 other places",
+    ),
+    "a bias squeezed with its edge": Slip(
+        lambda text: re.sub(
+            r'(<layer id="25".*?)shape="1, 16, 1, 1"(.*?)<dim>1</dim>(.*?)<dim>1</dim>'
+            r'\s*<dim>1</dim>(.*?<layer id="26".*?<port id="1" precision="FP32">\s*)'
+            r"<dim>1</dim>(.*?)<dim>1</dim>\s*<dim>1</dim>",
+            r'\1shape="16"\2\3\4\5',
+            text,
+            count=1,
+            flags=re.DOTALL,
+        ),
+        code="IR508",
+        says='shape="16" of Const and its port contradict what',
+    ),
+    "a size of an input of the model with its edge": Slip(
+        lambda text: re.sub(
+            r'(<layer id="0".*?shape="[?\d,]*,)(\d+)(".*?)<dim>\2</dim>(\s*</port>.*?'
+            r'<layer id="3".*?)<dim>\2</dim>(\s*</port>)',
+            r"\g<1>64\3<dim>64</dim>\4<dim>64</dim>\5",
+            text,
+            count=1,
+            flags=re.DOTALL,
+        ),
+        code="IR305",
+        says="of Parameter and its port contradict what",
+    ),
     "an input and its edge": Slip(
         lambda text: re.sub(
             r'\s*<edge [^>]*to-layer="24" to-port="1"[^>]*>|'

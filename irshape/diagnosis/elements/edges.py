@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import combinations, permutations
@@ -17,6 +18,11 @@ from ..candidate import Candidate
 from ..trials.scene import Scene
 from .writing import new_edge, with_edge, without_element
 
+_NAMED = re.compile(r'([\w-]+)="([^"]*)"')
+_COUNTED = 0.3
+"""How much likelier an output is whose place among the outputs edges name as their port."""
+_AGREED = 0.4
+"""How much less likely a port is wrong that several edges name."""
 MAX_SOURCES = 6
 """How many outputs are tried as the source of one edge."""
 
@@ -210,34 +216,20 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
     target, source = _target(scene, edge), _source(scene, edge)
     yield from _turned(scene, edge)
     if target is not None and source is None:
-        at, port = target
-        for candidate_at in scene.by_id.get(edge.from_layer, []):
-            for output in scene.layers[candidate_at].outputs:
-                fits = 0.0 if alike(port, output) else 0.5
-                holder = scene.layers[candidate_at]
-                fits += 0.0 if output.id == _usual_id(holder, output) else 0.5
-                yield from _redirected(
-                    scene,
-                    edge,
-                    finding.message,
-                    (at,),
-                    0.8 + fits,
-                    (candidate_at,),
-                    from_port=output.id,
-                )
-        for cost, other, output in _sources(scene, at, port, edge):
-            yield from _redirected(
-                scene,
-                edge,
-                finding.message,
-                (at,),
-                cost,
-                (other,),
-                from_layer=scene.layers[other].id,
-                from_port=output.id,
-            )
+        for one in _from_another_output(scene, edge, finding, target):
+            yield from _as_all_from_there(scene, edge, one)
+            yield one
     if target is None and source is None:
         yield from _reordered_ends(scene, edge)
+    others = (other for other in scene.edges_to.get(edge.to_layer, ()) if other is not edge)
+    taken = target is None or any(other.to_port == edge.to_port for other in others)
+    if taken and (
+        source is None
+        or (
+            edge.to_layer in scene.by_id
+            and not any(alike(port, source[1]) for _, port in scene.unfed)
+        )
+    ):
         yield from _written_anew(scene, edge, finding)
     if target is None:
         yield from _to_elsewhere(scene, edge, finding.message)
@@ -245,6 +237,60 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
             yield from _left_over(scene, edge, source)
             if source is not None:
                 yield from _lost_result(scene, edge, finding, source)
+
+
+def _from_another_output(
+    scene: Scene, edge: Edge, finding: Finding, target: tuple[int, Port]
+) -> Iterator[Candidate]:
+    """An edge that comes from nowhere comes from another port of the layer, or another layer."""
+    at, port = target
+    cause = finding.message
+    for holder_at in scene.by_id.get(edge.from_layer, []):
+        holder = scene.layers[holder_at]
+        counted = _count_outputs(scene, holder)
+        for index, output in enumerate(holder.outputs):
+            cost = 0.8 if alike(port, output) else 1.3
+            cost += 0.0 if output.id == _usual_id(holder, output) else 0.5
+            cost -= _COUNTED if counted and edge.from_port == str(index) else 0.0
+            yield from _redirected(
+                scene, edge, cause, (at,), cost, (holder_at,), from_port=output.id
+            )
+    for cost, other, output in _sources(scene, at, port, edge):
+        ends = {"from_layer": scene.layers[other].id, "from_port": output.id}
+        yield from _redirected(scene, edge, cause, (at,), cost, (other,), **ends)
+
+
+def _as_all_from_there(scene: Scene, edge: Edge, one: Candidate) -> Iterator[Candidate]:
+    """All edges that name the same output are changed as one of them is."""
+    twins = {
+        twin: target
+        for twin in scene.edges_from.get(edge.from_layer, ())
+        if twin.from_port == edge.from_port and (target := _target(scene, twin)) is not None
+    }
+    ends = dict(_NAMED.findall(one.change))
+    number, port = ends.get("from-layer", edge.from_layer), ends.get("from-port", edge.from_port)
+    source = _source(scene, Edge(number, port, "", "", edge.offset))
+    targets = twins.values()
+    if len(twins) < 2 or source is None or not all(alike(each, source[1]) for _, each in targets):
+        return
+    edits = tuple(edit for twin in twins for edit in with_edge(scene, twin, ends))
+    touched = tuple(dict.fromkeys((*one.touched, *(at for at, _ in targets))))
+    agreed = "from-layer" not in ends and not _count_outputs(
+        scene, scene.layers[scene.by_id[edge.from_layer][0]]
+    )
+    yield one._replace(
+        edits=edits,
+        change=f"{one.change} in {len(twins)} edges",
+        touched=touched,
+        cost=one.cost + (_AGREED if agreed else 0.0),
+    )
+
+
+def _count_outputs(scene: Scene, layer: Layer) -> bool:
+    """Whether all edges from a layer may name the places of its outputs, not their ids."""
+    named = [edge.from_port for edge in scene.edges_from.get(layer.id, ())]
+    places = set(map(str, range(len(layer.outputs))))
+    return len(named) > 1 and places.issuperset(named)
 
 
 def _written_anew(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:

@@ -23,13 +23,15 @@ from ..candidate import Diagnosis
 from ..elements.lost_layers import free_ids
 from ..rule_groups import BETWEEN_PORTS, OF_OUTPUTS
 from ..telling import element_start
-from .told import Causes, by_layer, told_at_the_first
+from .told import Causes, by_layer, cure_of, told_at_the_first
 
 _RENAMED = re.compile(r'(from-layer|to-layer)="([^"]*)"')
 _BLANK = re.compile(rb">\s+<")
 _MAPPED = re.compile(r"refers to internal_layer_id \S+ as .*has no layer")
 _OF_TORN_LAYERS = ("IR116", "IR20")
 """Findings at a layer in which something else stands."""
+_OF_OPERATIONS = ("IR3", "IR4", "IR6")
+"""Findings whose message says what is wrong with an operation, wherever it stands."""
 _WORD = re.compile(rb"[A-Za-z_]\w{3,}")
 """Texts of which two slips by themselves hardly make the same of the same."""
 NEAR = 400
@@ -193,18 +195,35 @@ def _follows(finding: Finding) -> bool:
     return finding.rule in OF_OUTPUTS or finding.rule.code.startswith("IR4")
 
 
-def of_replaced_texts(causes: Causes) -> None:
-    """One text was replaced by another in several layers, as an editor does it."""
-    groups: dict[tuple[bytes, bytes], list[Diagnosis]] = {}
+def of_the_same_in_several(causes: Causes) -> None:
+    """A tool, or search and replace, did the same to several layers: one text stands for another,
+    or the same is told of layers of one type."""
     data = causes.source.data
+    replaced: dict[object, list[Diagnosis]] = {}
     for each in causes.diagnoses:
         edits = each.candidates[0].edits if each.certain else ()
         texts = {(data[edit.start : edit.end], edit.text) for edit in edits}
         if len(texts) == 1 and all(map(_WORD.fullmatch, *texts)):
-            groups.setdefault(texts.pop(), []).append(each)
+            replaced.setdefault(texts.pop(), []).append(each)
+    _tell_each(causes, replaced)
+    alike: dict[object, list[Diagnosis]] = {}
+    for each in causes.all():
+        rule, layer = each.finding.rule, each.finding.layer
+        if layer is not None and rule.code.startswith(_OF_OPERATIONS):
+            key = rule.code, layer.type, each.finding.message
+            alike.setdefault(key, []).append(each)
+    _tell_each(causes, alike)
+
+
+def _tell_each(causes: Causes, groups: Mapping[object, Sequence[Diagnosis]]) -> None:
     for group in groups.values():
         if len({each.finding.layer for each in group}) > 1:
-            causes.add(told_at_the_first(group)._replace(parts=len(group)))
+            told, (cures, certain) = told_at_the_first(group), cure_of(group)
+            fault, count = told.finding.fault, len(group) - 1
+            others = f"{count} other place{'s' if count > 1 else ''}"
+            fault = fault._replace(message=f"{fault.message}; so it is in {others}")
+            finding = told.finding._replace(fault=fault)
+            causes.add(Diagnosis(finding, told.explained, cures, certain, parts=len(group)))
 
 
 def of_copied_layers(causes: Causes) -> None:

@@ -19,6 +19,7 @@ from ...rule_ids import (
     UNREACHABLE_LAYER,
     RuleId,
 )
+from ...rules.links import alike
 from ..candidate import Candidate, Diagnosis
 from ..elements.writing import with_attribute, with_edge
 from ..telling import of_whole_file
@@ -83,11 +84,14 @@ def _layers(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
     """Ids of layers were moved in one body."""
     path = scene.body.path
     of_ids = _that_follow(scene.body, findings, _OF_LAYERS)
-    lead = next((f for f in of_ids if f.rule == DANGLING_EDGE), None)
+    lead = next((f for f in of_ids if f.rule in (DANGLING_EDGE, DUPLICATE_ID)), None)
     if len(of_ids) < SEVERAL or lead is None:
         return None
     ids = [layer.id for layer in scene.layers]
     edges = scene.body.edges
+    usual = [str(number) for number in range(len(ids))]  # as writers number layers
+    if len({*ids}) < len(ids) and _fits(scene):
+        return _told_layers(scene, usual, lead, of_ids)
     texts = set(ids)
     for edge in edges:
         texts.update((edge.from_layer, edge.to_layer, edge.from_port, edge.to_port))
@@ -102,7 +106,6 @@ def _layers(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
     first = next(layer for layer in scene.layers if int(layer.id) >= start + min(by, 0))
     candidates = (_moved_edges(scene, first, start, by), _moved_layers(scene, first, start, by))
     # a port map names the ids of a body, too
-    usual = [str(number) for number in range(len(ids))]  # as writers number layers
     moved = [str(int(text) - by * (int(text) >= start + by)) for text in ids]
     if ids != usual:
         candidates = candidates[::-1]
@@ -116,6 +119,41 @@ def _layers(scene: Scene, findings: Sequence[Finding]) -> Diagnosis | None:
         of_ids,
         candidates,
         certain=bool(path) and (ids == usual) != (moved == usual),
+    )
+
+
+def _fits(scene: Scene) -> bool:
+    """Whether each input is fed what it declares if layers have the ids that writers give them."""
+    layers = list(enumerate(scene.layers))
+    outputs = {(str(at), port.id): port for at, layer in layers for port in layer.outputs}
+    inputs = {(str(at), port.id): port for at, layer in layers for port in layer.inputs}
+    edges = {
+        (edge.to_layer, edge.to_port): (edge.from_layer, edge.from_port)
+        for edge in scene.body.edges
+    }
+    return edges.keys() == inputs.keys() and all(
+        source in outputs and alike(inputs[target], outputs[source])
+        for target, source in edges.items()
+    )
+
+
+def _told_layers(
+    scene: Scene, usual: Sequence[str], lead: Finding, explained: Sequence[Finding]
+) -> Diagnosis | None:
+    """Some layers do not have the ids that all others have and edges name: their place."""
+    wrong = [row for row in zip(scene.layers, usual, strict=True) if row[0].id != row[1]]
+    if len(wrong) < 2:
+        return None
+    edits: list[Edit] = []
+    for layer, number in wrong:
+        edits += with_attribute(scene.source, layer.offset, "id", number)
+    first, last = wrong[0], wrong[-1]
+    change = f"the ids of {len(wrong)} layers become those from {first[1]} to {last[1]}"
+    candidate = Candidate(tuple(edits), change, change, first[0].offset, first[0], ())
+    message = f"{len(wrong)} layers do not have the ids that edges name: their places in the file"
+    help = f"likely meant: {change}"
+    return of_whole_file(
+        *(lead, message, help, first[0].offset, first[0], explained, (candidate,)), certain=True
     )
 
 

@@ -256,7 +256,7 @@ SLIPS = {
     "an attribute of all layers of a type": Slip(
         lambda text: text.replace('<data destination_type="f32" />', "<data />"),
         code="IR303",
-        says="is missing; OpenVINO silently uses 'dynamic'; so it is in 3 other places",
+        says="is missing; OpenVINO silently uses 'dynamic'; likewise in 3 other layers",
     ),
     "a bias squeezed with its edge": Slip(
         lambda text: re.sub(

@@ -22,7 +22,7 @@ from ...rule_ids import (
 from ..candidate import Candidate, Diagnosis
 from ..trials.parts import behind
 from ..trials.scene import Scene
-from .edges import likely_sources
+from .likely_sources import likely_sources
 from .writing import new_edge
 
 MAX_GAPS = 3

@@ -24,7 +24,7 @@ from ..rule_groups import BETWEEN_PORTS, OF_OUTPUTS
 from ..telling import replaced_sizes
 from ..trials.parts import MAX_CORE
 from ..trials.scene import Scene
-from .edges import likely_sources
+from .likely_sources import likely_sources
 from .ports import as_inferred, declared_as_fed, shown
 
 NEAR = 8

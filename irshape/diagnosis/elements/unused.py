@@ -13,7 +13,7 @@ from ...rule_ids import MISDIRECTED_EDGE, MISSING_EDGE, MISSPELT_ELEMENT, UNREAC
 from ...rules.links import alike
 from ..candidate import Candidate
 from ..trials.scene import Scene
-from .edges import ids_around
+from .likely_sources import ids_around
 from .writing import with_edge
 
 _NAME = re.compile(rb"<[^\s<>/]+")

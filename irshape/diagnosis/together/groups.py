@@ -212,7 +212,8 @@ def of_the_same_in_several(causes: Causes) -> None:
         if layer is not None and rule.code.startswith(_OF_OPERATIONS):
             key = rule.code, layer.type, each.finding.message
             alike.setdefault(key, []).append(each)
-    _tell_each(causes, alike)
+    # two slips may be the same by chance
+    _tell_each(causes, {key: group for key, group in alike.items() if len(group) > 2})
 
 
 def _tell_each(causes: Causes, groups: Mapping[object, Sequence[Diagnosis]]) -> None:
@@ -220,8 +221,8 @@ def _tell_each(causes: Causes, groups: Mapping[object, Sequence[Diagnosis]]) -> 
         if len({each.finding.layer for each in group}) > 1:
             told, (cures, certain) = told_at_the_first(group), cure_of(group)
             fault, count = told.finding.fault, len(group) - 1
-            others = f"{count} other place{'s' if count > 1 else ''}"
-            fault = fault._replace(message=f"{fault.message}; so it is in {others}")
+            others = f"{count} other layer{'s' if count > 1 else ''}"
+            fault = fault._replace(message=f"{fault.message}; likewise in {others}")
             finding = told.finding._replace(fault=fault)
             causes.add(Diagnosis(finding, told.explained, cures, certain, parts=len(group)))
 

@@ -14,6 +14,7 @@ from ..rule_ids import (
     DANGLING_EDGE,
     DUPLICATE_ID,
     DUPLICATE_PORT,
+    INPUT_RANK,
     MISDIRECTED_EDGE,
     MISSING_EDGE,
     RuleId,
@@ -52,7 +53,9 @@ def cause_as_finding(source: Source, candidate: Candidate, explained: Iterable[F
     help = _LIKELY + candidate.change
     if candidate.patch is not None:
         help += f" in the .bin, at byte {candidate.patch.offset}"
-    source_of_values = candidate.patch is not None or _of_input(candidate)
+    constant = candidate.layer is not None and candidate.layer.is_constant
+    of_rank = constant and lead.rule == INPUT_RANK and len(refused) == len(explained)
+    source_of_values = candidate.patch is not None or _of_input(candidate) or of_rank
     if source_of_values and lead in refused and len({other.layer for other in refused}) == 1:
         return _from_source(source, lead, candidate, explained, help)
     fault = lead.fault._replace(message=candidate.cause, help=help)

@@ -126,6 +126,7 @@ def _tell_together(causes: Causes, everything: Sequence[Finding], stage: Stage, 
         if ends is not None:
             causes.add(ends)
     groups.of_redirected_edges(causes)
+    groups.of_pasted_pieces(causes)
     groups.of_the_same_in_several(causes)
     of_torn_tags(causes)
     if len(causes.all()) <= MAX_TOLD:

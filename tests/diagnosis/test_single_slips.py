@@ -245,6 +245,25 @@ SLIPS = {
         code="IR110",
         says="comes from layer 900",
     ),
+    "layers and their edges once more": Slip(
+        lambda text: re.sub(
+            r'(?:[ \t]*<edge [^>]*to-layer="3[45]"[^>]*>\n)+|'
+            r'[ \t]*<layer id="34".*?(?=[ \t]*<layer id="36")',
+            r"\g<0>\g<0>",
+            text,
+            flags=re.DOTALL,
+        ),
+        code="IR101",
+        says="2 layers and ",
+    ),
+    "an input of a Const": Slip(
+        put(
+            r'(type="Const"[^>]*>\s*<data[^>]*>)(\s*<output>)',
+            r'\1<input><port id="0" precision="FP32"/></input>\2',
+        ),
+        code="IR113",
+        says="no edge leads to input port 0",
+    ),
     "both ends of an edge": Slip(
         put(
             'from-layer="37" from-port="2" to-layer="38"',

@@ -86,15 +86,18 @@ def _superfluous(scene: Scene, finding: Finding, position: int) -> Iterator[Cand
         if finding.rule == MISSING_EDGE and finding.port is not None and direction == "output":
             continue
         usual = 0 if direction == "input" else len(layer.inputs)
-        for index in range(len(ports) - 1, max(0, len(ports) - 1 - MAX_PORTS), -1):
+        ends = layer.is_result if direction == "output" else layer.is_constant or layer.is_parameter
+        least = -1 if ends and len(ports) == 1 else 0  # it has none of them
+        for index in range(len(ports) - 1, max(least, len(ports) - 1 - MAX_PORTS), -1):
             port = ports[index]
             if port.id in taken[direction]:
                 continue
             odd = is_number(port.id) and port.id != str(usual + index)
             same = any(alike(port, other) for other in ports[:index])
             start = port.offset
+            section = scene.source.data.rfind(b"<" + direction.encode(), layer.offset, start)
             yield Candidate(
-                without_element(scene.source, start),
+                without_element(scene.source, section if least < 0 else start),
                 f"{direction} port {port.id} is removed",
                 f"no edge names {direction} port {port.id}, and {layer.type} has no such "
                 f"{direction}",

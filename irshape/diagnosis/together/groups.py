@@ -10,6 +10,8 @@ from ...model.graph import Body, Finding, Layer
 from ...model.source import Source
 from ...rule_ids import (
     DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    DUPLICATE_ID,
     MISSING_ATTRIBUTE,
     MISSING_BODY,
     MISSING_EDGE,
@@ -225,6 +227,43 @@ def _tell_each(causes: Causes, groups: Mapping[object, Sequence[Diagnosis]]) -> 
             fault = fault._replace(message=f"{fault.message}; likewise in {others}")
             finding = told.finding._replace(fault=fault)
             causes.add(Diagnosis(finding, told.explained, cures, certain, parts=len(group)))
+
+
+def of_pasted_pieces(causes: Causes) -> None:
+    """Layers that follow each other, and edges at them, stand there twice."""
+    data = causes.source.data
+    runs: list[list[Diagnosis]] = []
+    edges: list[Diagnosis] = []
+    end = -1
+    for each in causes.diagnoses:
+        gone = [edit for edit in each.candidates[0].edits if not edit.text] if each.certain else []
+        twice = all(data.count(data[edit.start : edit.end].strip()) > 1 for edit in gone)
+        if not gone or not twice or each.finding.rule not in (DUPLICATE_ID, DUPLICATE_EDGE):
+            continue
+        if each.finding.rule == DUPLICATE_EDGE:
+            edges.append(each)
+        elif runs and not data[end : gone[0].start].strip():
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+        end = gone[-1].end
+    for run in runs:
+        ids = {each.finding.layer.id for each in run if each.finding.layer is not None}
+        theirs = [
+            each
+            for each in edges
+            if any(found.layer is not None and found.layer.id in ids for found in each.explained)
+        ]
+        if len(run) + len(theirs) < 2:
+            continue
+        told = told_at_the_first([*run, *theirs])
+        count = sum(len(each.explained) for each in theirs)
+        layers = f"{len(run)} layers" if len(run) > 1 else "a layer"
+        layers += f" and {count} edges" if count > 1 else " and an edge" if count else ""
+        fault = told.finding.fault._replace(
+            message=f"{layers} stand there twice", help="remove the second of each"
+        )
+        causes.add(told._replace(finding=told.finding._replace(fault=fault)))
 
 
 def of_copied_layers(causes: Causes) -> None:

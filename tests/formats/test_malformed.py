@@ -24,6 +24,9 @@ TEXT = """<?xml version="1.0"?>
       </input>
     </layer>
   </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+  </edges>
 </net>
 """
 
@@ -55,7 +58,7 @@ ROWS = {
         3,
         "and 1 more",
     ),
-    "the file ends too early": Row("</net>\n", "", 16, "it ends before its elements are closed"),
+    "the file ends too early": Row("</net>\n", "", 19, "it ends before its elements are closed"),
 }
 
 

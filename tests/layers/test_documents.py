@@ -749,7 +749,11 @@ def test_places_behind_a_repair_are_exact(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ('<layer type="ReLU">\n  <input><port id="0></port></input></layer>', (2, 10)),
+        (
+            '<layer type="ReLU">\n  <input><port id="0></port></input>'
+            '<output><port id="1"/></output></layer>',
+            (2, 10),
+        ),
         ('<layer type="ReLU" type="Clamp">\n</layer>', (1, 20)),
         ('<layer id type="ReLU">\n</layer>', (1, 11)),
         ('<layer type="ReLU">\n  <!-- open', (2, 3)),

@@ -252,7 +252,7 @@ def of_pasted_pieces(causes: Causes) -> None:
         theirs = [
             each
             for each in edges
-            if any(found.layer is not None and found.layer.id in ids for found in each.explained)
+            if any(other.layer is not None and other.layer.id in ids for other in each.explained)
         ]
         if len(run) + len(theirs) < 2:
             continue

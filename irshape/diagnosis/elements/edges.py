@@ -209,6 +209,8 @@ def _as_all_from_there(scene: Scene, edge: Edge, one: Candidate) -> Iterator[Can
     targets = twins.values()
     if len(twins) < 2 or source is None or not all(alike(each, source[1]) for _, each in targets):
         return
+    if scene.in_order and source[0] >= min(at for at, _ in targets):
+        return  # it would stand behind one that it feeds
     edits = tuple(edit for twin in twins for edit in with_edge(scene, twin, ends))
     touched = tuple(dict.fromkeys((*one.touched, *(at for at, _ in targets))))
     agreed = "from-layer" not in ends and not _count_outputs(

@@ -264,7 +264,7 @@ def _in_names(structure: Structure, places: Sequence[int]) -> Iterator[Slip]:
             continue
         pattern = re.compile(rb"(?<=<)(?P<close>/?)%s(?=[\s/>])" % re.escape(name))
         tags = list(pattern.finditer(text))
-        if (":" in wrong or len(tags) > 1) and len(tags) <= MOST_NAMES:
+        if (1 if ":" in wrong else 2) <= len(tags) <= MOST_NAMES:
             edits = tuple(Edit(tag.end(1), tag.end(), near[0].encode()) for tag in tags)
             cause = f"<{wrong}> is no element of an IR; it stands in {counted(len(tags), 'tag')}"
             yield Slip(edits, f"<{wrong}> becomes <{near[0]}>", cause, first, doubtful=True)

@@ -37,7 +37,6 @@ from .elements.misspelt_names import cured_causes
 from .elements.slips import slips
 from .elements.values import Patched, value_causes
 from .elements.variables import gives_variable
-from .far_behind import far_behind
 from .telling import cause_as_finding, element_start
 from .trials.cycles import breaks_cycles
 from .trials.ordering import CandidateSource, CheapestFirst
@@ -321,6 +320,8 @@ class Search:
         net, rest = self.scene(self.context.model.net), without(self.waiting, [diagnosis])
         if net is None or not rest or not diagnosis.candidates or not self.as_read:
             return diagnosis
+        from .far_behind import far_behind
+
         return far_behind(net, diagnosis, rest, self.work)
 
     def tried(

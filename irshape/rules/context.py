@@ -384,9 +384,11 @@ class Context:
     def due_to_inputs(self) -> set[Layer]:
         """The layers that misfit since sizes of the model's inputs contradict each other, where
         they are several: of one alone nothing need be known, which takes far less time."""
+        if len(self._misfits) < 2:
+            return set()
         from ..inference.conflicts import may_conflict, sizes_of_inputs
 
-        if len(self._misfits) < 2 or not may_conflict(sizes_of_inputs(self.inference)):
+        if not may_conflict(sizes_of_inputs(self.inference)):
             return set()
         return {
             layer

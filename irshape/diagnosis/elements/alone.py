@@ -335,6 +335,8 @@ def _inputs(
         return scene.valued_inputs(position)
     tensors = [tensor for tensor in scene.result.inputs[position] if tensor is not None]
     sources = [*scene.sources[position]]
+    if any(index >= len(tensors) or len(tensors) < len(sources) for index, _, _ in feeds):
+        return None  # something else is not fed
     for index, at, port in feeds:
         outputs = scene.outputs(at)
         if port >= len(outputs):

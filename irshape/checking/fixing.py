@@ -204,7 +204,7 @@ def _well_formed(unreadable: NotReadable, path: str, weights: WeightsChoice, how
         return fixes
     rounds = _Rounds(source, model, how)
     rounds.edited.apply(edit for cause in causes for edit in cause.candidates[0].edits)
-    rounds.run()
+    rounds.run(examination)
     fixes.readable, fixes.edits = True, rounds.edited.edits
     left = {key_of(finding, rounds.edited.origin(finding.offset)) for finding in rounds.remaining}
     cured = [finding for key, finding in rounds.applied.items() if key not in left]
@@ -222,7 +222,7 @@ def _untouched(source: Source, remaining: list[Diagnostic]) -> Fixes:
 
 def _fixed(source: Source, model: Model, how: _How) -> Fixes:
     rounds = _Rounds(source, model, how)
-    rounds.run()
+    rounds.run(examine(model, how.settings, as_read=True))
     edited, remaining = rounds.edited, rounds.remaining
     fixes = Fixes(source.path, *_raw(source))
     fixes.edits = _raw_edits(source, edited.edits)
@@ -268,9 +268,9 @@ class _Rounds:
         self.diagnoses: list[Diagnosis] = []
         """The causes in the original."""
 
-    def run(self) -> None:
+    def run(self, before: Examination) -> None:
+        """before: the findings in the text that the first round begins with."""
         encoding = "utf-8" if self.source.raw is None else "utf-8-sig"
-        before = examine(self.model, self.how.settings, as_read=True)
         self.remaining, self.diagnoses = before.findings, before.diagnoses
         for _ in range(MAX_ROUNDS):
             cures = self.next_cures(before)

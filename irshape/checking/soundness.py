@@ -88,26 +88,24 @@ def _examined(model: Model) -> Blocking | None:
 
 def _reported(model: Model, stopping: set[Finding]) -> Blocking:
     """The findings that stop a run, as `validate` reports them: at their cause."""
+    from .cures import key_of
+
     examination = examine(model)
     causes = {
         id(diagnosis.finding)
         for diagnosis in examination.diagnoses
         if not stopping.isdisjoint(diagnosis.explained)
     }
-    places = {_place(finding) for finding in stopping}
+    # a message that is told may say more
+    keys = {key_of(finding, finding.offset) for finding in stopping}
     findings = [
         finding
         for finding in examination.findings
-        if _place(finding) in places or id(finding) in causes
+        if key_of(finding, finding.offset) in keys or id(finding) in causes
     ]
     # what stops a run is told itself where no cause stands for it
     findings = findings or sorted(stopping, key=lambda finding: finding.offset)
     return Blocking(report_on(model, examination, findings), findings[0].layer)
-
-
-def _place(finding: Finding) -> tuple[object, ...]:
-    """What tells a finding from others, however much its message says."""
-    return finding.rule, finding.offset, finding.layer, finding.port
 
 
 def _candidates(context: Context) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..model.graph import Finding
 from .candidate import Diagnosis
-from .text.rereading import Rereading, graver_findings
+from .text.rereading import Rereading, graver_findings, place_of
 from .trials.parts import behind, flagged_layers
 from .trials.scene import Scene
 from .trials.work import Work
@@ -28,16 +28,10 @@ def far_behind(net: Scene, diagnosis: Diagnosis, rest: Sequence[Finding], work: 
     after = Rereading(net.context).context_with(diagnosis.candidates[0].edits)
     if after is None:
         return diagnosis
-    left = {_key(each) for each in graver_findings(after)}
-    more = [each for each in rest if _key(each) not in left]
+    left = {place_of(each) for each in graver_findings(after)}
+    more = [each for each in rest if place_of(each) not in left]
     finding = diagnosis.finding
     return diagnosis._replace(
         finding=finding._replace(related=(*finding.related, *more)),
         explained=(*diagnosis.explained, *more),
     )
-
-
-def _key(finding: Finding) -> tuple[object, ...]:
-    """The rule and the layer of a finding, by the ids that lead to it."""
-    layer = finding.layer
-    return finding.rule, () if layer is None else (*layer.path, layer.id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import combinations, permutations
@@ -22,12 +21,10 @@ from .likely_sources import (
     ids_around,
     is_as_chosen,
     likely_sources,
-    sources_of,
     unused_between,
 )
 from .writing import new_edge, with_edge, without_element
 
-_NAMED = re.compile(r'([\w-]+)="([^"]*)"')
 _COUNTED = 0.3
 """How much likelier an output is whose place among the outputs edges name as their port."""
 _AGREED = 0.4
@@ -152,9 +149,13 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
     target, source = _target(scene, edge), _source(scene, edge)
     yield from _turned(scene, edge)
     if target is not None and source is None:
-        for one in _from_another_output(scene, edge, finding, target):
-            yield from _as_all_from_there(scene, edge, one)
-            yield one
+        for cost, other, output in _other_outputs(scene, edge, target):
+            ends = {"from_layer": scene.layers[other].id, "from_port": output.id}
+            for one in _redirected(
+                scene, edge, finding.message, (target[0],), cost, (other,), **ends
+            ):
+                yield from _as_all_from_there(scene, edge, one, other, output)
+                yield one
     if target is None and source is None:
         yield from _reordered_ends(scene, edge)
     others = (other for other in scene.edges_to.get(edge.to_layer, ()) if other is not edge)
@@ -175,12 +176,12 @@ def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]
                 yield from _lost_result(scene, edge, finding, source)
 
 
-def _from_another_output(
-    scene: Scene, edge: Edge, finding: Finding, target: tuple[int, Port]
-) -> Iterator[Candidate]:
-    """An edge that comes from nowhere comes from another port of the layer, or another layer."""
+def _other_outputs(
+    scene: Scene, edge: Edge, target: tuple[int, Port]
+) -> Iterator[tuple[float, int, Port]]:
+    """From where an edge that comes from nowhere may come, with the cost: from another port of the
+    layer that it names, or from another layer."""
     at, port = target
-    cause = finding.message
     for holder_at in scene.by_id.get(edge.from_layer, []):
         holder = scene.layers[holder_at]
         counted = _count_outputs(scene, holder)
@@ -188,29 +189,25 @@ def _from_another_output(
             cost = 0.8 if alike(port, output) else 1.3
             cost += 0.0 if output.id == _usual_id(holder, output) else 0.5
             cost -= _COUNTED if counted and edge.from_port == str(index) else 0.0
-            yield from _redirected(
-                scene, edge, cause, (at,), cost, (holder_at,), from_port=output.id
-            )
-    for cost, other, output in sources_of(scene, at, port, edge):
-        ends = {"from_layer": scene.layers[other].id, "from_port": output.id}
-        yield from _redirected(scene, edge, cause, (at,), cost, (other,), **ends)
+            yield cost, holder_at, output
+    yield from likely_sources(scene, at, port, edge)
 
 
-def _as_all_from_there(scene: Scene, edge: Edge, one: Candidate) -> Iterator[Candidate]:
-    """All edges that name the same output are changed as one of them is."""
+def _as_all_from_there(
+    scene: Scene, edge: Edge, one: Candidate, other: int, output: Port
+) -> Iterator[Candidate]:
+    """All edges that name the same output are changed as one of them is: they come from another."""
     twins = {
         twin: target
         for twin in scene.edges_from.get(edge.from_layer, ())
         if twin.from_port == edge.from_port and (target := _target(scene, twin)) is not None
     }
-    ends = dict(_NAMED.findall(one.change))
-    number, port = ends.get("from-layer", edge.from_layer), ends.get("from-port", edge.from_port)
-    source = _source(scene, Edge(number, port, "", "", edge.offset))
     targets = twins.values()
-    if len(twins) < 2 or source is None or not all(alike(each, source[1]) for _, each in targets):
+    if len(twins) < 2 or not all(alike(each, output) for _, each in targets):
         return
-    if scene.in_order and source[0] >= min(at for at, _ in targets):
+    if scene.in_order and other >= min(at for at, _ in targets):
         return  # it would stand behind one that it feeds
+    ends = _ends(edge, from_layer=scene.layers[other].id, from_port=output.id)
     edits = tuple(edit for twin in twins for edit in with_edge(scene, twin, ends))
     touched = tuple(dict.fromkeys((*one.touched, *(at for at, _ in targets))))
     agreed = "from-layer" not in ends and not _count_outputs(
@@ -426,7 +423,7 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
     if is_as_chosen(scene, (source[0], scene.layers[source[0]].outputs.index(source[1]))):
         return
     consumer = scene.layers[at].label
-    for cost, other, output in sources_of(scene, at, port, edge):
+    for cost, other, output in likely_sources(scene, at, port, edge):
         number, outputs = scene.layers[other].id, scene.layers[other].outputs
         in_place = disordered and is_number(number) and low <= int(number) <= high
         if as_declared and not in_place and other not in lonely:

@@ -25,10 +25,13 @@ def ids_around(scene: Scene, edge: Edge) -> tuple[int, int]:
     return (low, high) if low <= high else (0, 1 << 62)
 
 
-def sources_of(
-    scene: Scene, position: int, port: Port, edge: Edge | None
+def likely_sources(
+    scene: Scene, position: int, port: Port, edge: Edge | None = None
 ) -> Iterator[tuple[float, int, Port]]:
-    """Outputs that declare what an input does, the likeliest first, with their cost."""
+    """Outputs that declare what an input does, the likeliest first, with their cost.
+
+    edge: the one into the input that comes from elsewhere; None where there is none.
+    """
     low, high = ids_around(scene, edge) if edge is not None else (0, 1 << 62)
     fed = {source for source in scene.sources[position] if source is not None}
     ranked = []
@@ -78,11 +81,6 @@ def is_as_chosen(scene: Scene, source: tuple[int, int]) -> bool:
     dims = producer.outputs[source[1]].dims
     fed = [scene.layers[at].inputs[index] for _, at, index in scene.consumers[source[0]]]
     return len(fed) > 1 and all(port.dims != dims for port in fed)
-
-
-def likely_sources(scene: Scene, position: int, port: Port) -> Iterator[tuple[float, int, Port]]:
-    """Outputs that declare what an input without an edge does, with their cost."""
-    return sources_of(scene, position, port, None)
 
 
 def unused_between(scene: Scene, low: int, high: int) -> list[int]:

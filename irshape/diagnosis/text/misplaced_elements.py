@@ -38,7 +38,7 @@ from .excerpts import is_in_order
 from .format_tables import KNOWN, NAME
 from .merge_conflicts import half_a_conflict
 from .repeated import in_repeated_pieces
-from .rereading import Rereading, graver_findings
+from .rereading import Rereading, graver_findings, place_of
 from .slip import Slip
 from .stray_text import hidden, instructions
 from .wrong_body import in_the_wrong_body
@@ -108,7 +108,7 @@ def _explaining(
     rereading: Rereading, graver: Sequence[Finding], slips: Iterable[Slip], work: Work
 ) -> Diagnosis | None:
     """The slip after which least is wrong, and nothing else; few are tried."""
-    before, left_before = _keys(graver), work.left
+    before, left_before = Counter(map(place_of, graver)), work.left
     best: tuple[Slip, tuple[Finding, ...]] | None = None
     for slip in slips if rereading.tried < MAX_TRIED else ():
         checked = rereading.context_with(slip.edits) if rereading.is_sound(slip.edits) else None
@@ -119,7 +119,7 @@ def _explaining(
         left = _left(checked, before)
         if left is not None:
             gone = before - left
-            explained = tuple(finding for finding in graver if take(gone, _key(finding)))
+            explained = tuple(finding for finding in graver if take(gone, place_of(finding)))
             if explained and (best is None or len(explained) > len(best[1])):
                 best = slip, explained
         if rereading.tried == MAX_TRIED or (best is not None and len(best[1]) == len(graver)):
@@ -311,17 +311,8 @@ def _left(
     """The errors and warnings in a model, wherever they stand; None if some were not before."""
     left: Counter[tuple[object, ...]] = Counter()
     for finding in graver_findings(context):
-        key = _key(finding)
+        key = place_of(finding)
         left[key] += 1
         if left[key] > before[key]:
             return None
     return left
-
-
-def _keys(graver: Iterable[Finding]) -> Counter[tuple[object, ...]]:
-    return Counter(map(_key, graver))
-
-
-def _key(finding: Finding) -> tuple[object, ...]:
-    layer = finding.layer
-    return finding.rule.code, None if layer is None else (layer.path, layer.id), finding.port

@@ -238,6 +238,13 @@ def graver_findings(context: Context) -> Iterator[Finding]:
         yield from (each for each in rule.findings(context) if each.severity != "info")
 
 
+def place_of(finding: Finding) -> tuple[object, ...]:
+    """What a finding has in common with the same one in a text with edits: its rule, the ids that
+    lead to its layer, and its port."""
+    layer = finding.layer
+    return finding.rule.code, None if layer is None else (layer.path, layer.id), finding.port
+
+
 @lru_cache(maxsize=1)
 def _graver_rules() -> tuple[type[Rule], ...]:
     """The rules that are asked by default and may find errors and warnings.

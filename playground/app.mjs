@@ -4,13 +4,11 @@
 const at = (id) => document.getElementById(id);
 const LIMIT = 1000; // findings and rows that are shown at once
 const LARGEST = 2 ** 30; // bytes of a .bin that fit beside Python in the memory of a page
-let files = [];
-let main = "";
-let weights = "beside";
-let leftOut = "";
+let given; // the model that the page shows: its files, its name, and what is said of its weights
+let choices = 0; // how often a model was chosen: a list of files is read after it was chosen
 let asked = 0;
 let worker;
-let waiting = new Map();
+const waiting = new Map();
 const shown = new Set();
 
 function element(tag, properties = {}, ...children) {
@@ -33,7 +31,7 @@ function start() {
     else if (data.kind === "failed") failed(data.text);
     else if (data.kind === "ready") {
       at("check").disabled = false;
-      stage(`Ready: ${data.version}`, "ready");
+      if (!given) stage(`Ready: ${data.version}`, "ready");
     } else waiting.get(data.number)?.(data);
   };
 }
@@ -50,6 +48,7 @@ function stage(text, state) {
   at("progress").hidden = state !== "loading" && state !== "busy";
 }
 
+/** The answer of the worker, as text. */
 async function ask(name, values, sent) {
   const number = ++asked;
   const data = await new Promise((resolve) => {
@@ -60,51 +59,58 @@ async function ask(name, values, sent) {
   if (data.kind === "broken") {
     // the interpreter ended; a new one would be another request
     worker.terminate();
+    at("check").disabled = true;
     stage("Python ended. Load the page again to go on.", "failed");
-    return { error: `Python ended: ${data.text.slice(0, 300)}` };
+    return JSON.stringify({ error: `Python ended: ${data.text.slice(0, 300)}` });
   }
-  const text = new TextDecoder().decode(data.bytes);
-  if (name === "view" && !text.startsWith("{")) return { page: text };
-  return { ...JSON.parse(text), text };
+  return new TextDecoder().decode(data.bytes);
 }
+
+const parsed = async (...question) => JSON.parse(await ask(...question));
 
 // Files
 
 async function read(list) {
-  const large = [...list].filter(({ name, size }) => name.endsWith(".bin") && size > LARGEST);
+  const choice = choose();
+  const large = list.filter(({ name, size }) => name.endsWith(".bin") && size > LARGEST);
   let read;
   try {
     read = await Promise.all(
-      [...list].filter((file) => !large.includes(file))
+      list.filter((file) => !large.includes(file))
         .map(async (file) => ({ name: file.name, data: new Uint8Array(await file.arrayBuffer()) })),
     );
   } catch (error) {
-    say(`The browser cannot read what you chose: ${error.message}`);
+    if (choice === choices) say(`The browser cannot read these files: ${error.message}`);
     return;
   }
+  if (choice !== choices) return;
+  at("text").value = "";
+  at("example").value = "";
   const others = read.filter(({ name }) => !name.endsWith(".bin"));
   const models = others.length > 1 ? others.filter(({ name }) => /\.(xml|onnx|json)$/i.test(name)) : others;
   if (models.length !== 1) {
     say("Choose one model, and what belongs to it: its .bin, or the data of an .onnx.");
     return;
   }
-  const stem = models[0].name.replace(/\.[^.]*$/, "");
+  const { name } = models[0];
+  const stem = name.replace(/\.[^.]*$/, "");
   const bins = read.filter(({ name }) => name.endsWith(".bin"));
-  main = models[0].name;
-  const beside = main.endsWith(".onnx") ? bins : bins.slice(0, 1).map(({ data }) => ({ name: `${stem}.bin`, data }));
-  files = [models[0], ...beside, ...others.filter((file) => file !== models[0])];
-  weights = bins.length || large.length === 0 && !main.endsWith(".xml") ? "beside" : "none";
-  leftOut = large.length ? `, without its .bin, which is larger than ${LARGEST / 2 ** 20} MiB` : "";
-  at("text").value = "";
-  at("example").value = "";
-  await check();
+  const beside = name.endsWith(".onnx") ? bins : bins.slice(0, 1).map(({ data }) => ({ name: `${stem}.bin`, data }));
+  const weights = bins.length || large.length === 0 && !name.endsWith(".xml") ? "beside" : "none";
+  await check({
+    name,
+    weights,
+    files: [models[0], ...beside, ...others.filter((file) => file !== models[0])],
+    note: large.length
+      ? `, without its .bin, which is larger than ${LARGEST / 2 ** 20} MiB`
+      : weights === "none" ? ", without a .bin" : "",
+  });
 }
 
-function pasted() {
-  files = [{ name: "pasted.xml", data: new TextEncoder().encode(at("text").value) }];
-  main = "pasted.xml";
-  weights = "none";
-  leftOut = "";
+function checkText() {
+  choose();
+  const data = new TextEncoder().encode(at("text").value);
+  return check({ name: "pasted.xml", weights: "none", files: [{ name: "pasted.xml", data }], note: ", without a .bin" });
 }
 
 // The result
@@ -113,53 +119,72 @@ function say(text) {
   at("summary").textContent = text;
 }
 
-async function check() {
-  if (at("check").disabled) return;
-  at("check").disabled = true;
+/** Takes away all that is shown: another model is chosen. */
+function choose() {
+  given = undefined;
+  clear();
+  return ++choices;
+}
+
+function clear() {
+  shown.clear();
+  say("Nothing has been checked yet.");
+  document.querySelector("[role=tablist]").hidden = true;
+  for (const panel of document.querySelectorAll("[role=tabpanel]")) {
+    panel.replaceChildren();
+    panel.hidden = true;
+  }
+}
+
+async function check(model) {
+  if (ended()) return;
+  clear();
+  given = model;
+  say(`${model.name} is being checked.`);
   const began = performance.now();
   const clock = setInterval(() => {
-    stage(`Checking ${main}: ${((performance.now() - began) / 1000).toFixed(0)} s`, "busy");
+    if (given === model && at("status").dataset.state === "busy") {
+      stage(`Checking ${model.name}: ${((performance.now() - began) / 1000).toFixed(0)} s`, "busy");
+    }
   }, 1000);
-  stage(`Checking ${main}`, "busy");
-  shown.clear();
-  for (const panel of document.querySelectorAll("[role=tabpanel]")) panel.replaceChildren();
-  const report = await ask("validate", [main, weights], files);
+  if (at("status").dataset.state !== "loading") stage(`Checking ${model.name}`, "busy");
+  const text = await ask("validate", [model.name, model.weights], model.files);
+  const report = JSON.parse(text);
   clearInterval(clock);
-  const seconds = ((performance.now() - began) / 1000).toFixed(2);
-  at("check").disabled = ended();
-  document.querySelector("[role=tablist]").hidden = false;
+  const lines = report.error ? [] : await linesOf(model, report);
+  if (given !== model) return;
   if (report.error) {
     say(report.error);
   } else {
     const { errors, warnings, infos } = report.summary;
-    const note = leftOut || (weights === "none" ? ", without a .bin" : "");
-    say(`${main}${note}: ${counted(errors, "error")}, ${counted(warnings, "warning")}, ${counted(infos, "info")}`);
-    await findings(report.files[0]?.diagnostics ?? []);
-    at("json").append(element("pre", { textContent: report.text }));
+    say(`${model.name}${model.note}: ${counted(errors, "error")}, ${counted(warnings, "warning")}, ${counted(infos, "info")}`);
+    findings(report.files[0]?.diagnostics ?? [], lines);
+    at("json").append(element("pre", { textContent: text }));
+    document.querySelector("[role=tablist]").hidden = false;
+    shown.add("findings").add("json");
+    await select("findings");
   }
-  shown.add("findings").add("json");
+  const seconds = ((performance.now() - began) / 1000).toFixed(2);
   if (!ended()) stage(`Checked in ${seconds} s`, "ready");
   at("status").dataset.seconds = seconds;
-  select("findings");
 }
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-async function linesOf(list) {
-  if (!main.endsWith(".onnx")) return new TextDecoder().decode(files[0].data).split("\n");
-  return list.length ? (await ask("listing", [main])).lines ?? [] : [];
+async function linesOf({ name, files }, report) {
+  if (!report.files[0]?.diagnostics.length) return [];
+  if (!name.endsWith(".onnx")) return new TextDecoder().decode(files[0].data).split("\n");
+  return (await parsed("listing", [name])).lines ?? [];
 }
 
-async function findings(list) {
-  const lines = await linesOf(list);
+function findings(list, lines) {
   if (!list.length) at("findings").append(element("p", { textContent: "Nothing is wrong." }));
   for (const finding of list.slice(0, LIMIT)) at("findings").append(card(finding, lines));
-  if (list.length > LIMIT) more("findings", list.length);
+  if (list.length > LIMIT) at("findings").append(more(list.length));
 }
 
-function more(id, total) {
-  at(id).append(element("p", { className: "faint", textContent: `${LIMIT} of ${total} are shown.` }));
-}
+const more = (total) => element("p", { className: "faint", textContent: `${LIMIT} of ${total} are shown.` });
+const paragraph = (textContent) => element("p", { textContent });
 
 function card(finding, lines) {
   const { severity, code, rule, message, line, column, layer, port, help, fixes = [] } = finding;
@@ -190,22 +215,21 @@ function card(finding, lines) {
   return made;
 }
 
+/** What the other tabs show of a model, made when the tab is opened. */
 const PANELS = {
-  async fix(panel) {
-    const answers = [await ask("fix", [main, false]), await ask("fix", [main, true])];
+  async fix(name) {
+    const answers = [await parsed("fix", [name, false]), await parsed("fix", [name, true])];
     const [safe, likeliest] = answers;
-    if (safe.error) return panel.append(element("p", { textContent: safe.error }));
+    if (safe.error) return [paragraph(safe.error)];
     const titles = ["What has one right answer", "With the likeliest of several"];
-    answers.forEach((answer, index) => {
-      if (index && likeliest.diff === safe.diff) return;
-      panel.append(element("h3", { textContent: `${titles[index]}: ${counted(answer.fixed.length, "finding")} corrected, ${answer.left} left` }));
-      panel.append(answer.diff ? coloured(answer.diff) : element("p", { textContent: "No change." }));
-      if (answer.diff) panel.append(download(answer.text));
-    });
+    return answers.slice(0, likeliest.diff === safe.diff ? 1 : 2).flatMap((answer, index) => [
+      element("h3", { textContent: `${titles[index]}: ${counted(answer.fixed.length, "finding")} corrected, ${answer.left} left` }),
+      ...(answer.diff ? [coloured(answer.diff), download(name, answer.file)] : [paragraph("No change.")]),
+    ]);
   },
-  async ports(panel) {
-    const answer = await ask("infer", [main]);
-    if (answer.error) return panel.append(element("p", { textContent: answer.error }));
+  async ports(name) {
+    const answer = await parsed("infer", [name]);
+    if (answer.error) return [paragraph(answer.error)];
     const body = element("tbody");
     for (const layer of answer.layers.slice(0, LIMIT)) {
       for (const output of layer.outputs) {
@@ -215,15 +239,14 @@ const PANELS = {
     }
     const heads = ["Id", "Type", "Name", "Port", "Element type", "Shape"];
     const head = element("thead", {}, element("tr", {}, ...heads.map((textContent) => element("th", { textContent, scope: "col" }))));
-    panel.append(element("table", {}, head, body));
-    if (answer.layers.length > LIMIT) more("ports", answer.layers.length);
+    return [element("table", {}, head, body), ...(answer.layers.length > LIMIT ? [more(answer.layers.length)] : [])];
   },
-  async graph(panel) {
-    const answer = await ask("view", [main]);
-    if (answer.error) return panel.append(element("p", { textContent: answer.error }));
-    const frame = element("iframe", { title: `Graph of ${main}`, srcdoc: answer.page });
+  async graph(name) {
+    const page = await ask("view", [name]);
+    if (page.startsWith("{")) return [paragraph(JSON.parse(page).error)];
+    const frame = element("iframe", { title: `Graph of ${name}`, srcdoc: page });
     frame.setAttribute("sandbox", "allow-scripts");
-    panel.append(frame);
+    return [frame];
   },
 };
 
@@ -233,9 +256,10 @@ function coloured(diff) {
     index > 1 && kinds[line[0]] ? element("span", { className: kinds[line[0]], textContent: line }) : `${line}\n`));
 }
 
-function download(text) {
-  const link = element("a", { className: "button", textContent: "Save the corrected file", download: main });
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/xml" }));
+function download(name, file) {
+  const link = element("a", { className: "button", textContent: "Save the corrected file", download: name });
+  const bytes = Uint8Array.from(atob(file), (each) => each.charCodeAt(0));
+  link.href = URL.createObjectURL(new Blob([bytes], { type: "text/xml" }));
   return link;
 }
 
@@ -250,13 +274,16 @@ async function select(id) {
     tab.tabIndex = chosen ? 0 : -1;
     at(tab.getAttribute("aria-controls")).hidden = !chosen;
   }
-  if (shown.has(id) || !main || ended()) return;
+  if (shown.has(id) || !given || ended()) return;
   shown.add(id);
   stage("Working", "busy");
+  const model = given;
   const panel = at(id);
   panel.setAttribute("aria-busy", "true");
-  await PANELS[id](panel);
+  const content = await PANELS[id](model.name);
   panel.removeAttribute("aria-busy");
+  if (given !== model) return;
+  panel.replaceChildren(...content);
   if (!ended()) stage("Done", "ready");
 }
 
@@ -278,9 +305,10 @@ at("files").onchange = async ({ target }) => {
   target.value = ""; // the same file can be chosen again, after it has changed
   await read(chosen);
 };
+at("text").oninput = choose;
 at("check").onclick = () => {
-  if (at("text").value.trim()) pasted();
-  if (main) check();
+  if (at("text").value.trim()) checkText();
+  else if (given) check({ ...given });
 };
 const drop = at("drop");
 document.ondragover = (event) => {
@@ -291,7 +319,7 @@ document.ondragleave = () => drop.classList.remove("over");
 document.ondrop = (event) => {
   event.preventDefault();
   drop.classList.remove("over");
-  read(event.dataTransfer.files);
+  read([...event.dataTransfer.files]);
 };
 
 const examples = JSON.parse(at("examples").textContent);
@@ -300,7 +328,7 @@ at("example").append(element("option", { value: "", textContent: "choose one" })
 at("example").onchange = (event) => {
   if (!event.target.value) return;
   at("text").value = examples[event.target.value];
-  at("check").click();
+  checkText();
 };
 
 start();

@@ -6,6 +6,7 @@ Every answer is bytes of JSON; `validate` answers with the report exactly as `ir
 
 from __future__ import annotations
 
+import base64
 import json
 import json.scanner
 import os
@@ -23,7 +24,7 @@ FOLDER = "/models"
 SHIM = "History.prototype.replaceState = function () {};"
 """Runs first in the frame with the graph, whose document has no address that could change."""
 DOWNLOADS = 30_000_000
-"""Bytes of a corrected file that are still shown as a diff."""
+"""Largest file, in bytes, of which the page shows a diff and saves the corrected text."""
 
 
 def put(name: str, data: Any, first: bool) -> None:
@@ -43,12 +44,12 @@ def validate(name: str, weights: str) -> bytes:
 
 
 def fix(name: str, unsafe: bool) -> bytes:
-    """What can be corrected: a diff, the findings that it removes, and the corrected text."""
+    """What can be corrected: a diff, the findings that it removes, and the corrected file in Base64."""
     fixes = irshape.fix(name, weights=_beside(name), unsafe=unsafe)
     large = len(fixes.original) > DOWNLOADS
     answer = {
         "diff": "" if large else fixes.diff(),
-        "text": "" if large else fixes.text,
+        "file": "" if large else base64.b64encode(fixes.data).decode(),
         "fixed": [str(diagnostic) for diagnostic in fixes.fixed],
         "left": len(fixes.remaining),
     }

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import pytest
 
+import irshape
+
 ROOT = Path(__file__).resolve().parents[2]
 for folder in ("playground", "tests/hostile"):
     sys.path.insert(0, str(ROOT / folder))
@@ -147,13 +149,25 @@ def shown(browser: Browser, tab: str) -> str:
 
 
 DROP = """
-const [name, text] = arguments;
-const data = new DataTransfer();
-data.items.add(new File([Uint8Array.from(atob(text), each => each.charCodeAt(0))], name));
-document.getElementById("drop").dispatchEvent(
-  new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+for (const files of arguments) {
+  const data = new DataTransfer();
+  for (const [name, text] of files) {
+    data.items.add(new File([Uint8Array.from(atob(text), each => each.charCodeAt(0))], name));
+  }
+  document.getElementById("drop").dispatchEvent(
+    new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+}
 return new Promise(done => setTimeout(done));
 """
+
+
+def drop(browser: Browser, *drops: list[Path]) -> None:
+    """Drops files on the page, each list at once after the one before it."""
+    read = [
+        [(path.name, base64.b64encode(path.read_bytes()).decode()) for path in paths]
+        for paths in drops
+    ]
+    browser.js(DROP, *read)
 
 
 @needs_node
@@ -184,8 +198,7 @@ def test_what_a_person_does(browser: Browser, served: Served, tmp_path: Path) ->
     assert browser.one("#summary").text.startswith("recurrent.xml: 0 errors")
     assert json.loads(shown(browser, "json"))["files"][0]["path"] == "recurrent.xml"
 
-    dropped = (EXAMPLES.parent / "tests/formats/onnx/networks/resnet50.onnx").read_bytes()
-    browser.js(DROP, "resnet50.onnx", base64.b64encode(dropped).decode())
+    drop(browser, [ROOT / "tests/formats/onnx/networks/resnet50.onnx"])
     wait(browser, "resnet50.onnx: ")
     assert browser.one("#summary").text.startswith("resnet50.onnx: 0 errors")
     assert "27 | <Reshape" in shown(browser, "findings")
@@ -203,6 +216,74 @@ def test_what_a_person_does(browser: Browser, served: Served, tmp_path: Path) ->
             browser.scheme(scheme)
             assert browser.js("return document.documentElement.scrollWidth") <= width
     assert served.requests[loaded:] == []
+
+
+WRONG = EXAMPLES / "layers" / "wrong"
+
+
+def written(folder: Path, encoding: str) -> Path:
+    """A layer whose ports are behind its keep_dims, in this encoding."""
+    text = (WRONG / "keep_dims_forgotten.xml").read_text(encoding="utf-8")
+    body = text[text.index("<layer") :]
+    declaration = f'<?xml version="1.0" encoding="{encoding}"?>\n'
+    path = folder / "layer.xml"
+    path.write_bytes((declaration + body).encode(encoding))
+    return path
+
+
+@needs_node
+@needs_browser
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_the_saved_file_is_the_corrected_model(
+    browser: Browser, served: Served, tmp_path: Path, encoding: str
+) -> None:
+    path = written(tmp_path, encoding)
+    saved = tmp_path / "saved" / path.name
+    behaviour = {"behavior": "allow", "downloadPath": str(saved.parent)}
+    browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
+    browser.driver.get(served.address)
+    drop(browser, [path])
+    wait(browser, path.name)
+    assert "1 error" in browser.one("#summary").text
+    shown(browser, "fix")
+    browser.all("#fix a[download]")[0].click()
+    ends = time.monotonic() + 60
+    while not saved.exists() and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert saved.read_bytes() == irshape.fix(path).data
+    assert irshape.validate(saved).ok
+    drop(browser, [saved])
+    wait(browser, f"{path.name}, without a .bin: 0 errors")
+
+
+@needs_node
+@needs_browser
+def test_a_verdict_goes_with_its_model(browser: Browser, served: Served) -> None:
+    wrong = [WRONG / "keep_dims_forgotten.xml"]
+    right = [EXAMPLES / "recurrent.xml", EXAMPLES / "recurrent.bin"]
+    browser.driver.get(served.address)
+    # before Python has started, and one after the other
+    drop(browser, wrong, right)
+    wait(browser, "recurrent.xml: 0 errors")
+    assert browser.texts(".finding.error") == []
+
+    drop(browser, right, wrong)
+    wait(browser, "keep_dims_forgotten.xml, ")
+    assert len(browser.texts(".finding.error")) == 1
+    assert json.loads(shown(browser, "json"))["files"][0]["path"] == wrong[0].name
+
+    for spoil in ("two models", "no model", "other text"):
+        drop(browser, wrong)
+        wait(browser, "keep_dims_forgotten.xml, ")
+        if spoil == "two models":
+            drop(browser, [*wrong, right[0]])
+        elif spoil == "no model":
+            drop(browser, right[1:])
+        else:
+            browser.one("#text").send_keys("<layer/>")
+        wait(browser)
+        assert browser.texts("[role=tabpanel]:not([hidden])") == [], spoil
+        assert "error" not in browser.one("#summary").text, spoil
 
 
 @needs_node

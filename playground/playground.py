@@ -44,7 +44,7 @@ def validate(name: str, weights: str) -> bytes:
 
 
 def fix(name: str, unsafe: bool) -> bytes:
-    """What can be corrected: a diff, the findings that it removes, and the corrected file in Base64."""
+    """The corrections: a diff, the findings that they remove, and the corrected file in Base64."""
     fixes = irshape.fix(name, weights=_beside(name), unsafe=unsafe)
     large = len(fixes.original) > DOWNLOADS
     answer = {

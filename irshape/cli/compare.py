@@ -57,11 +57,12 @@ def command(
     """Run two models with the same inputs, and name the first tensor that differs.
 
     For instance two precisions of a network, the output of two versions of a converter, or an IR
-    and the ONNX model that it was made from. Tensors are matched by their names, then by the names
-    of their layers. A layer of B is blamed if its output differs although it is given A's inputs.
+    and the ONNX model that it was made from. Inputs and outputs are matched by name, the others in
+    order; inner tensors by tensor name, by the structure around them, by layer name. A layer of B
+    is blamed if its output differs although it is given A's inputs.
 
-    Exit status: 0; 1 if a tensor differs or a model cannot be run; 2 if a path cannot be opened or
-    the runtime is not installed.
+    Exit status: 0; 1 if a tensor differs, nothing could be compared or a model cannot be run; 2 if
+    a path cannot be opened or the runtime is not installed.
     """
     prefer_avx512()
     from ..comparison.models import compare
@@ -142,6 +143,8 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
             lines.append(
                 f"  only in {name}: {counted(len(unmatched), 'layer')}: {_first_five(unmatched)}"
             )
+    for names, other in zip(comparison.unpaired_outputs, "BA", strict=True):
+        lines += [f"  output '{name}' has no partner in {other}" for name in names]
     if comparison.altered:
         lines.append(
             f"  {counted(len(comparison.altered), 'constant')} not the same in both: "
@@ -161,6 +164,8 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
 def _verdict(comparison: ModelComparison) -> list[str]:
     """The first tensor that diverges, and the layer to blame."""
     lines: list[str] = []
+    if not comparison.compared:
+        lines.append("  nothing could be compared: no output of one corresponds to the other's")
     blamed, diverging = comparison.blamed, comparison.diverging
     if diverging is not None:
         what = (

@@ -7,18 +7,20 @@ from typing import Any, NamedTuple
 from ..model.graph import Layer, Model
 from ..numbers.statistics import Errors
 from ..spelling import counted
+from .pairing import Means
 from .result import Verdict
 
 
 class Pair(NamedTuple):
     """A tensor of both models.
 
-    name: the tensor name or layer name by which they were matched.
+    name: of the tensor. means: by what they were matched.
     verdict: of two whole runs. own_verdict: of B's layer, given A's inputs.
     causes: what is not the same about the layer: constants, attributes.
     """
 
     name: str
+    means: Means
     first: Layer
     first_port: int
     second: Layer
@@ -50,6 +52,8 @@ class ModelComparison:
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])
         """Layers of each model, constants left out, none of whose outputs has a counterpart."""
+        self.unpaired_outputs: tuple[list[str], list[str]] = ([], [])
+        """Outputs of each model without a partner, by name."""
         self.altered: list[str] = []
         """Constants that are not the same in both, beyond rounding."""
         self.notes: list[str] = []
@@ -65,6 +69,8 @@ class ModelComparison:
         """What was compared, how many tensors differ, and the first or the blamed one."""
         pairs = [pair for pair in self.pairs if not pair.constant]
         different = sum(pair.verdict == "differs" for pair in pairs)
+        if not self.compared:
+            return f"{self.first.path} and {self.second.path}: nothing could be compared"
         lines = [
             f"{self.first.path} and {self.second.path}: {counted(len(pairs), 'tensor')} matched, "
             f"{different} different"
@@ -91,10 +97,19 @@ class ModelComparison:
         )
 
     @property
+    def compared(self) -> bool:
+        """Whether an output of the models could be compared."""
+        return any(pair.second in self.outputs for pair in self.pairs)
+
+    @property
     def ok(self) -> bool:
-        """Whether no layer departs by itself, and no output of the model at all."""
-        return self.blamed is None and not any(
-            pair.verdict == "differs" and pair.second in self.outputs for pair in self.pairs
+        """Whether an output was compared, none differs, and no layer departs by itself."""
+        return (
+            self.compared
+            and self.blamed is None
+            and not any(
+                pair.verdict == "differs" and pair.second in self.outputs for pair in self.pairs
+            )
         )
 
     def worst(self, count: int = 5) -> list[Pair]:
@@ -111,6 +126,7 @@ class ModelComparison:
         def reference(pair: Pair) -> dict[str, Any]:
             return {
                 "tensor": pair.name,
+                "matched_by": pair.means,
                 "a": {
                     "id": pair.first.id,
                     "name": pair.first.name,
@@ -139,6 +155,7 @@ class ModelComparison:
             "diverging": None if diverging is None else reference(diverging),
             "altered_constants": self.altered,
             "unmatched": {"a": self.unmatched[0], "b": self.unmatched[1]},
+            "unmatched_outputs": dict(zip("ab", self.unpaired_outputs, strict=True)),
             "notes": self.notes,
             "tensors": [
                 {

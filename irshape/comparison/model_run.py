@@ -8,13 +8,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..execution.session import Array, ExecutionError, Session
-from ..model.graph import Layer, Model
+from ..model.graph import Layer
 from ..model.weights import array
-from ..model.wiring import OutputRef
+from ..model.wiring import OutputRef, wire
 from ..numbers.statistics import Errors, errors
 from ..numbers.tolerance import TOLERANCE, difference
 from .layerwise import ComputedLayer, LayerwiseRun
 from .model_pairs import ModelComparison, Pair
+from .pairing import Match, Pairing, paired_inputs
 from .result import Verdict
 
 COARSE = {
@@ -68,10 +69,12 @@ class ModelRun(LayerwiseRun[Pair]):
         self.coarse = COARSE.get(comparison.precision or "")
         self.rtol = rtol
         self.atol = atol
-        self.tensors, self.names = _outputs(comparison.first)
-        self.layers_of_first = {layer.id: layer for layer in reversed(comparison.first.net.layers)}
-        self.matched: dict[OutputRef, tuple[str, int]] = {}
-        """For an output of the second model, that of the first by id and port."""
+        self.pairing = Pairing(comparison.first, comparison.second)
+        comparison.unpaired_outputs = self.pairing.unpaired_outputs
+        self.layers_of_first = comparison.first.net.layers
+        self.sources_of_first = wire(comparison.first.net).sources
+        self.matched: dict[OutputRef, OutputRef] = {}
+        """For an output of the second model, that of the first."""
         self.verdicts: dict[OutputRef, Verdict] = {}
         self.constant: set[int] = set()
         """Positions of the layers that are computed from constants alone."""
@@ -82,23 +85,13 @@ class ModelRun(LayerwiseRun[Pair]):
             for source in sources
             if source is not None
         }
-        for position, layer in enumerate(self.layers):
-            match = self.counterpart(layer, 0) if layer.is_parameter else None
-            if match is not None:
-                self.matched[position, 0] = match[1:]
+        for one, other in paired_inputs(comparison.first, comparison.second):
+            self.matched[self.positions[other], 0] = (self.layers_of_first.index(one), 0)
         self.constants_in_bodies = {
             (layer.path[1:], layer.name): layer
             for layer in comparison.first.walk()
             if layer.path and layer.is_constant
         }
-
-    def counterpart(self, layer: Layer, port: int) -> tuple[str, str, int] | None:
-        """The name, and the layer and port of the first model that carry it too."""
-        for name in layer.outputs[port].tensor_names if port < len(layer.outputs) else ():
-            if name in self.tensors:
-                return name, *self.tensors[name]
-        match = self.names.get((layer.name, port))
-        return None if match is None else (layer.name, *match)
 
     def difference(self, first: Array, second: Array) -> tuple[float, bool]:
         """The error as a multiple of what is allowed, and whether all elements are within."""
@@ -139,26 +132,25 @@ class ModelRun(LayerwiseRun[Pair]):
             self.constant.add(position)
         pairs = []
         for port, output in enumerate(computed.outputs):
-            match = self.counterpart(layer, port)
-            theirs = None if match is None else self.kept.get(match[1])
-            if match is None or theirs is None or match[2] >= len(theirs):
+            match = self.pairing.of(layer, position, port)
+            reference = None if match is None else self.value_of_first(match.source)
+            if match is None or reference is None:
                 continue
-            name, id, port_of_first = match
-            self.matched[position, port] = (id, port_of_first)
-            reference = theirs[port_of_first]
             excess, same = self.difference(reference, output)
+            if not same and not self.corresponds(match, computed, reference, output):
+                continue
+            self.matched[position, port] = match.source
             reason = None
             if reference.shape != output.shape:
                 reason = f"A has shape {list(reference.shape)}, B {list(output.shape)}"
-                if constant or self.layers_of_first[id].type != layer.type:
-                    continue  # names that only happen to be the same
             verdict: Verdict = "equal" if same else "differs"
             self.verdicts[position, port] = verdict
             pairs.append(
                 Pair(
-                    name=name,
-                    first=self.layers_of_first[id],
-                    first_port=port_of_first,
+                    name=match.name,
+                    means=match.means,
+                    first=self.layers_of_first[match.source[0]],
+                    first_port=match.source[1],
                     second=layer,
                     second_port=port,
                     verdict=verdict,
@@ -171,6 +163,35 @@ class ModelRun(LayerwiseRun[Pair]):
                 )
             )
         return pairs
+
+    def value_of_first(self, source: OutputRef) -> Array | None:
+        """What the first model computes for an output; None where it has no such port."""
+        outputs = self.kept.get(self.layers_of_first[source[0]].id, ())
+        return outputs[source[1]] if source[1] < len(outputs) else None
+
+    def corresponds(
+        self, match: Match, computed: ComputedLayer, reference: Array, output: Array
+    ) -> bool:
+        """Whether tensors of different values are counterparts, and do not only seem to be.
+
+        Under generated names and in alike places that takes the same shape, operation and inputs.
+        """
+        if match.is_output:
+            return True
+        same_type = self.layers_of_first[match.source[0]].type == computed.layer.type
+        if reference.shape != output.shape and not (
+            match.certain and same_type and computed.position not in self.constant
+        ):
+            return False
+        theirs = self.sources_of_first[match.source[0]]
+        return match.certain or (
+            same_type
+            and len(theirs) == len(computed.sources)
+            and all(
+                source[0] in self.constant or self.matched.get(source) == other
+                for source, other in zip(computed.sources, theirs, strict=True)
+            )
+        )
 
     def agrees(self, computed: ComputedLayer, outputs: list[Pair]) -> bool:
         return outputs[0].constant or (
@@ -190,8 +211,8 @@ class ModelRun(LayerwiseRun[Pair]):
         match = None if source[0] in self.constant else self.matched.get(source)
         if match is None:
             return own
-        theirs = self.kept[match[0]][match[1]]
-        if theirs.shape != own.shape:
+        theirs = self.value_of_first(match)
+        if theirs is None or theirs.shape != own.shape:
             return own
         if theirs.dtype == own.dtype or own.dtype.kind == "O":
             return theirs
@@ -268,10 +289,10 @@ class ModelRun(LayerwiseRun[Pair]):
             ):
                 continue
             constant = self.layers[at]
-            id, port = self.matched[at, 0]
+            reference = self.value_of_first(self.matched[at, 0])
             apart = Errors()
-            if not inner:
-                apart = errors(self.kept[id][port], self.session.constant(constant))
+            if not inner and reference is not None:
+                apart = errors(reference, self.session.constant(constant))
             much = "" if apart.max_abs is None else f", by up to {apart.max_abs:.4g}"
             much += f" at {list(apart.place)}" if apart.place else ""
             altered.append(f"its constant '{constant.name}' (id {constant.id}) differs{much}")
@@ -322,17 +343,3 @@ class ModelRun(LayerwiseRun[Pair]):
 def _errors(reference: Array, other: Array) -> Errors | None:
     """The errors of an array; None where it has another shape."""
     return errors(reference, other) if reference.shape == other.shape else None
-
-
-def _outputs(
-    model: Model,
-) -> tuple[dict[str, tuple[str, int]], dict[tuple[str, int], tuple[str, int]]]:
-    """The outputs of the net by tensor name, and by layer name and port."""
-    tensors: dict[str, tuple[str, int]] = {}
-    names: dict[tuple[str, int], tuple[str, int]] = {}
-    for layer in model.net.layers:
-        for index, port in enumerate(layer.outputs):
-            names.setdefault((layer.name, index), (layer.id, index))
-            for name in port.tensor_names:
-                tensors.setdefault(name, (layer.id, index))
-    return tensors, names

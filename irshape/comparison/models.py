@@ -9,15 +9,14 @@ from typing import Literal
 
 from ..byte_sizes import written_size
 from ..execution.inputs import random_inputs
-from ..execution.names import input_names
 from ..execution.session import Array, ExecutionError, Observer, Session
 from ..model.graph import Layer, Model
 from ..model.ids import is_number
 from ..numpy_types import dtype_of
-from ..spelling import counted
 from .foreign import asked
 from .model_pairs import ModelComparison
 from .model_run import ModelRun, with_values_of_runtime
+from .pairing import paired_inputs
 
 Runtime = Literal["onnxruntime", "irshape"]
 """What computes the values of an ONNX model."""
@@ -125,30 +124,9 @@ def _by_runtime(
 def _handed(first: Model, second: Model, fed: Mapping[str, Array]) -> dict[str, Array]:
     """The inputs of the second model: those of the first by tensor name, by layer name, or else by
     their order."""
-    names = input_names(second)
+    pairs = paired_inputs(first, second)
+    handed = {other.id: fed[layer.id] for layer, other in pairs}
     theirs = {layer.id: layer for layer in second.parameters}
-    if len(theirs) != len(first.parameters):
-        raise ValueError(
-            f"{first.path} has {counted(len(first.parameters), 'input')}, "
-            f"{second.path} has {len(theirs)}"
-        )
-    handed: dict[str, Array] = {}
-    for layer in first.parameters:
-        known = [name for port in layer.outputs for name in port.tensor_names] + [layer.name]
-        match = next(
-            (names[name] for name in known if name in names and names[name].id not in handed), None
-        )
-        if match is not None:
-            handed[match.id] = fed[layer.id]
-    rest = [
-        layer
-        for layer in first.parameters
-        if not any(array is fed[layer.id] for array in handed.values())
-    ]
-    for layer, into in zip(
-        rest, (layer for layer in second.parameters if layer.id not in handed), strict=False
-    ):
-        handed[into.id] = fed[layer.id]
     for id, given in handed.items():
         wanted = theirs[id].outputs[0].element_type if theirs[id].outputs else None
         if wanted is None or wanted.is_dynamic or given.dtype.kind == "O":

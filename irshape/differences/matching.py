@@ -17,7 +17,8 @@ from .content import EXACT, SIMILAR, TYPE, Labels, Side
 _ROUNDS = 6
 _DEPTH = 5
 """How many layers may be inserted at one place."""
-_MADE_UP = re.compile(r"[A-Za-z]*_?[0-9]+")
+GENERATED_NAME = re.compile(r"[A-Za-z]*_?[0-9]+")
+"""Layer names that converters generate: equal ones may be names of different layers."""
 _NEIGHBOURS = 32
 """How many users of an output are looked at to tell whether two layers stand in one place."""
 
@@ -131,7 +132,7 @@ class _Matching:
             if b is None or kinds[TYPE][a] != others[TYPE][b]:
                 continue
             agree, differ = self.neighbours(a, b)
-            trusted = agree > differ or not _MADE_UP.fullmatch(name)
+            trusted = agree > differ or not GENERATED_NAME.fullmatch(name)
             if (trusted and agree >= differ) or kinds[EXACT][a] == others[EXACT][b]:
                 self.pair(a, b)
 

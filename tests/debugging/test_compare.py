@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -258,3 +259,108 @@ def test_an_assign_inherits_what_it_passes_on(tmp_path: Path) -> None:
     assert all(pair.inherited for pair in assigns if pair.verdict == "differs")
     departing = {pair.second.id for pair in comparison.pairs if pair.own_verdict == "differs"}
     assert len(departing - {layer.id}) == 1
+
+
+def nameless(source: Path, target: Path) -> Path:
+    """A copy in which no name is left: no tensor names, and other layer names."""
+    from lxml import etree
+
+    tree = etree.parse(source)
+    for number, element in enumerate(tree.iter("layer", "port")):
+        element.attrib.pop("names", None)
+        if element.tag == "layer":
+            element.attrib.pop("output_names", None)
+            element.set("name", f"another/{number}")
+    tree.write(target)
+    shutil.copy(source.with_suffix(".bin"), target.with_suffix(".bin"))
+    return target
+
+
+@pytest.mark.parametrize("example", ["classifier", "encoder", "decoder", "recurrent", "detector"])
+def test_models_without_a_common_name_are_matched_by_structure(
+    example: str, tmp_path: Path
+) -> None:
+    model = irshape.load(EXAMPLES / f"{example}.xml")
+    copy = nameless(Path(model.path), tmp_path / "copy.xml")
+    found = irshape.compare(model, irshape.load(copy))
+    assert found.ok
+    assert len(found.pairs) == len(irshape.compare(model, model).pairs)
+    assert {pair.means for pair in found.pairs} == {"position", "structure"}
+    assert found.unmatched == ([], [])
+
+
+def test_a_constant_altered_in_a_model_of_other_names_is_found(tmp_path: Path) -> None:
+    model = irshape.load(EXAMPLES / "classifier.xml")
+    copy = irshape.load(nameless(Path(model.path), tmp_path / "copy.xml"))
+    constants = [layer for layer in copy.layers if layer.attribute("element_type") == "f16"]
+    found = irshape.compare(model, irshape.load(alter(copy, constants[3], tmp_path / "b.xml")))
+    assert found.blamed is not None
+    assert found.blamed.second.id in users(copy, constants[3])
+
+
+TWO_OUTPUTS = """<net name="m" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/>
+<output><port id="0" precision="FP32" names="x"><dim>2</dim></port></output></layer>
+<layer id="1" name="one" type="{one}" version="opset1"><input><port id="0"><dim>2</dim></port>
+</input><output><port id="1" precision="FP32" {a}><dim>2</dim></port></output></layer>
+<layer id="2" name="other" type="Abs" version="opset1"><input><port id="0"><dim>2</dim></port>
+</input><output><port id="1" precision="FP32" {b}><dim>2</dim></port></output></layer>
+<layer id="3" name="r0" type="Result" version="opset1"><input><port id="0"><dim>2</dim></port>
+</input></layer>
+<layer id="4" name="r1" type="Result" version="opset1"><input><port id="0"><dim>2</dim></port>
+</input></layer></layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="{first}" from-port="1" to-layer="3" to-port="0"/>
+<edge from-layer="{second}" from-port="1" to-layer="4" to-port="0"/></edges></net>"""
+
+
+def two_outputs(
+    path: Path, first: int, second: int, a: str = "", b: str = "", one: str = "Exp"
+) -> str:
+    names = {key: f'names="{name}"' if name else "" for key, name in (("a", a), ("b", b))}
+    path.write_text(TWO_OUTPUTS.format(first=first, second=second, one=one, **names))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "verdicts"),
+    [
+        pytest.param((1, 2), (1, 2), ["equal", "equal"], id="in order"),
+        pytest.param((1, 2), (2, 1), ["differs", "differs"], id="in another order"),
+        pytest.param((1, 2, "a", "b"), (2, 1, "a", "b"), ["equal", "equal"], id="by name"),
+        pytest.param((1, 2, "a", "b"), (1, 2, "p", "q"), ["equal", "equal"], id="by position"),
+    ],
+)
+def test_outputs_are_paired_by_name_and_else_by_position(
+    ours: tuple[Any, ...], theirs: tuple[Any, ...], verdicts: list[str], tmp_path: Path
+) -> None:
+    first, second = (
+        two_outputs(tmp_path / name, *given) for name, given in (("a.xml", ours), ("b.xml", theirs))
+    )
+    status, output = call("compare", first, second, "-f", "json")
+    assert [each["verdict"] for each in json.loads(output)["tensors"]] == verdicts
+    assert status == ("differs" in verdicts)
+
+
+def test_an_output_without_a_partner_is_said(tmp_path: Path) -> None:
+    first = Path(two_outputs(tmp_path / "a.xml", 1, 2, "a", "b"))
+    text = first.read_text()
+    result = text[text.index('<layer id="4"') : text.index("</layers>")]
+    edge = '<edge from-layer="2" from-port="1" to-layer="4" to-port="0"/>'
+    (tmp_path / "b.xml").write_text(text.replace(result, "").replace(edge, ""))
+    status, output = call("compare", str(first), str(tmp_path / "b.xml"), "-f", "json")
+    assert (status, json.loads(output)["unmatched_outputs"]) == (0, {"a": ["b"], "b": []})
+
+
+def test_nothing_compared_is_no_success(tmp_path: Path) -> None:
+    first = Path(two_outputs(tmp_path / "a.xml", 1, 2))
+    text = first.read_text()
+    cut = text[text.index('<layer id="3"') : text.index("</layers>")]
+    edges = [line for line in text.splitlines() if 'to-layer="3"' in line or 'to-layer="4"' in line]
+    for each in (cut, *edges):
+        text = text.replace(each.removesuffix("</edges></net>"), "")
+    (tmp_path / "b.xml").write_text(text)
+    status, output = call("compare", str(first), str(tmp_path / "b.xml"), "--force")
+    assert status == 1
+    assert "nothing could be compared" in output

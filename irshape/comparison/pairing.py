@@ -1,0 +1,172 @@
+"""Which inputs, outputs and layers of two models correspond."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from ..differences.content import Labels, Side
+from ..differences.matching import GENERATED_NAME, matched
+from ..inference.declarations import Declarations
+from ..inference.engine import infer
+from ..model.graph import Layer, Model
+from ..model.ports import Port
+from ..model.wiring import OutputRef, wire
+from ..spelling import counted
+
+Means = Literal["tensor name", "layer name", "position", "structure"]
+"""By what a tensor of one model is taken for that of another."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Match(NamedTuple):
+    """The tensor of the first model that corresponds to one of the second.
+
+    source: its layer, by position, and port. certain: whether names alone prove it.
+    """
+
+    name: str
+    source: OutputRef
+    means: Means
+    certain: bool
+    is_output: bool = False
+
+
+class _End(NamedTuple):
+    """An input or output of a model: its tensor names, and the name of its layer."""
+
+    tensor_names: tuple[str, ...]
+    layer_name: str
+    source: OutputRef
+
+    @property
+    def name(self) -> str:
+        return self.tensor_names[0] if self.tensor_names else self.layer_name
+
+
+def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer]]:
+    """The inputs of two models in pairs: by name, the others in order.
+
+    Raises `ValueError` where one has more than the other.
+    """
+    ours, theirs = _inputs(first), _inputs(second)
+    if len(ours) != len(theirs):
+        raise ValueError(
+            f"{first.path} has {counted(len(ours), 'input')}, {second.path} has {len(theirs)}"
+        )
+    return [
+        (first.net.layers[a.source[0]], second.net.layers[b.source[0]])
+        for a, b, _ in _in_pairs(ours, theirs)
+    ]
+
+
+class Pairing:
+    """The tensors of the first model that correspond to those of the second."""
+
+    def __init__(self, first: Model, second: Model) -> None:
+        self._layers = first.net.layers
+        self._tensors = _first_of_each(
+            (name, (position, index))
+            for position, layer in enumerate(self._layers)
+            for index, port in enumerate(layer.outputs)
+            for name in port.tensor_names
+        )
+        self._named = _first_of_each(
+            (layer.name, position) for position, layer in enumerate(self._layers)
+        )
+        ours, theirs = _outputs(first), _outputs(second)
+        pairs = list(_in_pairs(ours, theirs))
+        self._outputs = {b.source: (a.source, b.name, means) for a, b, means in pairs}
+        taken_a, taken_b = {id(a) for a, _, _ in pairs}, {id(b) for _, b, _ in pairs}
+        self.unpaired_outputs = (
+            [end.name for end in ours if id(end) not in taken_a],
+            [end.name for end in theirs if id(end) not in taken_b],
+        )
+        """Outputs of each model without a partner, by name."""
+        self._structure = _by_structure(first, second)
+        self._partnered = set(self._structure.values())
+
+    def of(self, layer: Layer, position: int, port: int) -> Match | None:
+        """The counterpart of an output of the second model.
+
+        Outputs of the model go first, then tensor names, structure and layer names.
+        """
+        output = self._outputs.get((position, port))
+        if output is not None:
+            source, name, means = output
+            return Match(name, source, means, certain=True, is_output=True)
+        names = layer.outputs[port].tensor_names if port < len(layer.outputs) else ()
+        for name in names:
+            if name in self._tensors:
+                return Match(name, self._tensors[name], "tensor name", certain=True)
+        partner = self._structure.get(position)
+        if partner is None:
+            partner = self._named.get(layer.name)
+            if partner is None or partner in self._partnered:
+                return None
+        named = self._layers[partner].name == layer.name
+        return Match(
+            layer.name if named or not names else names[0],
+            (partner, port),
+            "layer name" if named else "structure",
+            certain=named and not GENERATED_NAME.fullmatch(layer.name),
+        )
+
+
+def _first_of_each(items: Iterable[tuple[K, V]]) -> dict[K, V]:
+    kept: dict[K, V] = {}
+    for key, value in items:
+        kept.setdefault(key, value)
+    return kept
+
+
+def _inputs(model: Model) -> list[_End]:
+    return [
+        _End(tuple(n for port in layer.outputs for n in port.tensor_names), layer.name, (at, 0))
+        for at, layer in enumerate(model.net.layers)
+        if layer.is_parameter
+    ]
+
+
+def _outputs(model: Model) -> list[_End]:
+    layers, wiring = model.net.layers, wire(model.net)
+    ends = []
+    for at, layer in enumerate(layers):
+        source = next(iter(wiring.sources[at]), None) if layer.is_result else None
+        if source is not None:
+            names = [
+                *Port("", None, layer.output_names, -1).tensor_names,
+                *layers[source[0]].outputs[source[1]].tensor_names,
+            ]
+            ends.append(_End(tuple(names), layer.name, source))
+    return ends
+
+
+def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_End, _End, Means]]:
+    """Pairs by tensor name, then by layer name, then in the order of what is left."""
+    left, right = list(ours), list(theirs)
+    keys: dict[Means, Callable[[_End], Sequence[str]]] = {
+        "tensor name": lambda end: end.tensor_names,
+        "layer name": lambda end: [end.layer_name][: not GENERATED_NAME.fullmatch(end.layer_name)],
+    }
+    for means, names in keys.items():
+        named = _first_of_each((name, end) for end in right for name in names(end))
+        for a in tuple(left):
+            b = next((named[name] for name in names(a) if named.get(name) in right), None)
+            if b is not None:
+                left.remove(a)
+                right.remove(b)
+                yield a, b, means
+    yield from ((a, b, "position") for a, b in zip(left, right, strict=False))
+
+
+def _by_structure(first: Model, second: Model) -> Mapping[int, int]:
+    """The positions of layers of the first model by those of their partners in the second."""
+    labels = Labels()
+    sides = [
+        Side(infer(model).result, Declarations(model), model.weights, labels)
+        for model in (first, second)
+    ]
+    return {b: a for a, b in matched(sides[0], sides[1], labels).items()}

@@ -271,7 +271,8 @@ class Graph(Editing):
 
         element_type: of the new input. layout: of the new input and of the old one, as in
         `("NHWC", "NCHW")`. mean, scale: subtracted, then divided by; numbers, or one for each
-        channel (axis C of the layout, else axis 1). Returns the new input.
+        channel (axis C of the layout, else of the layout in the model, else axis 1). Returns the
+        new input.
         """
         return preprocessed(self, name, element_type, layout, mean, scale)
 

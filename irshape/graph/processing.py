@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..formats.ir.writer import port_rt_info
+from ..model.ports import PortElsewhere
+from ..model.rt_info import parse
+from ..model.source import Passage, Source
 from ..shapes import Dimension, PartialShape
 from .editing import Editing
 from .errors import GraphError
@@ -31,7 +35,8 @@ def preprocessed(
     """See `Graph.preprocess`."""
     old = graph._input(name)
     kind, shape = old.element_type, old.shape
-    layout = None if layouts is None else layouts[1]
+    written = _written_layout(graph, old)
+    layout = layouts[1] if layouts is not None else "" if written is None else written
     with graph.changes.whole():
         if layouts is not None:
             order = _permutation(layouts)
@@ -61,11 +66,42 @@ def preprocessed(
         graph._remove_all([old.layer])
         graph._give_name(parameter.layer, layer_name)
         graph._give_names(parameter, names)
+        now = written if layouts is None else f"[{','.join(layouts[0])}]"
+        if now is not None:
+            info = f'<rt_info><attribute name="layout" version="0" layout="{now}"/></rt_info>'
+            raw = parameter.layer.raw
+            raw.outputs = [PortElsewhere(port, Passage.text(info)) for port in raw.outputs]
     return parameter
 
 
+def _written_layout(graph: Editing, input: Output) -> str | None:
+    """The layout that the model gives for an input, such as `[N,H,W,C]`; None without one."""
+    origin = graph.root.source
+    source = Source("", b"") if origin is None else origin.source
+    span = port_rt_info(source, input.layer.raw.outputs[input.index])
+    known = parse(source, span).get("layout")
+    layout = known.get("layout") if isinstance(known, dict) else None
+    return layout if isinstance(layout, str) and layout.strip("[.]") else None
+
+
+def _channels(layout: str, rank: int) -> int:
+    """The axis C of a layout, written as `NHWC` or `[N,...,C]`; axis 1 without a layout.
+
+    Raises `GraphError`.
+    """
+    if not layout:
+        return 1
+    names = layout.strip("[]").split(",") if layout.startswith("[") else list(layout)
+    axis = names.index("C") if "C" in names else rank
+    if "..." in names[:axis]:
+        axis += rank - len(names)
+    if not 0 <= axis < rank:
+        raise GraphError(f"the layout {layout} has no axis C of channels")
+    return axis
+
+
 def _by_channel(
-    graph: Editing, input: Output, numbers: float | Sequence[float], layout: str | None
+    graph: Editing, input: Output, numbers: float | Sequence[float], layout: str
 ) -> Output:
     """Numbers for each channel in a shape that broadcasts over the input."""
     import numpy as np
@@ -75,9 +111,7 @@ def _by_channel(
         rank = input.shape.rank
         if rank is None:
             raise GraphError(f"{input!r} is of dynamic rank, and has no axis of channels")
-        axis = 1 if layout is None else layout.find("C")
-        if not 0 <= axis < rank:
-            raise GraphError(f"the layout {layout} has no axis C of channels")
+        axis = _channels(layout, rank)
         array = array.reshape([-1 if at == axis else 1 for at in range(rank)])
     return graph.constant(array.astype(np.float32), input.element_type)
 

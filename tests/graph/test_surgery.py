@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import openvino as ov
 import pytest
+from openvino import opset13 as opset
 
 import irshape
 from irshape import Graph, GraphError, Pattern, op, rewrite
@@ -337,6 +338,35 @@ def test_preprocessing() -> None:
     image = np.arange(12, dtype=np.uint8).reshape(1, 3, 2, 2)
     expected = np.maximum((image.transpose(0, 3, 1, 2) - np.array([[[1]], [[2]]])) / 2, 0)
     assert np.allclose(irshape.run(graph, {"x": image})["y"], expected)
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "axis"),
+    [
+        ("NHWC", [1, 4, 5, 3], 3),
+        ("NCHW", [1, 3, 4, 5], 1),
+        ("N...C", [1, 4, 5, 3], 3),
+        ("...CH", [1, 5, 3, 4], 2),
+        (None, [1, 3, 4, 5], 1),
+    ],
+)
+def test_channels_are_those_of_the_layout_in_the_model(
+    layout: str | None, shape: list[int], axis: int, tmp_path: Path
+) -> None:
+    x = opset.parameter(shape, np.float32, name="x")
+    model = ov.Model([opset.relu(x)], [x])
+    if layout is not None:
+        x.set_layout(ov.Layout(layout))
+    ov.save_model(model, tmp_path / "m.xml")
+    graph = Graph.load(tmp_path / "m.xml")
+    graph.preprocess("x", element_type="u8")
+    graph.save(tmp_path / "u8.xml")
+    graph = Graph.load(tmp_path / "u8.xml")  # the layout is still there
+    graph.preprocess("x", mean=[1.0, 2.0, 3.0])
+    mean = next(each for each in graph.layers if each.type == "Subtract").inputs[1].source
+    assert [dim.low for dim in mean.shape.dims or ()] == [
+        3 if at == axis else 1 for at in range(4)
+    ]
 
 
 def swish_graph() -> Graph:

@@ -364,9 +364,7 @@ def test_channels_are_those_of_the_layout_in_the_model(
     graph = Graph.load(tmp_path / "u8.xml")  # the layout is still there
     graph.preprocess("x", mean=[1.0, 2.0, 3.0])
     mean = next(each for each in graph.layers if each.type == "Subtract").inputs[1].source
-    assert [dim.low for dim in mean.shape.dims or ()] == [
-        3 if at == axis else 1 for at in range(4)
-    ]
+    assert [dim.low for dim in mean.shape.dims or ()] == [3 if at == axis else 1 for at in range(4)]
 
 
 def swish_graph() -> Graph:

@@ -281,8 +281,7 @@ def infer(
     """Infers the element type and shape of every output port.
 
     model: a path or a `Model`.
-    shapes: replaces the shapes of inputs, by tensor name, layer name or id, as in
-    `{"x": "[1,3,?,?]"}`.
+    shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
     symbols: also infer what every dynamic dimension is in terms of those of the inputs. `shapes`
     may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
     assume: conditions on these names, such as `"seq % 8 == 0"`.
@@ -308,7 +307,8 @@ def run(
     """Executes a model in NumPy. Returns the outputs by name, in the order of its Results.
 
     model: a path or a `Model`.
-    inputs: arrays by tensor name, layer name or id, or in the order of the Parameters.
+    inputs: arrays in the order of the Parameters, or by tensor name, layer name or position; an id
+    is a name as `"id:3"`.
     outputs: `"all"` returns the outputs of every layer, named `name` or `name:port`.
     max_memory: bytes that the tensors alive at one time may take; by default three quarters of the
     machine's memory.

@@ -7,13 +7,13 @@ what the model needs.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Literal, cast
 from weakref import ReferenceType, proxy, ref
 
 from ..execution import session as execution
 from ..execution.constants import Constants, Rounding
+from ..execution.feeds import Given
 from ..execution.session import MAX_ITERATIONS, Array
 from ..model.graph import Model
 from ..model.snapshot import Snapshot
@@ -110,7 +110,7 @@ _lock = Lock()
 
 def run(
     model: Model,
-    inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+    inputs: Given = None,
     *,
     outputs: Literal["results", "all"] = "results",
     max_memory: int | None = None,

@@ -29,7 +29,7 @@ from .running import force_option, sound_or_exit
     "shapes",
     multiple=True,
     metavar="NAME=SHAPE",
-    help="The shape of an input, by tensor name, layer name or id: x=[1,3,?,?].",
+    help="The shape of an input, by tensor name, layer name, position or id (id:3): x=[1,3,?,?].",
 )
 @overwrite_option
 @weights_option

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "shapes",
     multiple=True,
     metavar="NAME=SHAPE",
-    help="The shape of an input, by tensor name, layer name or id: x=[1,3,?,?].",
+    help="The shape of an input, by tensor name, layer name, position or id (id:3): x=[1,3,?,?].",
 )
 @click.option(
     "--value",

@@ -33,7 +33,7 @@ SORTS = {
     "shapes",
     multiple=True,
     metavar="NAME=SHAPE",
-    help="The shape of an input, by tensor name, layer name or id: x=[1,3,224,224].",
+    help="The shape of an input, by any of its names (as for run -i): x=[1,3,224,224].",
 )
 @click.option(
     "--top",

@@ -41,7 +41,7 @@ def input_options(function: F) -> F:
         "inputs",
         multiple=True,
         metavar="[NAME=]FILE.npy",
-        help="An input, by tensor name, layer name or id, or in order. "
+        help="An input, by tensor name, layer name, position or id (id:3), or in order. "
         "[default: MODEL.input0.npy … beside the model, if they exist]",
     )(function)
 
@@ -102,19 +102,19 @@ def gathered(
     seed: int,
     shapes: tuple[str, ...],
     max_memory: int | None,
-) -> dict[str, Any]:
-    """The inputs of a run, by the id of their Parameter: from files, or at random.
+) -> dict[Layer, Any]:
+    """The inputs of a run, by their Parameter: from files, or at random.
 
     random: draw those that are not given. Raises `UsageError`, and `ExecutionError` where they
     would take more than `max_memory` bytes.
     """
     from ..element_types import ElementType
     from ..execution.inputs import beside, random_inputs, read_array, restored
-    from ..execution.names import input_names
+    from ..model.names import inputs_of
 
-    names = input_names(model)
+    named = inputs_of(model)
     parameters = model.parameters
-    files: dict[str, str] = {}
+    files: dict[Layer, str] = {}
     try:
         for position, entry in enumerate(inputs):
             name, equals, file = entry.rpartition("=")
@@ -124,28 +124,23 @@ def gathered(
                         f"the model has {counted(len(parameters), 'input')}; "
                         f"'{entry}' is one too many"
                     )
-                files[parameters[position].id] = file
-            elif name not in names:
-                raise ValueError(
-                    f"the model has no input '{name}' (its inputs: "
-                    f"{', '.join(layer.name for layer in parameters) or 'none'})"
-                )
+                files[parameters[position]] = file
             else:
-                files[names[name].id] = file
+                files[named.find(name)] = file
         if not inputs and not shapes:
             files = beside(model)
-        fed = {id: read_array(file) for id, file in files.items()}
+        fed = {layer: read_array(file) for layer, file in files.items()}
         for layer in parameters:
-            if layer.id in fed and layer.outputs:
-                fed[layer.id] = restored(
-                    fed[layer.id], layer.outputs[0].element_type or ElementType.of("dynamic")
+            if layer in fed and layer.outputs:
+                fed[layer] = restored(
+                    fed[layer], layer.outputs[0].element_type or ElementType.of("dynamic")
                 )
         wanted = pairs(shapes, "--shape")
         if random and len(fed) < len(parameters):
             return random_inputs(model, seed, wanted, fed, max_memory=max_memory)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
-    missing = [layer.name for layer in parameters if layer.id not in fed]
+    missing = [layer.name for layer in parameters if layer not in fed]
     if missing:
         raise click.UsageError(
             f"no value for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from ..execution.feeds import by_id
 from ..execution.session import ExecutionError
 from ..model.graph import Layer
 from ..model.wiring import OutputRef
@@ -171,7 +172,8 @@ def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckR
     options = {**circumstances.options, "unasked": [device_name(layer) for layer in unasked]}
     label = f"{circumstances.label}the model {without}"
     try:
-        answer = circumstances.device.ask(Question(label, session.model, run.fed, options))
+        question = Question(label, session.model, by_id(run.fed), options)
+        answer = circumstances.device.ask(question)
     except (Unanswered, ValueError, OSError):
         return None
     if not answer.values:

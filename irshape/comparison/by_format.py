@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from ..execution.feeds import Given
 from ..execution.session import Observer
 from ..model.graph import Model
 from ..numbers.tolerance import Hint
 from .progress import Progress
-from .result import Array, Comparison
+from .result import Comparison
 
 
 def crosscheck(
     model: Model,
-    inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+    inputs: Given = None,
     *,
     device: str = "CPU",
     hint: Hint | None = None,

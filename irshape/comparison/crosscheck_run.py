@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..execution.feeds import Fed
 from ..execution.ranges import rounding, unrounded
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
@@ -124,7 +125,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         answer: Answer,
         comparison: Comparison,
         circumstances: Circumstances,
-        fed: Mapping[str, Array],
+        fed: Fed,
         unasked: frozenset[Layer] = frozenset(),
     ) -> None:
         super().__init__(session)
@@ -212,7 +213,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         if layer.is_constant:
             return self.session.constant(layer)
         if layer.is_parameter:
-            return self.fed[layer.id]
+            return self.fed[layer]
         theirs = self.theirs(layer, source[1])
         if theirs is None:
             raise KeyError(source)
@@ -240,7 +241,7 @@ class CrosscheckRun(LayerwiseRun[int]):
             return None
         producer = self.layers[source[0]]
         if producer.is_parameter:
-            return self.fed[producer.id]
+            return self.fed[producer]
         return self.theirs(producer, source[1])
 
     def compare_outputs(self, computed: ComputedLayer) -> list[int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..element_types import ElementType
+from ..execution.feeds import Fed, Given, by_id
 from ..execution.inputs import random_inputs
 from ..execution.session import Observer, Session
 from ..inference.engine import infer
@@ -22,12 +23,12 @@ from .judging import Judge
 from .parts import runnable_part
 from .progress import Progress
 from .recording import Recorder, Recording
-from .result import Array, Comparison, Row, Verdict
+from .result import Comparison, Row, Verdict
 
 
 def crosscheck(
     model: Model,
-    inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+    inputs: Given = None,
     *,
     device: str = "CPU",
     hint: Hint | None = None,
@@ -90,7 +91,8 @@ def _replayed(
                     f"not {options[name]!r}"
                 )
         session = Session(model, max_memory=limits.max_memory)
-        fed = session.bind(recording.inputs)
+        known = recording.inputs
+        fed = session.bind({each: known[each.id] for each in model.parameters if each.id in known})
         comparison = compared(session, fed, recording, recording.options, limits, told)
         if not recording.is_of(model):
             comparison.notes.append(
@@ -105,7 +107,7 @@ def _replayed(
 
 def compared(
     session: Session,
-    fed: Mapping[str, Array],
+    fed: Fed,
     device: Device,
     options: Mapping[str, Any],
     limits: Limits,
@@ -119,7 +121,7 @@ def compared(
     model, asked_of = session.model, options["device"]
     session.check_fit(fed)
     told.begin(f"running {label.rstrip('/') or 'the model'} on {asked_of}")
-    answer = device.ask(Question(label, model, fed, options))
+    answer = device.ask(Question(label, model, by_id(fed), options))
     problems: list[str] = []
     if answer.refused:
         problems.append(f"OpenVINO {answer.version} refuses the model: {answer.refused}")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..element_types import ElementType
+from ..execution.feeds import Fed, Given
 from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
@@ -72,7 +72,7 @@ class ForeignComparison(Comparison):
 
 def crosscheck(
     model: Model,
-    inputs: Mapping[str, Array] | Sequence[Array] | None,
+    inputs: Given,
     *,
     device: str,
     rtol: float | None,
@@ -105,10 +105,9 @@ def crosscheck(
     return ForeignComparison(model, runtime, answer, rows, problems)
 
 
-def asked(model: Model, fed: dict[str, Array], runtime: str) -> tuple[Answer, dict[str, Array]]:
+def asked(model: Model, fed: Fed, runtime: str) -> tuple[Answer, dict[str, Array]]:
     """Runs a model that lies in a file in another runtime, in a process of its own.
 
-    fed: arrays by the ids of the Parameters.
     Returns the answer, and by tensor name the values of the types that NumPy has.
     Raises `RuntimeError` where the runtime is not installed.
     """
@@ -116,9 +115,7 @@ def asked(model: Model, fed: dict[str, Array], runtime: str) -> tuple[Answer, di
         return _asked(model, fed, runtime, Path(name))
 
 
-def _asked(
-    model: Model, fed: dict[str, Array], runtime: str, folder: Path
-) -> tuple[Answer, dict[str, Array]]:
+def _asked(model: Model, fed: Fed, runtime: str, folder: Path) -> tuple[Answer, dict[str, Array]]:
     (folder / "request.json").write_text(json.dumps(_request(model, fed, runtime, folder)))
     ended = _ended(model, runtime, folder)
     file = folder / "answer.json"
@@ -140,14 +137,14 @@ def _asked(
     ), values
 
 
-def _request(model: Model, fed: dict[str, Array], runtime: str, folder: Path) -> dict[str, Any]:
+def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, Any]:
     """What the process is asked; the inputs are written into the folder."""
-    names = {layer.id: layer.outputs[0].tensor_names[0] for layer in model.parameters}
     files = {}
-    for number, (key, array) in enumerate(fed.items()):
-        files[names[key]] = f"input{number}.npy"
-        np.save(folder / files[names[key]], _stored(array))
-    inference = infer(model, {key: PartialShape(array.shape) for key, array in fed.items()})
+    for number, (layer, array) in enumerate(fed.items()):
+        name = layer.outputs[0].tensor_names[0]
+        files[name] = f"input{number}.npy"
+        np.save(folder / files[name], _stored(array))
+    inference = infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
     tensors = [
         (layer, name, tensor)
         for layer in model.layers
@@ -189,7 +186,7 @@ def _stored(array: Array) -> Array:
 def _rows(
     model: Model,
     session: Session,
-    fed: dict[str, Array],
+    fed: Fed,
     values: dict[str, Array],
     problems: list[str],
     runtime: str,
@@ -198,7 +195,7 @@ def _rows(
     progress: Progress,
 ) -> list[Row]:
     """One row for each value that both computed, in the order in which they are computed."""
-    inference = infer(model, {key: PartialShape(array.shape) for key, array in fed.items()})
+    inference = infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
     rows: list[Row] = []
 
     progress.begin("comparing layers", len(model.layers))

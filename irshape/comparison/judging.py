@@ -280,7 +280,7 @@ class Judge:
                 session = Session(model, max_memory=limits.max_memory)
                 return self.compared(
                     session,
-                    session.bind(inputs),
+                    session.bind({model.net.by_id[id]: array for id, array in inputs.items()}),
                     self.circumstances.device,
                     {**self.circumstances.options, "layers": "all"},
                     inner,

@@ -8,11 +8,11 @@ comparison of two models are both such runs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..execution.feeds import Fed
 from ..execution.session import ExecutionError, Observer, Session
 from ..model.graph import Layer
 from ..model.wiring import OutputRef, wire
@@ -46,7 +46,7 @@ class LayerwiseRun(ABC, Generic[T]):
         self.positions = {layer: position for position, layer in enumerate(self.layers)}
         self._nan_is_told = False
 
-    def compare_run(self, inputs: Mapping[str, Array], progress: Observer | None) -> list[Array]:
+    def compare_run(self, inputs: Fed, progress: Observer | None) -> list[Array]:
         """One run over all layers; the outputs of the model. Raises `ExecutionError`."""
 
         def observe(layer: Layer, given: tuple[Array, ...], computed: tuple[Array, ...]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 from ..byte_sizes import written_size
+from ..execution.feeds import Fed, Given
 from ..execution.inputs import random_inputs
 from ..execution.session import Array, ExecutionError, Observer, Session
 from ..model.graph import Layer, Model
@@ -31,7 +32,7 @@ _COARSE_NAMES = {
 def compare(
     first: Model,
     second: Model,
-    inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+    inputs: Given = None,
     *,
     rtol: float | None = None,
     atol: float | None = None,
@@ -69,7 +70,7 @@ def compare(
 
 def _kept(
     session: Session,
-    fed: Mapping[str, Array],
+    fed: Fed,
     values: Mapping[str, Array],
     progress: Observer | None,
 ) -> dict[str, tuple[Array, ...]]:
@@ -99,7 +100,7 @@ def _kept(
 
 
 def _by_runtime(
-    comparison: ModelComparison, model: Model, fed: dict[str, Array], runtime: Runtime | None
+    comparison: ModelComparison, model: Model, fed: Fed, runtime: Runtime | None
 ) -> tuple[str, dict[str, Array]]:
     """What runs a model, and the values that it gives by tensor name: none if that is irshape."""
     native = model.format.comparing_runtime
@@ -121,18 +122,16 @@ def _by_runtime(
     return answer.version, values
 
 
-def _handed(first: Model, second: Model, fed: Mapping[str, Array]) -> dict[str, Array]:
+def _handed(first: Model, second: Model, fed: Fed) -> Fed:
     """The inputs of the second model: those of the first by tensor name, by layer name, or else by
     their order."""
-    pairs = paired_inputs(first, second)
-    handed = {other.id: fed[layer.id] for layer, other in pairs}
-    theirs = {layer.id: layer for layer in second.parameters}
-    for id, given in handed.items():
-        wanted = theirs[id].outputs[0].element_type if theirs[id].outputs else None
+    handed = {other: fed[layer] for layer, other in paired_inputs(first, second)}
+    for layer, given in handed.items():
+        wanted = layer.outputs[0].element_type if layer.outputs else None
         if wanted is None or wanted.is_dynamic or given.dtype.kind == "O":
             continue
         if given.dtype != dtype_of(wanted):
-            handed[id] = given.astype(dtype_of(wanted))
+            handed[layer] = given.astype(dtype_of(wanted))
     return handed
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..execution.feeds import Fed, by_id
 from ..execution.session import ExecutionError, Session
 from ..model.edges import Edge
 from ..model.graph import Body, Layer, Model
@@ -47,7 +48,7 @@ class Part(NamedTuple):
 
 def runnable_part(
     session: Session,
-    fed: Mapping[str, Array],
+    fed: Fed,
     device: Device,
     options: Mapping[str, Any],
     refused: Answer,
@@ -76,14 +77,18 @@ def runnable_part(
             outputs = _outputs(session, fed, without) if without else {}
             part, inputs = _without(model, without, outputs, fed)
             with tempfile.TemporaryDirectory(prefix="irshape-") as folder:
+                arrays = {**by_id(fed), **inputs}
                 question = Question(
-                    f"{label}{wanted}", written(part, Path(folder)), {**fed, **inputs}, options
+                    f"{label}{wanted}",
+                    written(part, Path(folder)),
+                    arrays,
+                    options,
                 )
                 answer = device.ask(question)
         except (ExecutionError, Unanswered, ValueError, OSError):
             continue
         if answer.values:
-            notes = [_typed_note(each, fed[each.id]) for each in open_inputs]
+            notes = [_typed_note(each, fed[each]) for each in open_inputs]
             if without:
                 labels = ", ".join(layer.label for layer in without)
                 notes.append(
@@ -128,9 +133,7 @@ def _can_go(layer: Layer) -> bool:
     return not (layer.is_parameter or layer.is_constant or layer.is_result)
 
 
-def _outputs(
-    session: Session, fed: Mapping[str, Array], layers: Iterable[Layer]
-) -> dict[Layer, tuple[Array, ...]]:
+def _outputs(session: Session, fed: Fed, layers: Iterable[Layer]) -> dict[Layer, tuple[Array, ...]]:
     """irshape's values of the outputs of some layers. Raises `ExecutionError`."""
     outputs: dict[Layer, tuple[Array, ...]] = dict.fromkeys(layers, ())
 
@@ -146,7 +149,7 @@ def _without(
     model: Model,
     layers: Iterable[Layer],
     outputs: Mapping[Layer, tuple[Array, ...]],
-    fed: Mapping[str, Array],
+    fed: Fed,
 ) -> tuple[Model, dict[str, Array]]:
     """A model in which Parameters stand for the outputs of some layers, and Results for what they
     are given; and the arrays for these Parameters, by their ids."""
@@ -156,7 +159,7 @@ def _without(
     all_layers, wiring = model.net.layers, wire(model.net)
     body = Body()
     body.layers = [
-        _typed(layer, fed[layer.id]) if layer.is_parameter and _is_open(layer) else layer
+        _typed(layer, fed[layer]) if layer.is_parameter and _is_open(layer) else layer
         for layer in all_layers
         if layer not in gone
     ]

@@ -10,18 +10,26 @@ import numpy as np
 from ..element_types import ElementType
 from ..inference.declarations import Declarations
 from ..model.graph import Layer, Model
+from ..model.names import inputs_of
 from ..numpy_types import dtype_of, element_type_of
 from ..ops.infrastructure import Parameter
 from ..ops.registry import UnknownOperation
 from ..shapes import PartialShape
 from ..spelling import counted, with_article
 from .errors import ExecutionError
-from .names import input_names
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-Given = Mapping[str, Array] | Sequence[Array] | None
-"""Arrays by a name of their input, or in the order of the inputs."""
+Given = Mapping[str, Array] | Mapping[int, Array] | Mapping[Layer, Array] | Sequence[Array] | None
+"""Arrays by a name of their input, its position or its Parameter, or in the order of the inputs."""
+
+Fed = dict[Layer, Array]
+"""The array of each Parameter, in their order."""
+
+
+def by_id(fed: Fed) -> dict[str, Array]:
+    """Arrays by the id of their Parameter."""
+    return {layer.id: array for layer, array in fed.items()}
 
 
 class Feeds:
@@ -30,11 +38,11 @@ class Feeds:
     def __init__(self, model: Model, declarations: Declarations) -> None:
         self._parameters = model.parameters
         self._subtracts_means = model.subtracts_means
-        self._names = input_names(model)
+        self._inputs = inputs_of(model)
         self._declarations = declarations
 
-    def bind(self, given: Given) -> dict[str, Array]:
-        """The arrays by the id of their Parameter, checked against its type and shape.
+    def bind(self, given: Given) -> Fed:
+        """The arrays by their Parameter, each checked against its type and shape.
 
         Raises `ExecutionError`.
         """
@@ -48,25 +56,19 @@ class Feeds:
         else:
             fed = self._in_order(given)
         for layer in self._parameters:
-            if layer.id not in fed:
+            if layer not in fed:
                 raise ExecutionError("this input was not given", layer)
-            self._check(layer, fed[layer.id])
-        return fed
+            self._check(layer, fed[layer])
+        return {layer: fed[layer] for layer in self._parameters}
 
-    def _by_name(self, given: Mapping[str, Array]) -> dict[str, Array]:
-        names = self._names
-        ids = {layer.id: layer for layer in self._parameters}
-        if given and ids.keys() == given.keys() and len({*map(names.get, ids)}) < len(ids):
-            names = ids  # the name of one input is the id of another
-        fed: dict[str, Array] = {}
-        for name, array in given.items():
-            if name not in names:
-                known = ", ".join(layer.name for layer in self._parameters) or "none"
-                raise ExecutionError(f"the model has no input '{name}' (its inputs: {known})")
-            fed[names[name].id] = _as_array(array, names[name])
-        return fed
+    def _by_name(self, given: Mapping[Any, Array]) -> Fed:
+        try:
+            fed = self._inputs.given(given)
+        except ValueError as problem:
+            raise ExecutionError(str(problem)) from None
+        return {layer: _as_array(array, layer) for layer, array in fed.items()}
 
-    def _in_order(self, given: Sequence[Array]) -> dict[str, Array]:
+    def _in_order(self, given: Sequence[Array]) -> Fed:
         if isinstance(given, np.ndarray) or not isinstance(given, Sequence):
             raise ExecutionError(
                 "inputs are arrays by name or a list of arrays, "
@@ -80,8 +82,7 @@ class Feeds:
                 f"{'was' if len(given) == 1 else 'were'} given"
             )
         return {
-            layer.id: _as_array(array, layer)
-            for layer, array in zip(parameters, given, strict=True)
+            layer: _as_array(array, layer) for layer, array in zip(parameters, given, strict=True)
         }
 
     def _check(self, layer: Layer, array: Array) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from ..byte_sizes import written_size
 from ..element_types import ElementType
 from ..inference.engine import infer
-from ..model.graph import Model
+from ..model.graph import Layer, Model
 from ..numpy_types import dtype_of
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape, ShapeLike
@@ -43,11 +43,11 @@ def random_inputs(
     model: Model,
     seed: int = 0,
     shapes: Mapping[str, ShapeLike] | None = None,
-    given: Mapping[str, Array] | None = None,
+    given: Mapping[Layer, Array] | None = None,
     *,
     max_memory: int | None = None,
-) -> dict[str, Array]:
-    """Draws an array for each Parameter; the arrays by layer id.
+) -> dict[Layer, Array]:
+    """Draws an array for each Parameter; the arrays by Parameter.
 
     Reals lie in [-1, 1), integers and booleans are 0 or 1. Integers whose name contains `mask` are
     1, since a row that is masked out whole is NaN behind its softmax and hides what follows. The
@@ -55,7 +55,7 @@ def random_inputs(
 
     shapes: those of inputs, by any name. Dimensions that are still dynamic get sizes that the model
     takes, see `Fitter.fitting`.
-    given: arrays by layer id that are there already; the rest is made to fit them.
+    given: arrays by Parameter that are there already; the rest is made to fit them.
     max_memory: bytes that all arrays together may take.
     Raises `ValueError` where a type or shape leaves nothing to draw, or where no sizes fit, and
     `ExecutionError` where the arrays would take more than `max_memory`, before any is drawn.
@@ -68,8 +68,8 @@ def random_inputs(
             raise ValueError(f"the input '{layer.name}' is a Parameter without an output")
         tensor = outputs[0]
         wanted[layer.id] = (
-            PartialShape(given[layer.id].shape)
-            if given is not None and layer.id in given
+            PartialShape(given[layer].shape)
+            if given is not None and layer in given
             else tensor.shape
         )
         _drawable(tensor.element_type, wanted[layer.id], layer.name)
@@ -84,9 +84,9 @@ def random_inputs(
         )
     generator = np.random.default_rng(seed)
     return {
-        layer.id: random_array(generator, types[layer.id], wanted[layer.id], layer.name)
-        if given is None or layer.id not in given
-        else given[layer.id]
+        layer: random_array(generator, types[layer.id], wanted[layer.id], layer.name)
+        if given is None or layer not in given
+        else given[layer]
         for layer in model.parameters
     }
 
@@ -154,8 +154,8 @@ def read_array(path: str) -> Array:
     return loaded
 
 
-def beside(model: Model) -> dict[str, str]:
-    """The files `MODEL.input0.npy`, `MODEL.input1.npy` … beside a model, by id of the Parameter.
+def beside(model: Model) -> dict[Layer, str]:
+    """The files `MODEL.input0.npy`, `MODEL.input1.npy` … beside a model, by Parameter.
 
     None for standard input.
     """
@@ -163,10 +163,10 @@ def beside(model: Model) -> dict[str, str]:
     if model.path == "-":
         return {}
     files = {
-        layer.id: path.with_suffix(f".input{number}.npy")
+        layer: path.with_suffix(f".input{number}.npy")
         for number, layer in enumerate(model.parameters)
     }
-    return {id: str(file) for id, file in files.items() if file.is_file()}
+    return {layer: str(file) for layer, file in files.items() if file.is_file()}
 
 
 def npy_bytes(array: Array) -> bytes:

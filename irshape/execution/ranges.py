@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..numbers.statistics import (
 )
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of, element_type_of
+from .feeds import Given
 from .session import MAX_ITERATIONS, Array, ExecutionError, Observer, Session
 
 Precision = Literal["f16", "bf16"]
@@ -66,7 +67,7 @@ class SimulatedOutput(NamedTuple):
 
 def ranges(
     session: Session,
-    inputs: Mapping[str, Array] | Sequence[Array] | None,
+    inputs: Given,
     progress: Observer | None = None,
 ) -> tuple[dict[str, Array], list[Range]]:
     """Runs a model; its outputs, and the range of every output port.
@@ -192,7 +193,7 @@ def unrounded(array: Array) -> Array:
 
 def simulate(
     model: Model,
-    inputs: Mapping[str, Array] | Sequence[Array] | None,
+    inputs: Given,
     precision: Precision,
     *,
     max_memory: int | None = None,

@@ -9,17 +9,17 @@ import numpy as np
 
 from ..inference.declarations import Declarations
 from ..model.graph import Layer, Model
+from ..model.names import outputs_of, port_name
 from ..model.snapshot import Snapshot
 from ..ops.kernels import Kernels
 from .admission import Admission
 from .computing import LayerKernels
 from .constants import Constants, Rounding
 from .errors import ExecutionError, LayerRefusal
-from .feeds import Feeds, Given
+from .feeds import Fed, Feeds, Given, by_id
 from .interpreter import MAX_ITERATIONS, Interpreter, Observer, Run
 from .keeping import Keeper
 from .memory import default_max_memory, keep_freed_memory
-from .names import output_name, result_names
 from .refusals import origin
 from .variables import Variables
 
@@ -163,7 +163,7 @@ class Session:
         def note(layer: Layer, inputs: tuple[Array, ...], results: tuple[Array, ...]) -> None:
             if outputs == "all" and not layer.is_result:
                 for index, array in enumerate(results):
-                    kept[output_name(layer, index, kept)] = array
+                    kept[_name_among(kept, layer, index)] = array
             if observe is not None:
                 observe(layer, inputs, results)
 
@@ -172,35 +172,35 @@ class Session:
         before = dict(self.state)
         try:
             if outputs == "all" or observe is not None:
-                results = self._interpreter.run_body(self.model.net, fed, note)
+                results = self._interpreter.run_body(self.model.net, by_id(fed), note)
             else:
-                results = self._keeper.run(fed)
+                results = self._keeper.run(by_id(fed))
         except BaseException as problem:
             self.state.clear()
             self.state.update(before)
             if isinstance(problem, LayerRefusal):
-                where = origin(self.model.net, problem.layer, fed, before)
+                where = origin(self.model.net, problem.layer, by_id(fed), before)
                 raise ExecutionError(f"{problem.reason}; {where}", problem.layer) from problem
             raise
         if outputs == "all":
             return kept
         if self._result_names is None:
-            self._result_names = result_names(self.model)
+            self._result_names = outputs_of(self.model).names
         return dict(zip(self._result_names, results.values(), strict=True))
 
-    def bind(self, inputs: Given) -> dict[str, Array]:
-        """The arrays by the id of their Parameter, checked against its type and shape.
+    def bind(self, inputs: Given) -> Fed:
+        """The arrays by their Parameter, each checked against its type and shape.
 
         Raises `ExecutionError`.
         """
         return self._feeds.bind(inputs)
 
-    def check_fit(self, fed: Mapping[str, Array]) -> None:
+    def check_fit(self, fed: Fed) -> None:
         """Whether every layer takes what these sizes lead to and memory suffices, by inference.
 
         Raises `ExecutionError` that names the layer and its dimensions.
         """
-        self._admission.check(fed, self.state, self.max_memory)
+        self._admission.check(by_id(fed), self.state, self.max_memory)
 
     def evaluate(
         self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
@@ -216,6 +216,12 @@ class Session:
     def constant(self, layer: Layer) -> Array:
         """The array of a Const layer. Raises `ExecutionError` where its bytes are not there."""
         return self.constants[layer]
+
+
+def _name_among(taken: Mapping[str, Array], layer: Layer, index: int) -> str:
+    """The name of an output of any layer, distinct from those that are taken."""
+    name = port_name(layer, index)
+    return name if name not in taken else f"{name}#{layer.id}"
 
 
 __all__ = [

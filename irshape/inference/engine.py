@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..model.graph import Model
+from ..model.graph import Layer, Model
+from ..model.names import inputs_of
 from ..shapes import PartialShape, ShapeLike
 from .body_engine import BodyEngine
 from .result import Inference
@@ -14,10 +15,13 @@ from .result import Inference
 if TYPE_CHECKING:
     from .reasons import Explanation, Overview
 
+InputShapes = Mapping[str, ShapeLike] | Mapping[int, ShapeLike] | Mapping[Layer, ShapeLike]
+"""Shapes by a name of their input (`model.names`), its position or its Parameter."""
+
 
 def infer(
     model: Model,
-    shapes: Mapping[str, ShapeLike] | None = None,
+    shapes: InputShapes | None = None,
     *,
     compare: bool = False,
     symbols: bool = False,
@@ -25,7 +29,7 @@ def infer(
 ) -> Inference:
     """Infers a model.
 
-    shapes: shapes that replace those of inputs, by tensor name, layer name or id. compare: record
+    shapes: shapes that replace those of inputs, by their names. compare: record
     the declared ports that differ from what is inferred, and go on behind such a port from what
     its consumer repeats. symbols: also infer what dimensions are in terms of named sizes; then
     texts in `shapes` may name dimensions, `[batch,seq]`. assume: conditions on the named sizes.
@@ -50,7 +54,7 @@ def infer(
 
 
 def _with_symbols(
-    model: Model, shapes: Mapping[str, ShapeLike], assume: Iterable[str]
+    model: Model, shapes: Mapping[Any, ShapeLike], assume: Iterable[str]
 ) -> Inference:
     from .symbolic import infer_symbolic, parse_named_shape, without_symbols
 
@@ -59,20 +63,15 @@ def _with_symbols(
 
         result, sizes = without_symbols(infer_fragments(BodyEngine(model), compare=False))
         return Inference(model, result, sizes, LazyExplainer())
-    plain: dict[str, ShapeLike] = {}
+    plain: dict[object, ShapeLike] = {}
     names = {}
     for name, shape in shapes.items():
         if isinstance(shape, str):
             plain[name], names[name] = parse_named_shape(shape)
         else:
             plain[name] = shape
-    by_id = _input_ids(model, plain)
-    result, sizes = infer_symbolic(
-        model,
-        _input_shapes(model, plain),
-        {by_id[name]: given for name, given in names.items()},
-        assume,
-    )
+    named = {layer.id: given for layer, given in inputs_of(model).given(names).items()}
+    result, sizes = infer_symbolic(model, _input_shapes(model, plain), named, assume)
     return Inference(model, result, sizes, LazyExplainer())
 
 
@@ -90,30 +89,7 @@ class LazyExplainer:
         return overview(inference)
 
 
-def _input_shapes(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, PartialShape]:
-    """Shapes by the id of their Parameter.
-
-    A tensor name is preferred to a layer name, and that to an id.
-    """
-    ids = _input_ids(model, shapes)
-    return {ids[name]: PartialShape.of(shape) for name, shape in shapes.items()}
-
-
-def _input_ids(model: Model, names: Collection[str]) -> dict[str, str]:
-    """The ids of Parameters by what users call them. Raises `ValueError` for an unknown name.
-
-    Ids are taken for ids where the name of one input is the id of another, and both are given.
-    """
-    parameters = model.parameters
-    own = {layer.id: layer.id for layer in parameters}
-    ids = dict(own)
-    ids.update((layer.name, layer.id) for layer in parameters)
-    for layer in parameters:
-        for port in layer.outputs:
-            ids.update(dict.fromkeys(port.tensor_names, layer.id))
-    for name in names:
-        if name not in ids:
-            known = ", ".join(sorted({layer.name for layer in parameters})) or "none"
-            raise ValueError(f"the model has no input '{name}' (its inputs: {known})")
-    ambiguous = len({ids[name] for name in names}) < len(names)
-    return own if ambiguous and own.keys() >= set(names) else ids
+def _input_shapes(model: Model, shapes: Mapping[Any, ShapeLike]) -> dict[str, PartialShape]:
+    """Shapes by the id of their Parameter. Raises `ValueError` for a name that no input has."""
+    given = inputs_of(model).given(shapes)
+    return {layer.id: PartialShape.of(shape) for layer, shape in given.items()}

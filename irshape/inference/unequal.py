@@ -61,7 +61,7 @@ def _conflict(
         static = tensors[0].shape.static if tensors else None
         if static is not None:
             names = parameter.outputs[0].tensor_names if parameter.outputs else []
-            sizes[_given(shapes, [*names, parameter.name, parameter.id])] = static
+            sizes[_given(shapes, [*names, parameter.name, f"id:{parameter.id}"])] = static
     for tries, (one, other) in enumerate(_unequal(sizes, shapes)):
         if tries >= MAX_TRIES:
             return None

@@ -41,9 +41,7 @@ class Port:
     @property
     def tensor_names(self) -> list[str]:
         """The tensor names, with `\\,` inside a name unescaped."""
-        return (
-            [part.replace("\\,", ",") for part in _NAMES.findall(self.names)] if self.names else []
-        )
+        return names_in(self.names)
 
 
 class PortElsewhere(Port):
@@ -57,6 +55,11 @@ class PortElsewhere(Port):
 
 
 _NAMES = re.compile(r"(?:\\,|[^,])+")
+
+
+def names_in(text: str | None) -> list[str]:
+    """The tensor names in an attribute `names` or `output_names`."""
+    return [part.replace("\\,", ",") for part in _NAMES.findall(text)] if text else []
 
 
 class PortHeads:

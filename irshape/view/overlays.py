@@ -19,6 +19,7 @@ from ..inference.requirements import Requirements, requirements
 from ..inference.result import Inference
 from ..inspection.costs import LayerCost, costs_of
 from ..model.graph import Layer
+from ..model.names import inputs_of
 from ..releases import Release, written
 from ..shapes import UNBOUNDED, Dimension
 from .document import Numbering
@@ -115,17 +116,17 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
     """The inference where each dynamic size of an input is the least that it can be, at least 1,
     and a sentence that says so: what sizes without a bound cost is not known otherwise."""
     model = inference.model
-    shapes: dict[str, list[int]] = {}
+    shapes: dict[Layer, list[int]] = {}
     if model.kind == "net":
         for layer, outputs in zip(model.net.layers, inference.result.outputs, strict=True):
             sizes = outputs[0].shape.dims if layer.is_parameter and outputs else None
             if sizes is not None and not all(size.is_static for size in sizes):
-                names = layer.outputs[0].tensor_names if layer.outputs else ()
-                shapes[names[0] if names else layer.id] = [max(1, size.low) for size in sizes]
+                shapes[layer] = [max(1, size.low) for size in sizes]
     if not shapes:
         return inference, ""
+    names = dict(zip(model.parameters, inputs_of(model).names, strict=True))
     written_sizes = ", ".join(
-        f"{name} [{','.join(map(str, sizes))}]" for name, sizes in list(shapes.items())[:4]
+        f"{names[layer]} [{','.join(map(str, sizes))}]" for layer, sizes in list(shapes.items())[:4]
     )
     more = ", …" if len(shapes) > 4 else ""
     told = f" Dynamic sizes of inputs count as the least that they can be: {written_sizes}{more}."

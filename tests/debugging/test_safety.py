@@ -82,7 +82,7 @@ def test_sizes_that_only_values_decide_are_looked_at_too(type: str, tmp_path: Pa
 
 def test_loops_end(tmp_path: Path) -> None:
     model = irshape.load(EXAMPLES / "recurrent.xml")
-    fed = {layer.id: np.zeros((2, 50, 8), np.float32) for layer in model.parameters}
+    fed = [np.zeros((2, 50, 8), np.float32) for _ in model.parameters]
     irshape.Session(model).run(fed)
     with pytest.raises(ExecutionError, match=r"has run 10 times.*--max-iterations"):
         irshape.Session(model, max_iterations=10).run(fed)

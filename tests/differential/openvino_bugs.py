@@ -190,7 +190,7 @@ class Witness:
         drawn = random_inputs(model)
         inputs = []
         for layer in model.parameters:
-            array, row = drawn[layer.id], self.given.get(layer.name)
+            array, row = drawn[layer], self.given.get(layer.name)
             fits = row is not None and row.shape == array.shape and row.dtype == array.dtype
             if self.fixed and row is not None and not fits:
                 raise ValueError(f"{layer.name} does not go with the inputs of the row any more")

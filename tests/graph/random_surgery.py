@@ -24,6 +24,7 @@ import openvino as ov
 
 import irshape
 from irshape import Graph, GraphError, Output, PartialShape
+from irshape.execution.feeds import by_id
 from irshape.execution.inputs import random_inputs
 
 EXACT = {
@@ -65,7 +66,7 @@ def run(path: Path, inputs: list[Any]) -> list[Any]:
 def opened(path: Path, seed: int = 0) -> Original:
     """Runs a model with an output for every tensor that the CPU plugin can give."""
     graph = Graph.load(path)
-    drawn = random_inputs(graph.model(), seed)
+    drawn = by_id(random_inputs(graph.model(), seed))
     every = graph.copy()
     for result in every.results:
         result.remove()
@@ -434,10 +435,8 @@ def recurrent(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> Non
     rest = [array for place, array in enumerate(before) if place != at] + [before[at]]
     session = irshape.Session(twin.model())
     session.state[name] = feeds[name]
-    ours = list(session.run({layer.id: feeds[layer.name] for layer in twin.parameters}).values())
-    plain = list(
-        irshape.run(graph, {each.id: feeds[each.name] for each in graph.parameters}).values()
-    )
+    ours = list(session.run([feeds[layer.name] for layer in twin.parameters]).values())
+    plain = list(irshape.run(graph, [feeds[each.name] for each in graph.parameters]).values())
     plain.append(plain.pop(at))
     if not all(map(agrees, [*ours, session.state[name]], plain)):
         raise GraphError(f"with '{name}' as a variable the values differ")

@@ -55,7 +55,7 @@ def tally(
         if sizes is None or taken == bindings:
             break
         fed = {
-            layer.id: [size.evaluate(sizes) for size in known]
+            f"id:{layer.id}": [size.evaluate(sizes) for size in known]
             for layer in model.parameters
             if (known := named.expressions(layer)[0]) is not None and None not in known
         }

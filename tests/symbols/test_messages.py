@@ -121,14 +121,14 @@ def test_infer(tmp_path: Path) -> None:
 
 
 def test_names_of_inputs_that_are_ids_of_others(tmp_path: Path) -> None:
-    """Exporters name layers by numbers: arrays and shapes by id find their own inputs."""
+    """Exporters name layers by numbers; shapes by id find their own inputs."""
     net = Net()
     inputs = [net.parameter("?,2", name="1"), net.parameter("?,3", name="b")]
     net.result(net.layer("Concat", inputs, 'axis="1"'))
     path = net.save(tmp_path)
     outcome = CliRunner().invoke(cli, ["run", str(path), "--random"])
     assert outcome.exit_code == 0, outcome.output
-    inference = irshape.infer(irshape.load(path), shapes={"0": [4, 2], "1": [4, 3]})
+    inference = irshape.infer(irshape.load(path), shapes={"id:0": [4, 2], "id:1": [4, 3]})
     assert str(inference.outputs("2")[0].shape) == "[4,5]"
 
 

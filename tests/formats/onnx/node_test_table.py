@@ -47,7 +47,7 @@ def own(case: Case, folder: Path) -> set[str]:
     try:
         for inputs, outputs in case.data:
             shapes = {
-                layer.id: PartialShape(array.shape)
+                f"id:{layer.id}": PartialShape(array.shape)
                 for layer, array in zip(model.parameters, inputs, strict=True)
             }
             inference = irshape.infer(model, shapes=shapes)

@@ -1,0 +1,132 @@
+"""The inputs and outputs of a model by name: which of them a name means, and how each is called."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+from ..spelling import suggestion
+from .graph import Layer, Model
+from .ports import names_in
+from .wiring import wire
+
+T = TypeVar("T", bound=Hashable)
+V = TypeVar("V")
+
+
+class Names(NamedTuple):
+    """The names of one input or output.
+
+    result: the `output_names` of a Result. tensor: those of the port. layers: of the layer that
+    computes it, and of the Result.
+    """
+
+    id: str
+    result: Sequence[str]
+    tensor: Sequence[str]
+    layers: Sequence[str]
+
+
+class Ends(Generic[T]):
+    """The inputs of a model, or its outputs, in the order of the Parameters or Results.
+
+    A name means the first that has it, among tensor names, then layer names, then positions. An id
+    is a name as `id:3`. The `output_names` of a Result are its tensor names, as in OpenVINO; those
+    of the port come after them.
+    """
+
+    def __init__(self, kind: Literal["input", "output"], ends: Iterable[tuple[T, Names]]) -> None:
+        self.kind = kind
+        pairs = list(ends)
+        rows = [names for _, names in pairs]
+        self._known: dict[object, T] = {}
+        for level in (
+            [row.result or row.tensor for row in rows],
+            [row.tensor for row in rows],
+            [row.layers for row in rows],
+        ):
+            for (end, _), names in zip(pairs, level, strict=True):
+                for name in names:
+                    self._known.setdefault(name, end)
+        for position, (end, row) in enumerate(pairs):
+            for other in (position, str(position), f"id:{row.id}", end):
+                self._known.setdefault(other, end)
+        self.names = [
+            next(
+                (
+                    name
+                    for name in (*(row.result or row.tensor), *row.layers, f"id:{row.id}")
+                    if self._known[name] is end
+                ),
+                str(position),
+            )
+            for position, (end, row) in enumerate(pairs)
+        ]
+        """What each is called: the first of its names that means it."""
+
+    def find(self, name: object) -> T:
+        """The one that is meant by a name, a position, `id:` and an id, or by itself.
+
+        Raises `ValueError`.
+        """
+        meant = self._known.get(name)
+        if meant is not None:
+            return meant
+        by_id = f"; the one with that id is 'id:{name}'" if f"id:{name}" in self._known else ""
+        known = ", ".join(self.names) or "none"
+        raise ValueError(
+            f"the model has no {self.kind} '{name}' (its {self.kind}s: {known})"
+            f"{by_id or suggestion(str(name), self.names)}"
+        )
+
+    def given(self, values: Mapping[Any, V]) -> dict[T, V]:
+        """What is given by name, by what the names mean. Raises `ValueError`."""
+        by_end: dict[T, V] = {}
+        for name, value in values.items():
+            end = self.find(name)
+            if end in by_end:
+                raise ValueError(f"the {self.kind} '{name}' is given twice, by two of its names")
+            by_end[end] = value
+        return by_end
+
+
+def inputs_of(model: Model) -> Ends[Layer]:
+    """The Parameters of a model by name."""
+    return Ends(
+        "input",
+        (
+            (
+                layer,
+                Names(
+                    layer.id,
+                    (),
+                    [name for port in layer.outputs for name in port.tensor_names],
+                    (layer.name,),
+                ),
+            )
+            for layer in model.parameters
+        ),
+    )
+
+
+def outputs_of(model: Model) -> Ends[Layer]:
+    """The Results of a model by name."""
+    layers, sources = model.net.layers, wire(model.net).sources
+    rows = []
+    for position, layer in enumerate(layers):
+        if not layer.is_result:
+            continue
+        tensor: Sequence[str] = ()
+        named = [layer.name]
+        source = next(iter(sources[position]), None)
+        if source is not None:
+            producer, port = layers[source[0]], source[1]
+            tensor = producer.outputs[port].tensor_names
+            named.insert(0, port_name(producer, port))
+        rows.append((layer, Names(layer.id, names_in(layer.output_names), tensor, named)))
+    return Ends("output", rows)
+
+
+def port_name(layer: Layer, index: int) -> str:
+    """The name of an output that has no tensor name: the layer's, with the index among several."""
+    return layer.name if len(layer.outputs) <= 1 else f"{layer.name}:{index}"

@@ -26,7 +26,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
-    from typing import Literal, TypeGuard
+    from typing import Literal, TypeAlias, TypeGuard
 
     from .checking.fixing import Fixes
     from .checking.sessions import Session
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from .settings.errors import ConfigurationError
     from .shapes import Dimension, PartialShape, ShapeLike
 
-    ModelLike = str | os.PathLike[str] | Model | Graph
+    ModelLike: TypeAlias = str | os.PathLike[str] | Model | Graph
     """What stands for a model: a path or URL, or a model or graph in memory."""
 
 __all__ = [

@@ -135,3 +135,16 @@ def _element_types() -> None:
 
 _element_types()
 DYNAMIC_TYPE: Final = ElementType.of("dynamic")
+
+
+def types(*names: str) -> frozenset[ElementType]:
+    """A set of element types by name."""
+    return frozenset(ElementType.of(name) for name in (" ".join(names)).split())
+
+
+BOOLEAN_TYPE: Final = types("boolean")
+REAL: Final = types("f64 f32 f16 bf16 f8e4m3 f8e5m2 f8e8m0 f4e2m1 nf4")
+INTEGER: Final = types("i64 i32 i16 i8 i4 u64 u32 u16 u8 u6 u4 u3 u2 u1")
+NUMERIC: Final = REAL | INTEGER
+NUMERIC_OR_BOOLEAN: Final = NUMERIC | BOOLEAN_TYPE
+ANY: Final = NUMERIC_OR_BOOLEAN | types("string")

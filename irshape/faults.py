@@ -1,78 +1,240 @@
-"""A fault: what is wrong, what was expected, what is there, and what to do.
+"""A fault: where, which relation does not hold, what was expected, what is there, and what to do.
 
-The code that detects a fault describes it; its place in the file is added later, in one place
-(`rules.context`). `Violation` carries a fault as an exception.
+The code that detects a fault states facts. Its place in the file is added in one place
+(`rules.context`), its English in another (`wording`). `Violation` carries a fault as an exception.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from .rule_ids import OPERATION_CONSTRAINT, RuleId, Severity
-from .spelling import agreeing
+from . import wording
+from .element_types import ElementType
+from .rule_ids import (
+    INPUT_ELEMENT_TYPE,
+    INPUT_RANK,
+    INPUT_SHAPES,
+    INPUT_VALUE,
+    OPERATION_CONSTRAINT,
+    RuleId,
+    Severity,
+)
+from .shapes import Dimension, PartialShape
 
 MAX_SEARCHED = 40
 """Of more errors and warnings in a file, the causes are not looked for one by one."""
 
+Relation = Literal[
+    "equal",
+    "broadcast",
+    "within",
+    "count",
+    "rank",
+    "type",
+    "distinct",
+    "at least",
+    "sum",
+    "same size",
+    "other",
+]
+"""What must hold between `expected` and `actual`."""
 
-class Fault(NamedTuple):
-    """Something that is wrong, wherever it stands."""
+RULES: Final[dict[str, RuleId]] = {
+    "equal": INPUT_SHAPES,
+    "broadcast": INPUT_SHAPES,
+    "within": INPUT_VALUE,
+    "count": INPUT_SHAPES,
+    "rank": INPUT_RANK,
+    "type": INPUT_ELEMENT_TYPE,
+    "distinct": INPUT_VALUE,
+    "at least": INPUT_VALUE,
+    "sum": INPUT_VALUE,
+    "same size": INPUT_SHAPES,
+    "other": OPERATION_CONSTRAINT,
+}
+"""The rule that reports a relation that does not hold, where the fault names no other."""
 
+Number = int | float
+
+
+class Between(NamedTuple):
+    """The numbers from `low` to `high`, both included; None is no limit."""
+
+    low: Number | None
+    high: Number | None
+
+    def __contains__(self, number: object) -> bool:
+        assert isinstance(number, int | float)
+        return (self.low is None or number >= self.low) and (
+            self.high is None or number <= self.high
+        )
+
+    def __str__(self) -> str:
+        low, high = (_written(limit) for limit in self)
+        if self.high is None:
+            return f"{low} or more"
+        if self.low is None:
+            return f"{high} or less"
+        return low if low == high else f"{low} to {high}"
+
+
+def _written(limit: Number | None) -> str:
+    return f"{limit:g}" if isinstance(limit, float) else str(limit)
+
+
+class _Facts(NamedTuple):
     rule: RuleId
-    message: str
+    says: str | None
+    """The sentence that says it, where there is a better one than that of the relation."""
     at: str = ""
     """The operand or attribute that it is about; empty where it is about the whole layer."""
-    expected: str | None = None
-    actual: str | None = None
+    expected: Any = None
+    """What was expected, as a value: a number, a dimension, a shape, an element type or a set of
+    them, a tuple of numbers, `Between`; words where no value says it."""
+    actual: Any = None
+    """What is there, as a value."""
     help: str | None = None
     """What to do; None leaves it to the rule."""
     severity: Severity | None = None
     """Where it is not that of the rule."""
+    relation: Relation = "other"
+    position: int | None = None
+    """The element of a list, or the axis of a shape, that it is about."""
+    of: str = ""
+    """The operand or attribute that `expected` comes from."""
+    given: Any = None
+    """The shape, rank or value of that one."""
+
+
+class Fault(_Facts):
+    """Something that is wrong, wherever it stands."""
+
+    __slots__ = ()
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in a sentence."""
+        if self.says is not None:
+            return self.says
+        return wording.sentence(
+            self.relation, self.at, self.position, self.expected, self.actual, self.of, self.given
+        )
+
+    @property
+    def expected_text(self) -> str | None:
+        """What was expected, in words."""
+        return wording.expectation(self.relation, self.expected)
+
+    @property
+    def actual_text(self) -> str | None:
+        """What is there, in words."""
+        return wording.observation(self.relation, self.actual)
+
+    def _replace(self, **changes: Any) -> Fault:
+        """The fault with other facts; `message` replaces the sentence."""
+        if "message" in changes:
+            changes["says"] = changes.pop("message")
+        return super()._replace(**changes)
 
 
 def fault(
-    message: str,
+    says: str | None = None,
     *,
     at: str = "",
+    relation: Relation = "other",
     expected: object = None,
     actual: object = None,
-    rule: RuleId = OPERATION_CONSTRAINT,
+    position: int | None = None,
+    of: str = "",
+    given: object = None,
+    rule: RuleId | None = None,
     help: str | None = None,
 ) -> Fault:
-    """A fault of a layer, with what was expected and seen as text.
+    """A fault of a layer. `says` is needed for the relation `other` alone.
 
-    A message is written for several things; where there is one, its noun is put in the singular.
+    A sentence is written for several things; where there is one, its noun is put in the singular.
     """
     return Fault(
-        rule,
-        agreeing(message),
+        rule or RULES[relation],
+        None if says is None else wording.agreeing(says),
         at,
-        None if expected is None else agreeing(str(expected)),
-        None if actual is None else agreeing(str(actual)),
+        _fact(expected),
+        _fact(actual),
         help,
+        None,
+        relation,
+        position,
+        of,
+        _fact(given),
     )
 
 
+_KEPT: Final = (type(None), str, bool, int, float, Between, ElementType, frozenset)
+
+
+def _fact(value: Any) -> Any:
+    """A value as a fault keeps it: small, hashable, and without the symbols of a model."""
+    kind = value.__class__
+    if kind in _KEPT or kind is Dimension:
+        return value
+    if isinstance(value, Dimension):
+        return Dimension(value.low, value.high)
+    if isinstance(value, PartialShape):
+        if value.rank is None or all(dim.__class__ is Dimension for dim in value):
+            return value
+        return PartialShape([Dimension(dim.low, dim.high) for dim in value])
+    if isinstance(value, tuple | list):
+        return tuple(map(_fact, value)) if len(value) <= wording.MAX_LISTED else str(value)
+    if isinstance(value, _Facts):
+        return value
+    try:
+        return int(value.__index__())  # an integer of NumPy
+    except (AttributeError, TypeError):
+        return str(value)
+
+
 class Violation(Exception):
-    """A condition that a layer breaks; carries the `fault`."""
+    """A condition that a layer breaks; carries the `fault`.
+
+    `raise Violation(at="order", relation="count", expected=rank, actual=count, of="data")` states
+    facts; a sentence, given first, is for what none of the relations says well.
+    """
 
     def __init__(
         self,
-        message: str,
+        says: str | None = None,
         *,
         at: str = "",
+        relation: Relation = "other",
         expected: object = None,
         actual: object = None,
-        rule: RuleId = OPERATION_CONSTRAINT,
+        position: int | None = None,
+        of: str = "",
+        given: object = None,
+        rule: RuleId | None = None,
         help: str | None = None,
     ) -> None:
-        super().__init__(agreeing(message))
-        self.fault = fault(message, at=at, expected=expected, actual=actual, rule=rule, help=help)
+        super().__init__()
+        self.fault = fault(
+            says,
+            at=at,
+            relation=relation,
+            expected=expected,
+            actual=actual,
+            position=position,
+            of=of,
+            given=given,
+            rule=rule,
+            help=help,
+        )
+
+    def __str__(self) -> str:
+        return self.fault.message
 
     @staticmethod
     def of(fault: Fault) -> Violation:
         """The exception that carries a fault."""
-        violation = Violation(fault.message)
+        violation = Violation("")
         violation.fault = fault
         return violation
 
@@ -82,7 +244,7 @@ class Violation(Exception):
 
 def require(
     condition: object,
-    message: str,
+    says: str,
     *,
     at: str = "",
     expected: object = None,
@@ -92,4 +254,4 @@ def require(
 ) -> None:
     """Raises a `Violation` unless the condition holds."""
     if not condition:
-        raise Violation(message, at=at, expected=expected, actual=actual, rule=rule, help=help)
+        raise Violation(says, at=at, expected=expected, actual=actual, rule=rule, help=help)

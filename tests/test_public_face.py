@@ -52,6 +52,8 @@ def imported_for_type_checkers() -> set[str]:
             names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Assign):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
     return names
 
 

@@ -72,7 +72,7 @@ class GraphError(ValueError):
             f"{where}{origin}: {fault.message}",
             operation=operation,
             operand=fault.at or None,
-            expected=fault.expected,
-            actual=fault.actual,
+            expected=fault.expected_text,
+            actual=fault.actual_text,
             help=fault.help or fault.rule.help,
         )

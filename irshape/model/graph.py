@@ -432,11 +432,11 @@ class Finding(NamedTuple):
 
     @property
     def expected(self) -> str | None:
-        return self.fault.expected
+        return self.fault.expected_text
 
     @property
     def actual(self) -> str | None:
-        return self.fault.actual
+        return self.fault.actual_text
 
     @property
     def help(self) -> str | None:

@@ -10,6 +10,7 @@ from itertools import islice
 from ..faults import Fault, Violation, fault
 from ..rule_ids import DUPLICATE_VALUES, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, PartialShape
+from .conditions import out_of_range
 from .tensors import Tensor
 
 
@@ -37,14 +38,7 @@ def normalized_axis(
         )
     count = rank or 1
     if not -count <= axis < count:
-        raise Violation(
-            f"axis {axis} is out of range for `{of}` of rank {rank}: "
-            f"expected {-count} to {count - 1}",
-            at=at,
-            expected=f"[{-count}, {count - 1}]",
-            actual=axis,
-            rule=rule,
-        )
+        raise out_of_range(axis, count, at=at, of=of, rule=rule)
     return axis % count
 
 

@@ -1,7 +1,8 @@
 """The conditions of an operation as a list.
 
 Some are declared: axes that several operands share. The others are read from the code of the
-declaration: each `require(…)` and each `Violation(…)` that inference or the check can come to.
+declaration: each `require(…)`, `Violation(…)` and shared condition that inference or the check can
+come to.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from .. import wording
+from ..faults import RULES
 from ..rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT, RuleId
-from . import operands
+from . import conditions, operands
 from .declaration import Operation
 
 GAP = "…"
@@ -71,16 +74,22 @@ def _follow(
     for call in _calls(function):
         if isinstance(call.func, ast.Name):
             if call.func.id in ("require", "Violation", "fault"):
-                at = call.func.id == "require"
-                if len(call.args) > at and (message := _text(call.args[at])).strip(GAP + " "):
-                    constraints.setdefault(Constraint(message, _rule(call, function)))
+                refused = _refused(call, function)
+                if refused is not None:
+                    constraints.setdefault(refused)
                 continue
             target = function.__globals__.get(call.func.id)
         elif isinstance(call.func, ast.Attribute):
             target = _method(call.func, function, cls)
         else:
             continue
-        if isinstance(target, FunctionType) and target.__module__ != operands.__name__:
+        if not isinstance(target, FunctionType):
+            continue
+        if target.__module__ == conditions.__name__:
+            required = _shared(call, function, target)
+            if required is not None:
+                constraints.setdefault(required)
+        elif target.__module__ != operands.__name__:
             _follow(target, cls, constraints, seen)
 
 
@@ -113,6 +122,50 @@ def _method(called: ast.Attribute, function: FunctionType, cls: type[Operation])
     return None
 
 
+def _refused(call: ast.Call, function: FunctionType) -> Constraint | None:
+    """What a call of `require`, `Violation` or `fault` says, by a sentence or by facts."""
+    assert isinstance(call.func, ast.Name)
+    after = call.func.id == "require"
+    if len(call.args) > after:
+        message, rule = _text(call.args[after]), OPERATION_CONSTRAINT
+    else:
+        facts = {each.arg: _literal(each.value) for each in call.keywords if each.arg}
+        relation = facts.get("relation", GAP)
+        if relation not in RULES:
+            return None
+        message, rule = _worded(relation, facts), RULES[relation]
+    return Constraint(message, _rule(call, function, rule)) if message.strip(GAP + " ") else None
+
+
+def _worded(relation: str, facts: dict[str, str]) -> str:
+    """The sentence of a relation, with gaps for what is seen."""
+    at, expected = facts.get("at", GAP), facts.get("expected", GAP)
+    return wording.sentence(relation, at, None, expected, GAP, facts.get("of", ""))
+
+
+def _shared(call: ast.Call, function: FunctionType, condition: FunctionType) -> Constraint | None:
+    """What a call of a shared condition requires."""
+    relation = conditions.RELATIONS.get(condition.__name__)
+    if relation is None:
+        return None
+    parameters = inspect.signature(condition).parameters
+    facts = {name: each.default for name, each in parameters.items() if name in ("at", "of")}
+    facts = {name: default for name, default in facts.items() if isinstance(default, str)}
+    for name, value in zip(parameters, call.args, strict=False):
+        facts[name] = _literal(value)
+    facts |= {each.arg: _literal(each.value) for each in call.keywords if each.arg}
+    if relation == "at least":
+        facts["expected"] = f"{facts.get('least', GAP)} or more"
+    return Constraint(_worded(relation, facts), _rule(call, function, RULES[relation]))
+
+
+def _literal(node: ast.expr) -> str:
+    """A number or a text as it stands in the code, with gaps for what is filled in."""
+    if isinstance(node, ast.Constant) and not isinstance(node.value, str):
+        return str(node.value)
+    return _text(node)
+
+
 def _text(node: ast.expr) -> str:
     """A message with gaps for what is filled in, one where several follow each other."""
     return re.sub(f"{GAP}+", GAP, "".join(_parts(node)))
@@ -131,10 +184,10 @@ def _parts(node: ast.expr) -> Iterator[str]:
         yield GAP
 
 
-def _rule(call: ast.Call, function: FunctionType) -> str:
+def _rule(call: ast.Call, function: FunctionType, otherwise: RuleId = OPERATION_CONSTRAINT) -> str:
     for given in call.keywords:
         if given.arg == "rule" and isinstance(given.value, ast.Name):
             rule = function.__globals__.get(given.value.id)
             if isinstance(rule, RuleId):
                 return rule.name
-    return OPERATION_CONSTRAINT.name
+    return otherwise.name

@@ -4,55 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ..element_types import DYNAMIC_TYPE, ElementType
-from ..faults import Fault, Violation, fault
+from ..element_types import (
+    ANY,
+    BOOLEAN_TYPE,
+    DYNAMIC_TYPE,
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    REAL,
+    ElementType,
+    types,
+)
+from ..faults import Between, Fault, Number, Violation, fault
 from ..rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
 from ..shapes import Dimension, PartialShape
+from ..wording import describe_types
 from .tensors import Tensor
 
+__all__ = [
+    "ANY",
+    "BOOLEAN_TYPE",
+    "I32_I64",
+    "INTEGER",
+    "NUMERIC",
+    "NUMERIC_OR_BOOLEAN",
+    "PACKED_INTEGER",
+    "REAL",
+    "Axes",
+    "Between",
+    "Inputs",
+    "Number",
+    "OneOf",
+    "Operand",
+    "at_least",
+    "between",
+    "check_count",
+    "check_operand",
+    "check_packed",
+    "check_shapes",
+    "describe_axes",
+    "describe_types",
+    "named_dimensions",
+    "operand",
+    "specified_types",
+    "types",
+]
 
-def types(*names: str) -> frozenset[ElementType]:
-    """A set of element types by name, for `operand`."""
-    return frozenset(ElementType.of(name) for name in (" ".join(names)).split())
 
-
-BOOLEAN_TYPE: Final = types("boolean")
-REAL: Final = types("f64 f32 f16 bf16 f8e4m3 f8e5m2 f8e8m0 f4e2m1 nf4")
-INTEGER: Final = types("i64 i32 i16 i8 i4 u64 u32 u16 u8 u6 u4 u3 u2 u1")
-NUMERIC: Final = REAL | INTEGER
-NUMERIC_OR_BOOLEAN: Final = NUMERIC | BOOLEAN_TYPE
 I32_I64: Final = types("i32 i64")
 PACKED_INTEGER: Final = types("u1 u2 u3 u4 u6 i4")
-ANY: Final = NUMERIC_OR_BOOLEAN | types("string")
-
-Number = int | float
-
-
-class Between(NamedTuple):
-    """The numbers from `low` to `high`, both included; None is no limit."""
-
-    low: Number | None
-    high: Number | None
-
-    def __contains__(self, number: object) -> bool:
-        assert isinstance(number, int | float)
-        return (self.low is None or number >= self.low) and (
-            self.high is None or number <= self.high
-        )
-
-    def __str__(self) -> str:
-        low, high = (_written(limit) for limit in self)
-        if self.high is None:
-            return f"{low} or more"
-        if self.low is None:
-            return f"{high} or less"
-        return low if low == high else f"{low} to {high}"
-
-
-def _written(limit: Number | None) -> str:
-    return f"{limit:g}" if isinstance(limit, float) else str(limit)
 
 
 class OneOf(tuple[int, ...]):
@@ -342,25 +344,6 @@ def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fau
             actual=tensor.element_type,
             rule=INPUT_ELEMENT_TYPE,
         )
-
-
-def describe_types(allowed: frozenset[ElementType]) -> str:
-    """A set of element types in words."""
-    for words, group in (
-        ("any type", ANY),
-        ("a number or boolean", NUMERIC_OR_BOOLEAN),
-        ("a number", NUMERIC),
-        ("an integer", INTEGER),
-        ("a floating-point type", REAL),
-    ):
-        if allowed == group:
-            return words
-    but = "any type but " if len(allowed) > len(ANY) // 2 else ""
-    names = sorted(
-        (element_type.name for element_type in (ANY - allowed if but else allowed)),
-        key=lambda name: (name[0], len(name), name),
-    )
-    return but + (names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1])
 
 
 def describe_axes(axes: Axes) -> str:

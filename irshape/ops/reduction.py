@@ -6,9 +6,10 @@ import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 
-from ..faults import Fault, Violation, fault
+from ..faults import Fault, fault
 from ..rule_ids import DUPLICATE_VALUES, INPUT_ELEMENT_TYPE, INPUT_VALUE
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
+from .conditions import within
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
 from .kinds import BOOLEAN
 from .lazy import Array, np
@@ -27,18 +28,8 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
         return data.shape
     if known is None:
         return _with_unknown_axes(data.shape, axes.shape, keep_dims)
-    for axis in known:
-        # OpenVINO passes over the axes 0 and -1 of a scalar, unless it has to keep them
-        valid = -rank <= axis < rank or (not rank and not keep_dims and axis in (0, -1))
-        if not valid:
-            raise Violation(
-                f"axis {axis} is out of range for `data` of rank {rank}"
-                + (f": expected {-rank} to {rank - 1}" if rank else ", which has no axes"),
-                at="axes",
-                expected=f"[{-rank}, {rank - 1}]" if rank else "no axes",
-                actual=axis,
-                rule=INPUT_VALUE,
-            )
+    # OpenVINO passes over the axes 0 and -1 of a scalar, unless it has to keep them
+    within([axis for axis in known if rank or keep_dims or axis not in (0, -1)], rank)
     gone = {axis % rank for axis in known} if rank else set()
     if keep_dims:
         return PartialShape(ONE if i in gone else dim for i, dim in enumerate(data.shape))

@@ -135,7 +135,7 @@ def test_a_shape_is_refused(refused: Refused) -> None:
         check_inputs(Example(), tensors(refused.shapes))
     fault = caught.value.fault
     assert (fault.at, fault.message) == (refused.at, refused.message)
-    assert (fault.expected, fault.actual) == (refused.expected, refused.actual)
+    assert (fault.expected_text, fault.actual_text) == (refused.expected, refused.actual)
 
 
 @pytest.mark.parametrize(

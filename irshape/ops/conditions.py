@@ -1,0 +1,217 @@
+"""The conditions that operations share, for `infer` and `evaluate` alike.
+
+Each takes plain numbers or dimensions, and raises a `Violation` with the facts where the condition
+does not hold. What is not known yet (a dynamic size) is taken to fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from ..faults import Between, Number, Relation, Violation
+from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
+from ..shapes import Dimension, PartialShape
+
+RELATIONS: Final[dict[str, Relation]] = {
+    "within": "within",
+    "out_of_range": "within",
+    "between": "within",
+    "at_least": "at least",
+    "distinct": "distinct",
+    "equal": "equal",
+    "count": "count",
+    "rank": "rank",
+    "sums_to": "sum",
+    "same_size": "same size",
+}
+"""The relation that each condition requires."""
+
+
+def within(
+    axes: Iterable[int],
+    rank: int,
+    *,
+    at: str = "axes",
+    of: str = "data",
+    least: int | None = None,
+    rule: RuleId = INPUT_VALUE,
+) -> None:
+    """Requires axes of a tensor of that rank; `least` is -rank, or 0 where none counts from the
+    end."""
+    low = -rank if least is None else least
+    for index, axis in enumerate(axes):
+        if not low <= axis < rank:
+            raise out_of_range(int(axis), rank, at=at, of=of, least=low, position=index, rule=rule)
+
+
+def out_of_range(
+    axis: int,
+    rank: int,
+    *,
+    at: str,
+    of: str,
+    least: int | None = None,
+    position: int | None = None,
+    rule: RuleId = INPUT_VALUE,
+) -> Violation:
+    """The refusal of an axis that a tensor of that rank does not have."""
+    limits = Between(-rank if least is None else least, rank - 1)
+    return Violation(
+        at=at,
+        relation="within",
+        expected=limits if rank else "no axes",
+        actual=axis,
+        position=position,
+        of=of,
+        given=rank,
+        rule=rule,
+    )
+
+
+def between(
+    numbers: Iterable[Number],
+    low: Number | None,
+    high: Number | None,
+    *,
+    at: str,
+    rule: RuleId = INPUT_VALUE,
+) -> None:
+    """Requires each number of a list to lie between two limits, which are allowed too."""
+    limits = Between(low, high)
+    for index, number in enumerate(numbers):
+        if number not in limits:
+            raise Violation(
+                at=at, relation="within", expected=limits, actual=number, position=index, rule=rule
+            )
+
+
+def at_least(
+    numbers: Iterable[Number], least: Number, *, at: str, rule: RuleId = INPUT_VALUE
+) -> None:
+    """Requires each number of a list to be `least` or more."""
+    for index, number in enumerate(numbers):
+        if number < least:
+            raise Violation(
+                at=at,
+                relation="at least",
+                expected=Between(least, None),
+                actual=number,
+                position=index,
+                rule=rule,
+            )
+
+
+def distinct(
+    numbers: Sequence[int],
+    *,
+    at: str = "axes",
+    rank: int | None = None,
+    rule: RuleId = INPUT_VALUE,
+) -> None:
+    """Requires each number only once; axes of a tensor of that rank count from either end."""
+    seen: set[int] = set()
+    for index, number in enumerate(numbers):
+        counted = int(number) % rank if rank else int(number)
+        if counted in seen:
+            shown = tuple(int(each) for each in numbers)
+            raise Violation(at=at, relation="distinct", actual=shown, position=index, rule=rule)
+        seen.add(counted)
+
+
+def equal(
+    actual: Any,
+    expected: Any,
+    *,
+    at: str,
+    of: str = "",
+    given: object = None,
+    axis: int | None = None,
+    rule: RuleId = INPUT_SHAPES,
+) -> None:
+    """Requires a number, a size or a shape to be the expected one. axis: that of a size."""
+    if isinstance(actual, Dimension) or isinstance(expected, Dimension):
+        holds = Dimension.of(actual).agrees(Dimension.of(expected))
+    elif isinstance(actual, PartialShape):
+        holds = actual.merge(PartialShape.of(expected)) is not None
+    else:
+        holds = bool(actual == expected)
+    if not holds:
+        raise Violation(
+            at=at,
+            relation="equal",
+            expected=expected,
+            actual=actual,
+            position=axis,
+            of=of,
+            given=given,
+            rule=rule,
+        )
+
+
+def count(
+    actual: Any,
+    expected: int,
+    *,
+    at: str,
+    of: str = "",
+    given: object = None,
+    rule: RuleId = INPUT_SHAPES,
+) -> None:
+    """Requires a list of that many elements. of: the tensor that has as many dimensions."""
+    size = Dimension.of(actual)
+    if not size.agrees(Dimension(expected)):
+        raise Violation(
+            at=at,
+            relation="count",
+            expected=expected,
+            actual=size.low if size.is_static else size,
+            of=of,
+            given=given,
+            rule=rule,
+        )
+
+
+def rank(
+    actual: int | None,
+    expected: int | Sequence[int] | Between,
+    *,
+    at: str,
+    of: str = "",
+    rule: RuleId = INPUT_RANK,
+) -> None:
+    """Requires a tensor of that rank, or of one of those; an unknown rank fits."""
+    if actual is None or actual == expected:
+        return
+    if isinstance(expected, int) or actual not in expected:
+        raise Violation(at=at, relation="rank", expected=expected, actual=actual, of=of, rule=rule)
+
+
+def sums_to(
+    numbers: Sequence[int],
+    total: int,
+    *,
+    at: str,
+    of: str = "",
+    given: object = None,
+    rule: RuleId = INPUT_VALUE,
+) -> None:
+    """Requires numbers that add up to a total."""
+    if sum(numbers) != total:
+        raise Violation(
+            at=at,
+            relation="sum",
+            expected=total,
+            actual=tuple(int(number) for number in numbers),
+            of=of,
+            given=given,
+            rule=rule,
+        )
+
+
+def same_size(actual: int, expected: int, *, at: str, of: str, rule: RuleId = INPUT_SHAPES) -> None:
+    """Requires as many elements as another tensor has."""
+    if actual != expected:
+        raise Violation(
+            at=at, relation="same size", expected=expected, actual=actual, of=of, rule=rule
+        )

@@ -1,0 +1,162 @@
+"""The English of faults: the sentence of a relation that does not hold, and values in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, Final
+
+from .element_types import (
+    ANY,
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    REAL,
+    ElementType,
+)
+from .shapes import PartialShape
+from .spelling import agreeing
+
+__all__ = ["MAX_LISTED", "agreeing", "describe_types", "expectation", "in_words", "sentence"]
+
+MAX_LISTED: Final = 64
+"""A fault keeps lists of at most so many elements as values, longer ones as text."""
+
+
+def in_words(value: Any) -> str:
+    """A value of a fault as text: numbers, lists, shapes, element types."""
+    if isinstance(value, frozenset):
+        return describe_types(value)
+    if value.__class__ is tuple:  # and no named one
+        shown = [str(number) for number in islice(value, 17)]
+        return "[" + ",".join(shown[:16]) + (",…]" if len(shown) > 16 else "]")
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+def _ranks(value: Any) -> str:
+    return " or ".join(map(str, value)) if value.__class__ is tuple else in_words(value)
+
+
+def expectation(relation: str, expected: Any) -> str | None:
+    """What was expected, as a short text."""
+    if relation == "distinct" and expected is None:
+        return "distinct values"
+    if relation == "within" and isinstance(expected, tuple):
+        low, high = expected
+        return in_words(expected) if low is None or high is None else f"[{low}, {high}]"
+    return _short(relation, expected)
+
+
+def observation(relation: str, actual: Any) -> str | None:
+    """What is there, as a short text."""
+    return _short(relation, actual)
+
+
+def _short(relation: str, value: Any) -> str | None:
+    if value is None:
+        return None
+    text = _ranks(value) if relation == "rank" else in_words(value)
+    if isinstance(value, str):
+        return agreeing(text)
+    if relation == "rank" and not isinstance(value, PartialShape):
+        return f"rank {text}"
+    if relation == "count" and not isinstance(value, PartialShape):
+        return agreeing(f"{text} elements")
+    return text
+
+
+def sentence(
+    relation: str,
+    at: str,
+    position: int | None,
+    expected: Any,
+    actual: Any,
+    of: str = "",
+    given: Any = None,
+) -> str:
+    """What is wrong where a relation does not hold; see `faults.Fault` for the facts."""
+    wanted = _ranks(expected) if relation == "rank" else in_words(expected)
+    name, seen = f"`{at}`", in_words(actual)
+    source = f"`{of}`" + ("" if given is None else f" {in_words(given)}") if of else ""
+    if relation == "within" and of:
+        text = _out_of_range(seen, of, given, wanted)
+    elif relation == "distinct":
+        twice = "a value" if position is None else in_words(actual[position])
+        text = f"{name} {seen} contains {twice} twice"
+    elif relation == "sum":
+        origin = f", the size of {source}" if of else ""
+        total = f"; they sum up to {sum(actual)}" if actual.__class__ is tuple else ""
+        text = f"{name} {seen} must sum up to {wanted}{origin}{total}"
+    elif relation == "broadcast":
+        origin = f" that of `{of}`," if of else ""
+        text = f"{name} has shape {seen}, which does not broadcast with{origin} {wanted}"
+    else:
+        has = _seen(relation, position, actual, seen)
+        kind = "rank " if relation == "rank" else ""
+        where = f"dimension {position} of " if _is_axis(relation, position) else ""
+        text = f"{where}{name} {has}; expected {kind}{wanted}{_ORIGINS[relation](source)}"
+    return agreeing(text)
+
+
+def _out_of_range(seen: str, of: str, rank: Any, wanted: str) -> str:
+    if rank == 0:
+        return f"axis {seen} is out of range for `{of}`, which is a scalar and has no axes"
+    shown = "" if rank is None else f" of rank {rank}"
+    return f"axis {seen} is out of range for `{of}`{shown}: expected {wanted}"
+
+
+def _is_axis(relation: str, position: int | None) -> bool:
+    return relation == "equal" and position is not None
+
+
+def _seen(relation: str, position: int | None, actual: Any, seen: str) -> str:
+    """What an operand or attribute is or has."""
+    if relation in ("count", "same size") and not isinstance(actual, PartialShape):
+        return f"has {seen} elements"
+    if isinstance(actual, PartialShape):
+        return f"has shape {seen}" + (f", of rank {actual.rank}" if relation == "rank" else "")
+    if relation == "rank":
+        return f"has rank {seen}"
+    if relation == "type" or isinstance(actual, ElementType):
+        return f"has element type {seen}"
+    if position is None or _is_axis(relation, position):
+        return f"is {seen}"
+    return f"contains {seen} at index {position}"
+
+
+def _as_in(source: str) -> str:
+    return f", as in {source}" if source else ""
+
+
+_ORIGINS: Final[dict[str, Callable[[str], str]]] = {
+    "equal": _as_in,
+    "within": _as_in,
+    "at least": _as_in,
+    "rank": lambda source: f", as {source}" if source else "",
+    "type": lambda source: f", that of {source}" if source else "",
+    "count": lambda source: f", one for each dimension of {source}" if source else "",
+    "same size": lambda source: f", as many as {source} has" if source else "",
+    "other": _as_in,
+}
+"""How a sentence names the operand that the expectation comes from, by relation."""
+
+
+def describe_types(allowed: frozenset[ElementType]) -> str:
+    """A set of element types in words."""
+    for words, group in (
+        ("any type", ANY),
+        ("a number or boolean", NUMERIC_OR_BOOLEAN),
+        ("a number", NUMERIC),
+        ("an integer", INTEGER),
+        ("a floating-point type", REAL),
+    ):
+        if allowed == group:
+            return words
+    but = "any type but " if len(allowed) > len(ANY) // 2 else ""
+    names = sorted(
+        (element_type.name for element_type in (ANY - allowed if but else allowed)),
+        key=lambda name: (name[0], len(name), name),
+    )
+    return but + (names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1])

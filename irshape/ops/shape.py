@@ -137,8 +137,8 @@ class Reshape(Reinterpretation):
                 expected=f"{data.shape.size} elements",
                 actual=f"{result.size} elements",
             )
-        if minus_one is None and (total.all.is_dynamic or known.all.is_dynamic):
-            total.whole.merge(known.whole)
+        if minus_one is None and (total.fixed or known.fixed):
+            total.all.merge(known.all)
         return Tensor(data.element_type, result)
 
     def infer_usual(self, data: Tensor, pattern: Tensor) -> Tensor | None:
@@ -254,14 +254,12 @@ class _Product:
             else:
                 self.all = dim if self.all is ONE else self.all * dim
 
-    @property
-    def whole(self) -> Dimension:
-        """All of them, static ones included."""
-        return self.all * self.fixed
-
 
 def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product, _Product]:
-    """The products of both sides without the static dimensions that both have."""
+    """The products of both sides without the static dimensions that both have.
+
+    Equal static factors are left out of `all` on both sides.
+    """
     rest = list(theirs)
     left = []
     for dim in ours:

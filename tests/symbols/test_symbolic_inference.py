@@ -103,6 +103,18 @@ def _last_is_static(net: Net) -> str:
     return reshape(net, data, pattern)
 
 
+def _flattened(net: Net) -> str:
+    data = net.parameter("?,3", name="x")
+    total = net.layer("Multiply", [shape_of(net, data, 0), shape_of(net, data, 1)], outputs=["I64"])
+    return reshape(net, data, total)
+
+
+def _last_axes_joined(net: Net) -> str:
+    data = net.parameter("?,?,4", name="x")
+    last = net.layer("Multiply", [shape_of(net, data, 1), net.constant([4])], outputs=["I64"])
+    return reshape(net, data, concat(net, shape_of(net, data, 0), last))
+
+
 def _concatenated(net: Net) -> str:
     past, new = net.parameter("?,4,?,8", name="past"), net.parameter("?,4,?,8", name="new")
     return concat(net, past, new, axis=2, kind="FP32")
@@ -203,6 +215,8 @@ ROWS: list[tuple[str, Callable[[Net], str], list[str | None]]] = [
     ("heads", _merged_axes, ["x_0", "x_1", "768"]),
     ("left over is the batch", _batch_back, ["x_0", "x_1", "8"]),
     ("left over is a number", _last_is_static, ["x_0", "x_1", "8"]),
+    ("all sizes multiplied", _flattened, ["3*x_0"]),
+    ("sizes multiplied", _last_axes_joined, ["x_0", "4*x_1"]),
     ("cache", _concatenated, ["past_0", "4", "new_2+past_2", "8"]),
     ("slice from a size", _sliced, ["max(0,x_0-y_0)", "8"]),
     ("slice by a step", _sliced_by_step, ["x_0//3", "8"]),

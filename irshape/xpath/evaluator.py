@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from threading import Timer
+from threading import TIMEOUT_MAX, Timer
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from .frames import receive, send
 
 DEFAULT_SECONDS = 10.0
-"""An expression may take so long on one document."""
+"""The time that one expression may take on one document."""
 MEMORY = 4 << 30
 """Bytes of address space that the worker may take."""
 
@@ -91,7 +91,7 @@ class Evaluator:
         """What an expression selects in the document. Raises `XPathError`."""
         if self._process is None and self._document is not None:
             self._send_document()  # the one before was ended
-        answer = self._ask({"xpath": xpath})
+        answer = self._ask({"xpath": xpath}, seconds=self.seconds)
         nodes = [SelectedNode(*row) for row in answer.get("matches", ())]
         return Matches(nodes, answer.get("value"), answer.get("more", False))
 
@@ -100,7 +100,14 @@ class Evaluator:
         data, ports, encoding = self._document
         self._ask({"document": len(data), "ports": ports, "encoding": encoding}, data)
 
-    def _ask(self, request: dict[str, Any], data: bytes = b"") -> dict[str, Any]:
+    def _ask(
+        self, request: dict[str, Any], data: bytes = b"", *, seconds: float = TIMEOUT_MAX
+    ) -> dict[str, Any]:
+        """The worker's answer, or an `XPathError`.
+
+        seconds: the limit of an evaluation. Starting the worker and parsing have none: how long
+        they take depends on the machine and on the size of the document alone.
+        """
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -111,7 +118,7 @@ class Evaluator:
             late = True
             process.kill()
 
-        timer = Timer(self.seconds, end)
+        timer = Timer(seconds, end)
         timer.start()
         try:
             send(process.stdin, request, data)

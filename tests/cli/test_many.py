@@ -207,7 +207,7 @@ def test_a_process_killed_by_chance_costs_no_process_for_each_file(
             if path.endswith("/0.xml"):
                 (marks / "killed").touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-            time.sleep(60)  # this one is ended when the other is gone
+            time.sleep(600)  # this one is ended when the other is gone
         (marks / str(os.getpid())).touch()
         return FileReport(path, 0, [])
 
@@ -239,7 +239,7 @@ def test_workers_end_with_the_command(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"checking\n"
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         assert process.returncode == -signal.SIGTERM
 
 
@@ -538,7 +538,7 @@ def test_a_dask_cluster_gives_the_same_report(folder: Path, tmp_path: Path, kill
         command,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1800,
         check=False,
         env=environment,
         cwd=tmp_path,

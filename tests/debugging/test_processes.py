@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def ask(folder: Path, todo: str, timeout: float = 60, cwd: Path | None = None) -> str:
+def ask(folder: Path, todo: str, timeout: float = 600, cwd: Path | None = None) -> str:
     """What the runtime answers, or how it ended."""
     (folder / "request.json").write_text(todo)
     (folder / "answer.json").unlink(missing_ok=True)
@@ -51,7 +51,7 @@ def ask(folder: Path, todo: str, timeout: float = 60, cwd: Path | None = None) -
 class Ending(NamedTuple):
     todo: str
     says: str
-    timeout: float = 60
+    timeout: float = 600
 
 
 ENDINGS = {
@@ -98,10 +98,10 @@ def test_other_surroundings_ask_for_another_process(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = ask(folder, "").split()
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+    monkeypatch.setenv("NUMBER", "2")
     second = ask(folder, "").split()
     assert first[0] != second[0]
-    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    monkeypatch.delenv("NUMBER")
     assert ask(folder, "").split() == [first[0], "2", first[2]]
 
 
@@ -115,7 +115,7 @@ def test_a_process_that_is_unwell_is_not_believed(folder: Path) -> None:
 def test_a_process_that_has_waited_too_long_is_replaced(folder: Path) -> None:
     impatient = "from irshape.comparison import processes\nprocesses.IDLE_SECONDS = 0.05"
     first = ask(folder, impatient).split()
-    processes._idle[-1]._process.wait(60)
+    processes._idle[-1]._process.wait(600)
     second = ask(folder, "").split()
     assert second[0] != first[0]
     assert second[1] == "1"

@@ -185,11 +185,11 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while not (tmp_path / "out").exists() and started.poll() is None and time.monotonic() < end:
         time.sleep(0.01)
     started.send_signal(signal.SIGINT)
-    _, stderr = started.communicate(timeout=120)
+    _, stderr = started.communicate(timeout=600)
     assert "Traceback" not in stderr
     if started.returncode != 0:  # it was fast enough to be interrupted
         assert started.returncode == 130

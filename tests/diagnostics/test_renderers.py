@@ -423,7 +423,7 @@ def test_a_browser_reads_the_page_as_it_is_meant(tmp_path: Path, report: type[Re
         (tmp_path / "page.html").as_uri(),
     ]
     seen = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True
+        command, capture_output=True, text=True, encoding="utf-8", timeout=600, check=True
     ).stdout
     assert '<label class="search">' in seen  # shown by the script
     assert '<label class="search" hidden="">' in written

@@ -39,7 +39,8 @@ else:  # the worker, run as a script
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from differential.elements import PLAIN, Array, Tensor
 
-TIMEOUT = 30.0
+TIMEOUT = 1800.0
+"""Seconds that an answer may take; hundreds of questions can be asked at once."""
 
 
 @dataclass(frozen=True)

@@ -254,9 +254,12 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-@pytest.mark.usefixtures("impatient")
-def test_what_a_server_does_wrong_is_said(name: str, server: Server) -> None:
+def test_what_a_server_does_wrong_is_said(
+    name: str, server: Server, request: pytest.FixtureRequest
+) -> None:
     case = REFUSALS[name]
+    if case.manner == "slow":
+        request.getfixturevalue("impatient")
     url = server.url(case.manner, case.name, "user:secret@") + "?signature=secret"
     status, output = call("validate", url)
     assert status == 2
@@ -277,7 +280,6 @@ def test_what_a_server_does_wrong_is_said(name: str, server: Server) -> None:
     assert "secret" not in output
 
 
-@pytest.mark.usefixtures("impatient")
 def test_an_endless_file_ends(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("irshape.formats.loading.MAX_XML_BYTES", 1 << 20)
     status, output = call("validate", server.url("endless", "encoder.xml"))

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import pytest
@@ -22,7 +21,8 @@ from attacks import ATTACKS  # noqa: E402
 
 MEGABYTES = 3000
 """Of address space; what NumPy, lxml and the threads of a BLAS reserve counts."""
-SECONDS = 40
+SECONDS = 1000
+"""Of processor time: a hundred times what the slowest file takes. Only a hang exceeds it."""
 RESIDENT = 500_000
 """Kilobytes of memory that all commands together may touch."""
 
@@ -40,11 +40,8 @@ def commands() -> Iterator[Commands]:
 
         def ask(path: Path, *names: str) -> dict[str, Any]:
             print(json.dumps([str(path), *names]), file=parent.stdin, flush=True)
-            late = Timer(4 * SECONDS, parent.kill)
-            late.start()
             line = parent.stdout.readline()
-            late.cancel()
-            assert line, "no answer in time"
+            assert line, "no answer"
             status, answer, err = json.loads(line)
             assert status == 0, f"the process ended with {status}: {err}"
             outcome: dict[str, Any] = json.loads(Path(answer).read_bytes())

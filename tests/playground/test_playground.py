@@ -133,7 +133,7 @@ def wait(browser: Browser, about: str = "") -> None:
 
     about: how what it shows begins then. A file is read before the page is busy.
     """
-    ends = time.monotonic() + 120
+    ends = time.monotonic() + 600
     while time.monotonic() < ends:
         state, summary = browser.js(STATE)
         if state == "ready" and summary.strip().startswith(about):

@@ -16,8 +16,6 @@ from irshape.cli import cli
 from irshape.faults import Violation
 from irshape.ops import Tensor, registry
 from irshape.ops.tokenization.charsmaps import normalized, unicode_map
-from irshape.ops.tokenization.pcre import compiled
-from irshape.ops.tokenization.unassigned import unassigned
 
 TOKENIZERS = Path(__file__).parents[1] / "tokenizers"
 KINDS = ("bpe", "wordpiece", "unigram")
@@ -210,7 +208,18 @@ NORMALIZATIONS = (
             (r"(?| ([\\.\\?\\!,])| ('[ms])| (') | ('[rv]e)| (n't))", r"\1", True),
         )
     ]
-)
+    + [
+        ("RegexNormalization", {"global_replace": True}, [pattern, "<>"])
+        for pattern in (
+            r"\P{Mn}", r"\W+", r"\D", r"\bx", r"x\B", r"[^\s\p{L}\p{N}]+", r"[^\p{L}]",
+            r"[\P{Lu}]", r"[^\P{L}x]", r"[\w\x{ac00}]+", r"[^\w\x{558}]+", r"[+\p{N}-]",
+            r"[\x{500}-\x{5ff}\p{P}]", r"(?<=\p{L})[x\p{C}](?!\w)", r"[\S\p{Sc}]", r"[]a]",
+            r"[^][]", r"\h",
+            r"[\h.]", r"\p{^L}", r"\p{Arabic}", r"\p{Devanagari}+", r"\xe4|\x61",
+            r"(l)\1", r"[(|&]",
+        )
+    ]
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("type_name", "attributes", "patterns"), NORMALIZATIONS)
@@ -220,48 +229,6 @@ def test_normalizations_are_those_of_the_library(
     texts = strings(60, 2)
     theirs = library(type_name, attributes, texts, patterns)
     assert normalization(type_name, attributes, texts, patterns) == theirs
-
-
-LATER = "\u0558\u05c8\u20c2\u2e60\ua7dd\U0001246f\U0003d000"
-"""Characters that Unicode has assigned since 17.0: of Lm, Mn, Sc, Po, Lu, Nl and Lo."""
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        r"\p{Mn}", r"\P{Mn}", r"\p{L}+", r"\w+", r"\W+", r"\D", r"\bx", r"x\B", r"\p{Cn}", r"\P{C}",
-        r"\p{Unknown}", r"\P{Unknown}", r"[^\s\p{L}\p{N}]+", r"[\p{L}]", r"[^\p{L}]", r"[\P{Lu}]",
-        r"[^\P{L}x]", r"[\w\x{a7dd}]+", r"[^\w\x{558}]+", r"[+\p{N}-]", r"[\x{500}-\x{5ff}\p{P}]",
-        r"(?<=\p{L})[x\p{C}](?!\w)", r"(?i:X|\p{Lu})", r"[\S\p{Sc}]",
-    ],
-)  # fmt: skip
-def test_what_unicode_has_assigned_since_pcre2_has_no_property(pattern: str) -> None:
-    """Nor has what it has never assigned; what 17.0 has assigned has its own."""
-    others = ("x", " ", "1", "-", "\u0378", "\ua7ce", "\U000323b0", "\u0301", "A")
-    texts = [f"{later}{other}x{later}" for later in LATER for other in others]
-    patterns = [pattern, "<>"]
-    theirs = library("RegexNormalization", {"global_replace": True}, texts, patterns)
-    assert normalization("RegexNormalization", {"global_replace": True}, texts, patterns) == theirs
-
-
-def test_an_old_package_regex_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes letters of Unicode 17.0 for unassigned, unlike the library."""
-    import regex
-
-    monkeypatch.setattr(regex, "match", lambda *_: None)
-    with pytest.raises(NotImplementedError, match="needs the package regex with Unicode 17"):
-        compiled(r"\p{L}\p{Zs}\p{L}")
-
-
-def test_the_unassigned_characters_are_those_of_the_library() -> None:
-    """Of all planes where letters are, and the ends of the others."""
-    planes = (range(1, 0xD800), range(0xE000, 0x34000), range(0xDFF00, 0xE0200))
-    text = "".join(
-        chr(point) for points in (*planes, range(0x10FFF0, 0x110000)) for point in points
-    )
-    pattern = [r"\P{Cn}+", ""]
-    (theirs,) = library("RegexNormalization", {"global_replace": True}, [text], pattern)
-    assert unassigned(text) == theirs
 
 
 def library(

@@ -142,13 +142,13 @@ class RegexSplit(RaggedStringOperation):
             return outputs
         return (*outputs, np.array([skip for _, _, skip in places], np.bool_))
 
-    def _pieces(self, text: bytes, expression: Expression | None) -> list[tuple[int, int]]:
+    def _pieces(self, text: bytes, expression: Expression) -> list[tuple[int, int]]:
         """The pieces of one string, by the places of their first and last byte."""
         string = decoded(text)
         place = byte_places(string)
         collector = _Pieces(MODES[self.behaviour], len(text), self.max_splits)
         start = 0
-        for first, last in expression.spans(string) if expression is not None else ():
+        for first, last in expression.spans(string):
             begin, end = place[first], place[last]
             if begin != start:
                 collector.add(start, begin, self.invert)
@@ -239,7 +239,7 @@ class SpecialTokensSplit(RaggedStringOperation):
         )
 
 
-def _special_pieces(text: bytes, expression: Expression | None) -> list[tuple[int, int, bool]]:
+def _special_pieces(text: bytes, expression: Expression) -> list[tuple[int, int, bool]]:
     """The pieces of one string, by their first and last byte, and whether each is a special token.
 
     Of a match, only its group is the token.
@@ -248,10 +248,7 @@ def _special_pieces(text: bytes, expression: Expression | None) -> list[tuple[in
     place = byte_places(string)
     pieces: list[tuple[int, int, bool]] = []
     start = 0
-    while expression is not None:
-        match = expression.compiled(string).search(string, start)
-        if match is None or match.end() == match.start():
-            break
+    while (match := expression.compiled.search(string, start)) and match.end() > match.start():
         if start < match.start():
             pieces.append((place[start], place[match.start()], False))
         begin, end = match.span()

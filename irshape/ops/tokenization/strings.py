@@ -533,8 +533,6 @@ class RegexNormalization(Normalization):
         replacement = replacement_of(decoded(inputs[-1].tobytes()))
 
         def rewrite(text: bytes) -> bytes:
-            if expression is None:
-                return text
             string = decoded(text)
             return expression.replaced(string, replacement, everywhere=self.global_replace).encode()
 

@@ -64,6 +64,7 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"{__name__}.{cmd_name}").command
         assert isinstance(command, click.Command)
+        command.short_help = COMMANDS[cmd_name]
         for parameter in command.params:
             if parameter.type is click.STRING and FILES.search(parameter.metavar or ""):
                 parameter.type = FileName()

@@ -254,18 +254,32 @@ def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | N
     return model
 
 
-def pairs(values: Iterable[str], option: str) -> dict[str, str]:
+def pairs(
+    values: Iterable[str], option: str, known: Callable[[str], bool] | None = None
+) -> dict[str, str]:
     """`NAME=VALUE` options as a dictionary.
 
-    A name may contain `=`: the value begins after the last `=` before a `[`, else after the first.
+    A name may contain `=`: of several places to part, the one at which the name is known.
     Raises `UsageError`, with what the help of the option says that it takes.
     """
     named: dict[str, str] = {}
     for value in values:
-        name, equals, rest = value.rpartition("=[") if "=[" in value else value.partition("=")
-        if not equals or not name:
+        words = value.split("=")
+        splits = [
+            (name, "=".join(words[at:]))
+            for at in range(1, len(words))
+            if (name := "=".join(words[:at]))
+        ]
+        if not splits:
             raise click.UsageError(f"{option} takes {_metavar(option)}, got '{value}'")
-        named[name] = f"[{rest}" if equals == "=[" else rest
+        fitting = [split for split in splits if known is not None and known(split[0])]
+        if len(fitting) > 1:
+            ways = " or ".join(f"'{name}' and '{rest}'" for name, rest in fitting)
+            raise click.UsageError(f"{option} '{value}' can be read as {ways}")
+        if not fitting:  # a shape is the last word that begins with [
+            fitting = [split for split in splits if split[1].startswith("[")][-1:] or splits[:1]
+        name, rest = fitting[0]
+        named[name] = rest
     return named
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from .arguments import Command
 from .blas import prefer_avx512
 from .common import keep_apart, load_or_exit
 from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..comparison.model_pairs import ModelComparison, Pair
 
 
-@click.command("compare", short_help="Compare two models tensor by tensor.")
+@click.command("compare", cls=Command)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @input_options

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import click
 
+from .arguments import Command, given_shapes, shape_option
 from .common import (
     load_or_exit,
     overwrite_option,
-    pairs,
     refuse_overwriting,
     weights_option,
 )
+from .graphs import account, quiet_option
 from .running import force_option, sound_or_exit
 
 
-@click.command("convert", short_help="Write an ONNX model or a oneDNN graph as an OpenVINO IR.")
+@click.command("convert", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.option(
     "-o",
@@ -23,14 +24,8 @@ from .running import force_option, sound_or_exit
     metavar="OUT.xml",
     help="The IR to write; its .bin goes beside it.",
 )
-@click.option(
-    "-s",
-    "--shape",
-    "shapes",
-    multiple=True,
-    metavar="NAME=SHAPE",
-    help="The shape of an input, by tensor name, layer name, position or id (id:3): x=[1,3,?,?].",
-)
+@shape_option()
+@quiet_option
 @overwrite_option
 @weights_option
 @force_option
@@ -38,6 +33,7 @@ def command(
     model: str,
     output: str,
     shapes: tuple[str, ...],
+    quiet: bool,
     overwrite: bool,
     weights: str,
     force: bool,
@@ -54,6 +50,7 @@ def command(
     from ..formats.ir.writer import write
     from ..inference.chain import refusals
     from ..inference.engine import infer
+    from ..inspection.inspection import Inspection
 
     refuse_overwriting(model, output, weights, overwrite)
     loaded = load_or_exit(model, weights)
@@ -61,7 +58,7 @@ def command(
         leave_out_identities(loaded)
     sound_or_exit(loaded, force)
     try:
-        inference = infer(loaded, pairs(shapes, "--shape"))
+        inference = infer(loaded, given_shapes(loaded, shapes))
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     broken = refusals(inference)
@@ -74,3 +71,17 @@ def command(
         write(loaded, output, inference)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
+    if not quiet:
+        inspection = Inspection(inference)
+        inputs, outputs = (
+            [
+                (
+                    port.names or (port.layer.name,),
+                    f"{port.tensor.element_type} {port.tensor.shape}",
+                )
+                for port in ports
+            ]
+            for ports in (inspection.inputs, inspection.outputs)
+        )
+        layers = sum(1 for _ in loaded.walk())
+        click.echo(account(output, layers, input=inputs, output=outputs), err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .arguments import Command
 from .blas import prefer_avx512
 from .common import keep_apart, load_or_exit, weights_option
 from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..comparison.result import Comparison, Row
 
 
-@click.command("crosscheck", short_help="Compare types, shapes and values with OpenVINO's.")
+@click.command("crosscheck", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.option("--device", default="CPU", show_default=True, help="The device, by OpenVINO's name.")
 @click.option(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ..spelling import counted
+from .arguments import Command
 from .common import colour_option, echo, form_option, keep_apart, load_or_none, wants_colour
-from .graphs import SeveralValues
 from .pages import view_option
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ T = TypeVar("T")
 TONES = {"-": "red", "+": "green", "~": "yellow"}
 
 
-@click.command("diff", cls=SeveralValues, short_help="Show what changed from one model to another.")
+@click.command("diff", cls=Command)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @form_option("text", "json", "html")

@@ -9,9 +9,9 @@ import click
 
 from ..model.ids import is_number
 from ..spelling import counted, suggestion
+from .arguments import Command, Option
 from .common import pairs
 from .graphs import (
-    SeveralValues,
     check_outputs,
     graph_or_exit,
     output_options,
@@ -39,10 +39,6 @@ class Step(NamedTuple):
     apply: Callable[[Graph, Given], str | None]
 
 
-def _many(flag: str, metavar: str, help: str) -> Callable[[F], F]:
-    return click.option(flag, multiple=True, metavar=f"{metavar}...", help=help)
-
-
 def _restore(graph: Graph, given: Given) -> str:
     other = graph_or_exit(given["restore_weights"], "beside")
     return f"{counted(graph.restore_weights(other), 'constant')} restored"
@@ -62,11 +58,16 @@ def _make_stateful(graph: Graph, given: Given) -> None:
 
 
 def _reshape(graph: Graph, given: Given) -> None:
-    graph.reshape(pairs(given["reshape"], "--reshape"))
+    names = {name for each in graph.inputs for name in (*each.names, each.layer.name)}
+    graph.reshape(pairs(given["reshape"], "--reshape", names.__contains__))
 
 
-def _pin(graph: Graph, given: Given) -> None:
-    graph.pin(**{name: given[name] for name in ("batch", "seq") if given[name] is not None})
+def _batch(graph: Graph, given: Given) -> None:
+    graph.pin(batch=given["batch"])
+
+
+def _seq(graph: Graph, given: Given) -> None:
+    graph.pin(seq=given["seq"])
 
 
 def _bind(graph: Graph, given: Given) -> None:
@@ -241,7 +242,20 @@ def _strip(graph: Graph, given: Given) -> str:
 
 
 def _rename(graph: Graph, given: Given) -> None:
-    graph.rename(pairs(given["rename"], "--rename"))
+    named = {name for each in graph.walk() for port in each.outputs for name in port.names}
+    renamed = pairs(given["rename"], "--rename", lambda name: name in graph or name in named)
+    for old, new in renamed.items():
+        if "=" in new:
+            raise ValueError(f"'{old}={new}': the new name '{new}' would contain '='")
+    graph.rename(renamed)
+
+
+def _one(flag: str, **attributes: Any) -> tuple[str, dict[str, Any]]:
+    return flag, attributes
+
+
+def _many(flag: str, metavar: str, help: str) -> tuple[str, dict[str, Any]]:
+    return flag, {"multiple": True, "metavar": f"{metavar}...", "help": help}
 
 
 STEPS = (
@@ -249,7 +263,8 @@ STEPS = (
     Step(("make_stateless",), _make_stateless),
     Step(("make_stateful",), _make_stateful),
     Step(("reshape",), _reshape),
-    Step(("batch", "seq"), _pin),
+    Step(("batch",), _batch),
+    Step(("seq",), _seq),
     Step(("bind",), _bind),
     Step(("set",), _set),
     Step(("inline",), _inline),
@@ -271,122 +286,144 @@ STEPS = (
 )
 """The changes in the order in which they are made, which is that of the options."""
 
-_OPTIONS = (
-    click.option(
-        "--restore-weights",
-        metavar="OTHER.xml",
-        help="Take the values of constants from those of the same name in another model.",
+_SECTIONS = {
+    "Weights": (
+        _one(
+            "--restore-weights",
+            metavar="OTHER.xml",
+            help="Take the values of constants from those of the same name in another model.",
+        ),
     ),
-    click.option("--make-stateless", is_flag=True, help="Turn variables into inputs and outputs."),
-    _many(
-        "--make-stateful",
-        "IN=OUT",
-        "Turn an input and the output with its next value into a variable, as "
-        "past.0.key=present.0.key.",
+    "States": (
+        _one("--make-stateless", is_flag=True, help="Turn variables into inputs and outputs."),
+        _many(
+            "--make-stateful",
+            "IN=OUT",
+            "Turn an input and the output with its next value into a variable, as "
+            "past.0.key=present.0.key.",
+        ),
+        _one(
+            "--beam-idx",
+            metavar="NAME",
+            help="With --make-stateful: add this input, by which the variables are reordered.",
+        ),
+        _one(
+            "--batch-from",
+            metavar="NAME",
+            help="With --make-stateful: the input whose axis 0 is the batch size of the variables.",
+        ),
     ),
-    click.option(
-        "--beam-idx",
-        metavar="NAME",
-        help="With --make-stateful: add this input, by which the variables are reordered.",
+    "Shapes and values of inputs": (
+        _many("--reshape", "NAME=SHAPE", "Give an input another shape, as x=[1,3,?,?]."),
+        _one("--batch", metavar="SIZE", help="Set axis 0 of every input, as 1 or 1..8."),
+        _one(
+            "--seq",
+            metavar="SIZE",
+            help="Set axis 1 of every input where it is dynamic, as 1..1024.",
+        ),
+        _many(
+            "--bind",
+            "NAME=VALUE",
+            "Replace an input by a constant: a number, a list as [1,2], or a FILE.npy.",
+        ),
     ),
-    click.option(
-        "--batch-from",
-        metavar="NAME",
-        help="With --make-stateful: the input whose axis 0 is the batch size of the variables.",
+    "Layers": (
+        _many(
+            "--set",
+            "LAYER:ATTRIBUTE=VALUE",
+            "Change an attribute, written as in the file, as mean:keep_dims=true.",
+        ),
+        _many(
+            "--inline",
+            "LAYER",
+            "Replace an If whose condition is known, a Loop or a TensorIterator by its bodies.",
+        ),
+        _one(
+            "--max-iterations",
+            type=click.IntRange(0),
+            metavar="N",
+            help="With --inline: refuse loops that run more often.",
+        ),
+        _one("--drop-fake-quantize", is_flag=True, help="Remove all FakeQuantize layers."),
+        _many(
+            "--remove",
+            "LAYER[:INPUT]",
+            "Remove a layer; what it fed is fed by its input 0, or by the one given.",
+        ),
     ),
-    _many("--reshape", "NAME=SHAPE", "Give an input another shape, as x=[1,3,?,?]."),
-    click.option("--batch", metavar="SIZE", help="Set axis 0 of every input, as 1 or 1..8."),
-    click.option(
-        "--seq", metavar="SIZE", help="Set axis 1 of every input where it is dynamic, as 1..1024."
+    "Inputs and outputs": (
+        _many("--cut", "NAME", "Make a tensor an input, and remove what only led to it."),
+        _many("--add-output", "NAME", "Make a tensor an output."),
+        _many("--drop-output", "NAME", "Remove an output, and what only led to it. Inputs stay."),
+        _one("--drop-unused-inputs", is_flag=True, help="Remove the inputs that no layer takes."),
     ),
-    _many(
-        "--bind",
-        "NAME=VALUE",
-        "Replace an input by a constant: a number, a list as [1,2], or a FILE.npy.",
+    "Preprocessing and postprocessing": (
+        _many(
+            "--input-type",
+            "NAME=TYPE",
+            "Let an input take another element type, as image=u8; a Convert follows it.",
+        ),
+        _many(
+            "--input-layout",
+            "NAME=FROM:TO",
+            "Let an input take another layout, as image=NHWC:NCHW; a Transpose follows it.",
+        ),
+        _many(
+            "--mean",
+            "NAME=VALUE",
+            "Subtract this from an input: a number, or a list with one for each channel.",
+        ),
+        _many("--scale", "NAME=VALUE", "Then divide the input by this."),
+        _many("--output-type", "NAME=TYPE", "Convert an output to another element type."),
+        _many("--output-layout", "NAME=FROM:TO", "Transpose an output to another layout."),
     ),
-    _many(
-        "--set",
-        "LAYER:ATTRIBUTE=VALUE",
-        "Change an attribute, written as in the file, as mean:keep_dims=true.",
+    "Simplification": (
+        _one(
+            "--fold", is_flag=True, help="Compute what depends on constants or static shapes alone."
+        ),
+        _one(
+            "--clean",
+            is_flag=True,
+            help="Remove layers that lead to no output, and those that compute the same again.",
+        ),
+        _many("--outline", "LAYER", "Put these layers into the body of a Loop that runs once."),
     ),
-    _many(
-        "--inline",
-        "LAYER",
-        "Replace an If whose condition is known, a Loop or a TensorIterator by its bodies.",
+    "Precision and size": (
+        _one("--f16", is_flag=True, help="Let f32 layers compute in f16."),
+        _one(
+            "--compress-to-f16",
+            is_flag=True,
+            help="Store weights in f16; layers compute in f32 as before.",
+        ),
+        _many(
+            "--keep",
+            "PATTERN",
+            "With --f16 and --compress-to-f16: leave layers as they are whose name or type "
+            "matches, as '*norm*' or Softmax.",
+        ),
+        _one(
+            "--strip-weights",
+            is_flag=True,
+            help="Replace large constants by zeros that take no room, to share a model without "
+            "them.",
+        ),
     ),
-    click.option(
-        "--max-iterations",
-        type=click.IntRange(0),
-        metavar="N",
-        help="With --inline: refuse loops that run more often.",
+    "Names": (
+        _many("--rename", "OLD=NEW", "Rename a tensor or a layer. Two names can be swapped."),
     ),
-    click.option("--drop-fake-quantize", is_flag=True, help="Remove all FakeQuantize layers."),
-    _many(
-        "--remove",
-        "LAYER[:INPUT]",
-        "Remove a layer; what it fed is fed by its input 0, or by the one given.",
-    ),
-    _many("--cut", "NAME", "Make a tensor an input, and remove what only led to it."),
-    _many("--add-output", "NAME", "Make a tensor an output."),
-    _many("--drop-output", "NAME", "Remove an output, and what only led to it. Inputs stay."),
-    click.option(
-        "--drop-unused-inputs", is_flag=True, help="Remove the inputs that no layer takes."
-    ),
-    _many(
-        "--input-type",
-        "NAME=TYPE",
-        "Let an input take another element type, as image=u8; a Convert follows it.",
-    ),
-    _many(
-        "--input-layout",
-        "NAME=FROM:TO",
-        "Let an input take another layout, as image=NHWC:NCHW; a Transpose follows it.",
-    ),
-    _many(
-        "--mean",
-        "NAME=VALUE",
-        "Subtract this from an input: a number, or a list with one for each channel.",
-    ),
-    _many("--scale", "NAME=VALUE", "Then divide the input by this."),
-    _many("--output-type", "NAME=TYPE", "Convert an output to another element type."),
-    _many("--output-layout", "NAME=FROM:TO", "Transpose an output to another layout."),
-    click.option(
-        "--fold", is_flag=True, help="Compute what depends on constants or static shapes alone."
-    ),
-    click.option(
-        "--clean",
-        is_flag=True,
-        help="Remove layers that lead to no output, and those that compute the same again.",
-    ),
-    _many("--outline", "LAYER", "Put these layers into the body of a Loop that runs once."),
-    click.option("--f16", is_flag=True, help="Let f32 layers compute in f16."),
-    click.option(
-        "--compress-to-f16",
-        is_flag=True,
-        help="Store weights in f16; layers compute in f32 as before.",
-    ),
-    _many(
-        "--keep",
-        "PATTERN",
-        "With --f16 and --compress-to-f16: leave layers as they are whose name or type matches, "
-        "as '*norm*' or Softmax.",
-    ),
-    click.option(
-        "--strip-weights",
-        is_flag=True,
-        help="Replace large constants by zeros that take no room, to share a model without them.",
-    ),
-    _many("--rename", "OLD=NEW", "Rename a tensor or a layer. Two names can be swapped."),
-)
+}
+"""The options by the sections of the help, in the order in which the changes are made."""
 
 
 def _edit_options(function: F) -> F:
-    for option in reversed(_OPTIONS):
-        function = option(function)
+    for section, options in reversed(_SECTIONS.items()):
+        for flag, attributes in reversed(options):
+            option = click.option(flag, cls=Option, section=section, **attributes)
+            function = option(function)
     return function
 
 
-@click.command("edit", cls=SeveralValues, short_help="Change a model.")
+@click.command("edit", cls=Command)
 @click.argument("model", metavar="MODEL")
 @_edit_options
 @output_options
@@ -423,6 +460,9 @@ def command(
     exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at
     all.
     """
+    from ..diagnostics.renderers.common import plain
+    from .kept_batches import first_axes, kept_batches
+
     steps = [step for step in STEPS if any(_asked(given[each]) for each in step.parameters)]
     _check_companions(given)
     if not steps and name is None:
@@ -432,12 +472,16 @@ def command(
         sources.append((given["restore_weights"], "beside"))
     check_outputs(sources, [output], overwrite)
     graph = graph_or_exit(model, weights)
+    axes = first_axes(graph)
     for step in steps:
         flags = [f"--{each.replace('_', '-')}" for each in step.parameters if _asked(given[each])]
         with refusals(flags[0]):
             account = step.apply(graph, given)
         if account is not None and not quiet:
             click.echo(f"{flags[0]}: {account}", err=True)
+    if given["batch"] is not None or given["reshape"]:
+        for line in kept_batches(graph, axes):
+            click.echo(f"warning: {plain(line)}", err=True)
     if name is not None:
         graph.name = name
     write_graphs({output: graph}, quiet=quiet)

@@ -6,10 +6,11 @@ from html import escape
 
 import click
 
+from .arguments import Command
 from .common import echo, form_option, load_or_exit, pairs, weights_option
 
 
-@click.command("explain", short_help="Tell why dimensions are dynamic, and what decides them.")
+@click.command("explain", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.argument("tensor", metavar="[TENSOR]", required=False)
 @click.option("--axis", type=int, help="Explain this axis alone; -1 is the last one.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .arguments import Command
 from .graphs import (
-    SeveralValues,
     check_outputs,
     graph_or_exit,
     output_options,
@@ -14,7 +14,7 @@ from .graphs import (
 )
 
 
-@click.command("extract", cls=SeveralValues, short_help="Write a part of a model as a model.")
+@click.command("extract", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.option(
     "--from",

@@ -12,6 +12,7 @@ import click
 from ..rule_ids import SEVERITIES
 from ..spelling import counted
 from ..urls import is_url, without_credentials
+from .arguments import Command
 from .common import colour_option, echo, expand, keep_apart, wants_colour, weights_option
 from .rewriting import (
     each_once,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ..diagnostics.report import Diagnostic, FileReport
 
 
-@click.command("fix", short_help="Correct what has exactly one right answer.")
+@click.command("fix", cls=Command)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "--diff",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,47 +18,6 @@ if TYPE_CHECKING:
     from ..graph.graph import Graph
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class SeveralValues(click.Command):
-    """A command whose repeatable options take several values: `--from a b` is `--from a --from b`.
-
-    What follows the first value belongs to the option once all models are named: they stand first.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(self._spread(args)))
-
-    def _spread(self, args: Sequence[str]) -> Iterator[str]:
-        """The arguments with the name of the option before each of its values."""
-        options = {
-            name: each
-            for each in self.params
-            if isinstance(each, click.Option)
-            for name in each.opts
-        }
-        awaited = sum(each.nargs for each in self.params if isinstance(each, click.Argument))
-        words = iter(args)
-        taking: str | None = None
-        for word in words:
-            if word == "--":
-                yield word
-                yield from words
-            elif word.startswith("-") and word != "-":
-                name, equals, _ = word.partition("=")
-                option = options.get(name)
-                taking = None
-                yield word
-                if option is None or option.is_flag:
-                    continue
-                if not equals:
-                    yield from (value for value in [next(words, None)] if value is not None)
-                taking = name if option.multiple else None
-            elif taking is not None and awaited <= 0:
-                yield from (taking, word)
-            else:
-                awaited -= 1
-                yield word
 
 
 def output_options(function: F) -> F:
@@ -183,7 +142,16 @@ def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
         write_together(files)
     if not quiet:
         for path, graph in graphs.items():
-            click.echo("\n".join(account(graph, "<stdout>" if path == "-" else path)), err=True)
+            click.echo(graph_account("<stdout>" if path == "-" else path, graph), err=True)
+
+
+def graph_account(path: str, graph: Graph) -> str:
+    """`account` of a graph."""
+    inputs, outputs = (
+        [(each.names or (each.layer.name,), each) for each in tensors]
+        for tensors in (graph.inputs, graph.outputs)
+    )
+    return account(path, sum(1 for _ in graph.walk()), input=inputs, output=outputs)
 
 
 def _text_alone(graph: Graph) -> bytes:
@@ -207,15 +175,14 @@ def _text_alone(graph: Graph) -> bytes:
     return text_of(graph, AS_THEY_ARE)
 
 
-def account(graph: Graph, path: str) -> Iterator[str]:
-    """What a graph consists of: its layers, inputs and outputs, for people."""
+def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], object]]) -> str:
+    """What was written: how many layers, and the names and types of inputs and outputs."""
     from ..diagnostics.renderers.common import plain
 
-    yield f"{plain(path)}: {counted(sum(1 for _ in graph.walk()), 'layer')}"
-    for word, tensors in (("input", graph.inputs), ("output", graph.outputs)):
-        for tensor in tensors:
-            names = ", ".join(tensor.names) or tensor.layer.name
-            yield f"  {word:6} {plain(names)}  {tensor}"
+    lines = [f"{plain(path)}: {counted(layers, 'layer')}"]
+    for word, tensors in ends.items():
+        lines += [f"  {word:6} {plain(', '.join(names))}  {tensor}" for names, tensor in tensors]
+    return "\n".join(lines)
 
 
 def listed(names: Sequence[str], limit: int = 8) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .arguments import Command, given_shapes, shape_option
 from .common import (
     echo,
     form_option,
@@ -22,16 +23,9 @@ if TYPE_CHECKING:
     from ..model.graph import Layer
 
 
-@click.command("infer", short_help="Print the element type and shape of every output port.")
+@click.command("infer", cls=Command)
 @click.argument("model", metavar="MODEL")
-@click.option(
-    "-s",
-    "--shape",
-    "shapes",
-    multiple=True,
-    metavar="NAME=SHAPE",
-    help="The shape of an input, by tensor name, layer name, position or id (id:3): x=[1,3,?,?].",
-)
+@shape_option()
 @click.option(
     "--value",
     "values",
@@ -100,7 +94,7 @@ def command(
         if values:
             give_values(loaded, pairs(values, "--value"))
         inference = infer(
-            loaded, pairs(shapes, "--shape"), symbols=symbols or bool(assume), assume=assume
+            loaded, given_shapes(loaded, shapes), symbols=symbols or bool(assume), assume=assume
         )
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
@@ -119,7 +113,7 @@ def command(
         if verbose:
             lines = refusals(inference)
         else:
-            given = {} if symbols or assume else pairs(shapes, "--shape")
+            given = {} if symbols or assume else given_shapes(loaded, shapes)
             conflicts = conflicts[:2]
             lines = told_briefly(inference, given)[: MAX_LINES - len(conflicts)]
         click.echo("\n".join([*lines, *conflicts]), err=True)

@@ -9,7 +9,8 @@ import click
 
 from ..shapes import UNBOUNDED
 from ..spelling import counted
-from .common import echo, form_option, load_or_exit, pairs, weights_option
+from .arguments import Command, given_shapes, shape_option
+from .common import echo, form_option, load_or_exit, weights_option
 from .tables import terminal_width, text_table
 
 if TYPE_CHECKING:
@@ -25,16 +26,9 @@ SORTS = {
 """What layers may be sorted by, with the column of the costs."""
 
 
-@click.command("inspect", short_help="Show what a model consists of, and what it costs.")
+@click.command("inspect", cls=Command)
 @click.argument("model", metavar="MODEL")
-@click.option(
-    "-s",
-    "--shape",
-    "shapes",
-    multiple=True,
-    metavar="NAME=SHAPE",
-    help="The shape of an input, by any of its names (as for run -i): x=[1,3,224,224].",
-)
+@shape_option()
 @click.option(
     "--top",
     type=click.IntRange(0),
@@ -79,7 +73,7 @@ def command(
     from ..inspection.inspection import Inspection
 
     loaded = load_or_exit(model, weights)
-    given = pairs(shapes, "--shape")
+    given = given_shapes(loaded, shapes)
     try:
         inference = infer(loaded, given)
     except ValueError as problem:

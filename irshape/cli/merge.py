@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .arguments import Command
 from .common import pairs
 from .graphs import (
-    SeveralValues,
     check_outputs,
     graph_or_exit,
     listed,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..graph.graph import Graph
 
 
-@click.command("merge", cls=SeveralValues, short_help="Join two models that run one after another.")
+@click.command("merge", cls=Command)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..spelling import suggestion
+from .arguments import Command
 from .common import echo, form_option
 from .tables import terminal_width, text_table
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..ops.declaration import Operation
 
 
-@click.command("ops", short_help="List the operations that irshape knows, or explain one.")
+@click.command("ops", cls=Command)
 @click.argument("type_name", metavar="[TYPE]", required=False)
 @form_option("table", "json")
 def command(type_name: str | None, form: str) -> None:

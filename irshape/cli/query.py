@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..spelling import counted
+from .arguments import Command
 from .common import expand, form_option, load_among
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ FUNCTIONS = ("shape", "element-type")
 """The functions that need inference."""
 
 
-@click.command("query", short_help="List the layers of models that an XPath expression selects.")
+@click.command("query", cls=Command)
 @click.argument("xpath", metavar="XPATH")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @form_option("text", "json", "jsonl")
@@ -53,7 +56,13 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     from ..diagnostics.renderers.common import json_text
     from ..xpath.evaluator import Evaluator, XPathError
 
+    if re.fullmatch(r"[A-Z]\w*", xpath):
+        raise click.UsageError(
+            f"no element of an IR is called '{xpath}'; for the layers of a type write "
+            f"'//layer[@type=\"{xpath}\"]'"
+        )
     files = expand(paths)
+    nothing = True
     statuses: set[int] = set()
     rows: list[dict[str, Any]] = []
     with Evaluator(timeout) as evaluator:
@@ -71,6 +80,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
                 click.echo(f"{path}: the expression could not be evaluated: {problem}", err=True)
                 statuses.add(1)
                 continue
+            nothing = nothing and not matched
             if form == "json":
                 rows += matched
             else:
@@ -78,6 +88,8 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
                     click.echo(line)
     if form == "json":
         click.echo(json_text({"version": 1, "xpath": xpath, "matches": rows}, 1))
+    if nothing and not statuses and form == "text":
+        click.echo(f"irshape: nothing matches in {counted(len(files), 'file')}", err=True)
     if statuses:
         raise click.exceptions.Exit(max(statuses))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..spelling import counted
+from .arguments import Command
 from .common import echo, load_or_exit, overwrite_option, refuse_overwriting, weights_option
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..reduction.search import Progress
 
 
-@click.command("reduce", short_help="Find the smallest model for which a command still fails.")
+@click.command("reduce", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.argument("words", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option(

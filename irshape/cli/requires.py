@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..spelling import counted
+from .arguments import Command
 from .common import echo, expand, form_option, load_among
+from .tables import terminal_width, wrapped
 
 if TYPE_CHECKING:
     from ..inference.requirements import Requirements
@@ -15,15 +18,15 @@ SHOWN = 5
 """How many layers of one reason are listed as text."""
 
 
-@click.command("requires", short_help="Tell the oldest OpenVINO release that reads a model.")
+@click.command("requires", cls=Command)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @form_option("text", "json")
 def command(paths: tuple[str, ...], form: str) -> None:
-    """Tell the oldest OpenVINO release that reads a model, and the layers that require it.
+    """Tell the oldest OpenVINO release that reads a model, and that which runs it on the CPU.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
     from the version of the IR, the operations with their opsets, the element types, and the
-    inferred shapes.
+    inferred shapes; for the release that runs it, from what was measured on its CPU plugin.
 
     Several models also get one answer for all: the newest release that any of them needs, and the
     libraries that they need. The JSON then has `requires`, `libraries`, `unknown` (the models with
@@ -56,37 +59,35 @@ def command(paths: tuple[str, ...], form: str) -> None:
             echo(json_text(answers[0].to_dict(), 1))
     else:
         for answer in answers:
-            echo("\n".join(_text(answer.to_dict())))
+            _print(_text(answer))
         if len(answers) > 1:
             strictest = max(answers, key=lambda answer: answer.oldest)
-            echo(f"all {len(answers)} models: OpenVINO {strictest.release} or newer")
+            lines = [f"all {len(answers)} models: OpenVINO {strictest.release} or newer"]
             for library in together(answers)["libraries"]:
-                echo(
+                lines.append(
                     f"  library: {library['install']}, {library['release']} or newer, "
                     f"for {len(library['models'])} of them"
                 )
+            _print(lines)
     if statuses:
         raise click.exceptions.Exit(max(statuses))
 
 
-def _text(answer: dict[str, Any]) -> list[str]:
+def _print(lines: list[str]) -> None:
+    width = terminal_width()
+    for line in lines:
+        echo("\n".join(wrapped(line, width)))
+
+
+def _text(requirements: Requirements) -> list[str]:
     from ..diagnostics.renderers.common import plain
 
-    lines = [f"{plain(answer['model'])}: OpenVINO {answer['requires']} or newer"]
+    answer = requirements.to_dict()
+    lines = [f"{plain(answer['model'])}: {requirements.releases}"]
     for reason in answer["reasons"]:
-        count = len(reason["layers"])
-        layers = f", {count} layer{'' if count == 1 else 's'}" if count else ""
-        lines.append(f"  {reason['release']}  {reason['reason']}{layers}")
-        if not reason["forces"]:
-            continue
-        for layer in reason["layers"][:SHOWN]:
-            place = "/".join([*layer["path"], layer["id"]])
-            lines.append(
-                f"          {plain(layer['type'])} '{plain(layer['name'])}' (id {plain(place)}), "
-                f"line {layer['line']}"
-            )
-        if count > SHOWN:
-            lines.append(f"          and {count - SHOWN} more; --format json lists them")
+        lines += _reason(reason, "")
+    for reason in answer["running_reasons"]:
+        lines += _reason(reason, "to run ")
     for library in answer["libraries"]:
         types = sorted({layer["type"] for layer in library["layers"]})
         lines.append(
@@ -98,4 +99,21 @@ def _text(answer: dict[str, Any]) -> list[str]:
             f"  unknown: {plain(layer['why'])}: '{plain(layer['name'])}', line {layer['line']}; "
             "no release reads it without its library"
         )
+    return lines
+
+
+def _reason(reason: dict[str, Any], purpose: str) -> list[str]:
+    from ..diagnostics.renderers.common import plain
+
+    count = len(reason["layers"])
+    layers = f", {counted(count, 'layer')}" if count else ""
+    lines = [f"  {reason['release']}  {purpose}{reason['reason']}{layers}"]
+    for layer in reason["layers"][: SHOWN if reason["forces"] else 0]:
+        place = "/".join([*layer["path"], layer["id"]])
+        lines.append(
+            f"          {plain(layer['type'])} '{plain(layer['name'])}' (id {plain(place)}), "
+            f"line {layer['line']}"
+        )
+    if reason["forces"] and count > SHOWN:
+        lines.append(f"          and {count - SHOWN} more; --format json lists them")
     return lines

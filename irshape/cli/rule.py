@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .arguments import Command
 from .common import echo, form_option
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-@click.command("rule", short_help="Explain a rule.")
+@click.command("rule", cls=Command)
 @click.argument("code", metavar="[RULE]", required=False)
 @click.option("--all", "every", is_flag=True, help="Print the documentation of every rule.")
 @form_option("text", "json", "markdown")

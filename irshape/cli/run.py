@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .arguments import Command
 from .blas import prefer_avx512
 from .common import echo, form_option, keep_apart, load_or_exit, weights_option
 from .pages import view_option
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["command", "gathered"]
 
 
-@click.command("run", short_help="Execute a model in NumPy.")
+@click.command("run", cls=Command)
 @click.argument("model", metavar="MODEL")
 @input_options
 @click.option(

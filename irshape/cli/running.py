@@ -14,7 +14,7 @@ import click
 
 from ..byte_sizes import parse_size
 from ..spelling import counted
-from .common import pairs
+from .arguments import given_shapes, shape_option
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
@@ -24,14 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def input_options(function: F) -> F:
     """`--input`, `--seed`, `--shape`."""
-    function = click.option(
-        "-s",
-        "--shape",
-        "shapes",
-        multiple=True,
-        metavar="NAME=SHAPE",
-        help="The shape of a random input, as x=[1,3,224,224].",
-    )(function)
+    function = shape_option("The shape of a random input: x=[1,3,224,224].")(function)
     function = click.option(
         "--seed", type=int, default=0, show_default=True, help="The seed of the random inputs."
     )(function)
@@ -135,7 +128,7 @@ def gathered(
                 fed[layer] = restored(
                     fed[layer], layer.outputs[0].element_type or ElementType.of("dynamic")
                 )
-        wanted = pairs(shapes, "--shape")
+        wanted = given_shapes(model, shapes)
         if random and len(fed) < len(parameters):
             return random_inputs(model, seed, wanted, fed, max_memory=max_memory)
     except ValueError as problem:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .arguments import Command
 from .common import echo, form_option, overwrite_option, weights_option
 from .graphs import (
-    SeveralValues,
-    account,
     check_outputs,
+    graph_account,
     graph_or_exit,
     paths_of_parts,
     quiet_option,
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from ..graph.nodes import Output
 
 
-@click.command(
-    "split", cls=SeveralValues, short_help="Split a model in parts that run one after the other."
-)
+@click.command("split", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.option(
     "--at",
@@ -95,7 +93,7 @@ def command(
 
         echo(json_text(_document(model, by_path), 1))
     else:
-        echo("\n".join(line for path, part in by_path.items() for line in account(part, path)))
+        echo("\n".join(graph_account(path, part) for path, part in by_path.items()))
 
 
 def _stage(graph: Graph, cut: str) -> list[str]:

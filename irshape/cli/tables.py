@@ -23,6 +23,18 @@ def terminal_width() -> int | None:
         return None
 
 
+def wrapped(line: str, width: int | None) -> list[str]:
+    """A line of text in as many as the width takes, the following ones further in."""
+    if width is None or len(line) <= width:
+        return [line]
+    import textwrap
+
+    further = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(
+        line, width, subsequent_indent=further, break_on_hyphens=False, break_long_words=False
+    )
+
+
 def text_table(
     rows: Sequence[Sequence[str]], shrinking: Sequence[tuple[int, int]], width: int | None
 ) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..spelling import counted
+from .arguments import Command
 from .common import colour_option, echo, expand, keep_apart, pairs, weights_option
 from .pages import view_option
 from .reporting import Form, counted_forms, destinations, format_options, report_text, write_report
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..diagnostics.report import FileReport
 
 
-@click.command("validate", short_help="Report everything that is wrong with IR files.")
+@click.command("validate", cls=Command)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @format_options
 @selection_options

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .arguments import Command
 from .common import echo, keep_apart, weights_option
 from .pages import lay_over, not_a_result, read_result, write_view
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..view.showing import Subject
 
 
-@click.command("view", short_help="Draw a model as a page to open in a browser.")
+@click.command("view", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.option(
     "-o",

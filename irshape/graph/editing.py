@@ -121,7 +121,16 @@ class Editing(Building):
         }
         given = {python_name(operation, name): value for name, value in attributes.items()}
         raw = copy(layer.raw)
-        raw.items = items_of(operation, {**current, **given})
+        items = items_of(operation, {**current, **given})
+        wanted = {operation.attributes[name].name for name in given}
+        changed = {
+            name: text for name, text in zip(items[::2], items[1::2], strict=True) if name in wanted
+        }
+        old = zip(raw.items[::2], raw.items[1::2], strict=True)
+        texts = {
+            name: text for name, text in old if name in changed or name not in wanted
+        } | changed
+        raw.items = tuple(word for pair in texts.items() for word in pair)
         with self.changes.whole():
             self._redeclare(layer, raw, self._declaration(raw, self.where(layer)))
             self._settle([layer])

@@ -5,7 +5,7 @@ facts, `details` recognises them in layers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..element_types import ElementType
@@ -19,8 +19,10 @@ from ..releases import (
     ELEMENT_TYPES,
     FIRST,
     HEADER_BYTES,
+    IGNORED,
     INFERRED_OTHERWISE,
     IR_VERSIONS,
+    NOT_RUN,
     OPERATIONS,
     OPSETS,
     REFUSED,
@@ -90,6 +92,15 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
             if all(port.element_type is not ElementType.of(name) for port in layer.outputs):
                 release = ATTRIBUTE_TYPES.get((layer.type, name), release)
             yield Requirement(release, "element type", name, layer)
+
+
+def running_requirements(inference: Inference) -> Iterator[Requirement]:
+    """What a release must know to run on the CPU what it reads, in file order."""
+    for site in sites(inference):
+        for table in (NOT_RUN, IGNORED):
+            for key in details(site, table):
+                detail = table[key]
+                yield Requirement(detail.right, "detail", detail.what, site.layer, detail.since)
 
 
 _UNSEEN = {
@@ -178,6 +189,19 @@ def element_types(layer: Layer) -> set[str]:
     return names
 
 
+_Reasons = dict[tuple[Release, str], list[Layer]]
+"""The layers that need a release for the same reason."""
+
+
+def _by_reason(needs: Iterable[Requirement]) -> _Reasons:
+    layers_of: _Reasons = {}
+    for need in needs:
+        layers = layers_of.setdefault((need.release, need.what), [])
+        if need.layer is not None:
+            layers.append(need.layer)
+    return layers_of
+
+
 class Requirements:
     """What a model requires of OpenVINO.
 
@@ -192,15 +216,14 @@ class Requirements:
                 f"'{model.path}' is not an OpenVINO IR: its operations are of another format"
             )
         self.model = model
-        self._layers: dict[tuple[Release, str], list[Layer]] = {}
-        """The layers that need a release for the same reason."""
         self._needs = list(requirements(inference))
-        for need in self._needs:
-            layers = self._layers.setdefault((need.release, need.what), [])
-            if need.layer is not None:
-                layers.append(need.layer)
+        self._layers = _by_reason(self._needs)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
         """The oldest release from which on all read the model, as numbers: (2024, 1)."""
+        running = running_requirements(inference)
+        self._running = _by_reason(need for need in running if need.release > self.oldest)
+        self.oldest_running = max([self.oldest, *(release for release, _ in self._running)])
+        """The oldest release from which on all read it, and run it on the CPU."""
         self._unknown: list[tuple[Layer, str]] = []
         self._libraries: dict[str, list[Layer]] = {}
         """The layers whose operations a library adds, by the package that brings it."""
@@ -235,7 +258,15 @@ class Requirements:
         return f"<Requirements: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        return f"{self.model.path}: OpenVINO {self.release} or newer"
+        return f"{self.model.path}: {self.releases}"
+
+    @property
+    def releases(self) -> str:
+        """The releases that read the model and that run it, as a sentence."""
+        reads, runs = f"OpenVINO {self.release} or newer", written(self.oldest_running)
+        if runs == self.release:
+            return reads
+        return f"{reads} reads it, {runs} or newer runs it on the CPU"
 
     def to_dict(self) -> dict[str, Any]:
         """The release, the reasons with their layers (newest first), the libraries that add
@@ -244,17 +275,9 @@ class Requirements:
             "version": 1,
             "model": self.model.path,
             "requires": self.release,
-            "reasons": [
-                {
-                    "release": written(release),
-                    "reason": what,
-                    "forces": release == self.oldest,
-                    "layers": [self._placed(layer) for layer in layers],
-                }
-                for (release, what), layers in sorted(
-                    self._layers.items(), key=lambda item: item[0], reverse=True
-                )
-            ],
+            "runs": written(self.oldest_running),
+            "reasons": self._reasons(self._layers, self.oldest),
+            "running_reasons": self._reasons(self._running, self.oldest_running),
             "libraries": [
                 {
                     "install": f"pip install {package}",
@@ -265,6 +288,19 @@ class Requirements:
             ],
             "unknown": [self._placed(layer) | {"why": why} for layer, why in self._unknown],
         }
+
+    def _reasons(self, layers_of: _Reasons, oldest: Release) -> list[dict[str, Any]]:
+        return [
+            {
+                "release": written(release),
+                "reason": what,
+                "forces": release == oldest,
+                "layers": [self._placed(layer) for layer in layers],
+            }
+            for (release, what), layers in sorted(
+                layers_of.items(), key=lambda item: item[0], reverse=True
+            )
+        ]
 
     def _placed(self, layer: Layer) -> dict[str, Any]:
         return layer.reference | {"line": self.model.source.place(layer.offset)[0]}

@@ -64,6 +64,9 @@ class Ends(Generic[T]):
         ]
         """What each is called: the first of its names that means it."""
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
     def find(self, name: object) -> T:
         """The one that is meant by a name, a position, `id:` and an id, or by itself.
 

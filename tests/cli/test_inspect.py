@@ -257,7 +257,7 @@ class Refused(NamedTuple):
 
 REFUSED = {
     "no such input": Refused(["m.xml", "--shape", "y=[1]"], 2, "the model has no input 'y'"),
-    "a shape without a value": Refused(["m.xml", "--shape", "x"], 2, "--shape takes NAME=SHAPE"),
+    "a shape without a value": Refused(["m.xml", "--shape", "x"], 2, "--shape takes [NAME=]SHAPE"),
     "a layer that does not fit": Refused(["m.xml", "--shape", "x=[3,5]"], 1, "'first'"),
     "no model": Refused(["no.xml"], 1, "no.xml"),
     "a format that is none": Refused(["m.xml", "--format", "yaml"], 2, "yaml"),

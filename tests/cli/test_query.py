@@ -258,3 +258,14 @@ def test_no_entity_and_no_file_is_read(tmp_path: Path) -> None:
     result = query("string(//net/@name)", tmp_path / "m.xml")
     assert result.exit_code == 1
     assert "hidden" not in result.output
+
+
+def test_the_type_of_a_layer_is_no_expression_that_finds_it() -> None:
+    done = CliRunner().invoke(cli, ["query", "MatMul", str(EXAMPLES / "encoder.xml")])
+    assert (done.exit_code, '//layer[@type="MatMul"]' in done.stderr) == (2, True)
+
+
+def test_no_match_is_said() -> None:
+    path = str(EXAMPLES / "encoder.xml")
+    done = CliRunner().invoke(cli, ["query", '//layer[@type="Foo"]', path])
+    assert (done.exit_code, done.stdout, "nothing matches" in done.stderr) == (0, "", True)

@@ -55,6 +55,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     axis = net.layer("Concat", [past, new], 'axis="0"', name="present")
     net.result(axis, "present_out")
     net.save(tmp_path, "cache")
+    net = Net()
+    x = net.parameter("?,?", name="x")
+    added = net.layer("Add", [x, net.constant([0.5] * 8, "f32")], name="positions")
+    flat = net.layer("Reshape", [added, net.constant([1, -1])], 'special_zero="false"', name="flat")
+    net.result(net.layer("Relu", [flat], name="y"), "y")
+    net.save(tmp_path, "positions")
     np.save(tmp_path / "bias.npy", np.array([1, 2, 3], np.float32))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -241,6 +247,12 @@ REFUSED = {
     "rename to a name that is taken": Refused(
         ["edit", "m.xml", "--rename", "x=bias"], 1, "--rename: "
     ),
+    "rename to two names": Refused(
+        ["edit", "m.xml", "--rename", "x=b=q"], 2, "the new name 'b=q' would contain '='"
+    ),
+    "a sequence that does not fit": Refused(
+        ["edit", "positions.xml", "--seq", "16", "--batch", "1"], 1, "--seq: Add 'positions'"
+    ),
     "bind what is no value": Refused(["edit", "m.xml", "--bind", "bias=abc"], 2, "is no value"),
     "bind another shape": Refused(["edit", "m.xml", "--bind", "bias=[1,2]"], 1, "[3]"),
     "bind a file that is missing": Refused(["edit", "m.xml", "--bind", "bias=no.npy"], 2, "no.npy"),
@@ -323,6 +335,31 @@ def test_what_is_refused(name: str, folder: Path) -> None:
     assert (status, out) == (row.status, ""), err
     assert row.says in err
     assert before == {path: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("change", [["--batch", "4"], ["--reshape", "x=[4,8]"]])
+def test_an_output_that_keeps_its_batch_is_said_with_the_constant(
+    change: list[str], folder: Path
+) -> None:
+    status, _, err = call("edit", "positions.xml", *change, "-o", "out.xml")
+    (said,) = (line for line in err.splitlines() if line.startswith("warning"))
+    assert (status, "Reshape 'flat'" in said, "Const 'c3'" in said) == (0, True, True)
+    status, _, err = call("edit", "tail.xml", "--batch", "4", "-o", "out.xml")
+    assert (status, "warning" in err) == (0, False)
+
+
+def test_setting_an_attribute_leaves_the_others_as_they_are_written(folder: Path) -> None:
+    net = Net()
+    others = 'normalize_variance="TRUE" eps_mode="inside_sqrt"'
+    x, axes = net.parameter("2,3", name="x"), net.constant([1])
+    norm = net.layer("MVN", [x, axes], f'{others} eps="1.0E-9"', version="opset6", name="norm")
+    net.result(norm)
+    net.save(folder, "norm")
+    status, _, err = call("edit", "norm.xml", "--set", "norm:eps=0.5", "-o", "out.xml")
+    assert status == 0, err
+    (data,) = (line for line in Path("out.xml").read_text().splitlines() if "eps_mode" in line)
+    assert others in data
+    assert 'eps="0.5"' in data
 
 
 def test_the_parts_of_a_split_do_what_the_whole_does(folder: Path) -> None:

@@ -30,7 +30,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 def call(*arguments: str) -> tuple[int, str, str]:
     """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, list(arguments))
+    done = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": ""})
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.stdout, done.stderr
 
@@ -134,6 +134,25 @@ def test_requires_in_words(tmp_path: Path) -> None:
         "2022.2  opset9, 1 layer",
         "SoftSign 'layer' (id 1), line 5",
     ]
+
+
+def test_a_release_that_reads_a_model_and_does_not_run_it(tmp_path: Path) -> None:
+    path = str(EXAMPLES / "reductions.xml")
+    status, output, _ = call("requires", "-f", "json", path)
+    document = json.loads(output)
+    assert (status, document["requires"], document["runs"]) == (0, "2022.1", "2024.1")
+    (reason,) = document["running_reasons"]
+    assert {layer["type"][:6] for layer in reason["layers"]} == {"Reduce"}
+    codes = {
+        each["code"]
+        for target in ("2024.0", "2024.1")
+        for each in json.loads(call("validate", "--target", target, "-f", "json", path)[1])[
+            "files"
+        ][0]["diagnostics"]
+        if each["severity"] == "error"
+    }
+    assert codes == {"IR607"}
+    assert "2024.1 or newer runs it" in call("requires", path)[1]
 
 
 def test_requires_of_bodies_and_of_what_nobody_knows(tmp_path: Path) -> None:

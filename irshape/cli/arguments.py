@@ -1,0 +1,114 @@
+"""How command lines are read: options with several values, in sections, and shapes of inputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .common import pairs
+
+if TYPE_CHECKING:
+    from ..model.graph import Model
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Option(click.Option):
+    """An option that stands in a section of the help."""
+
+    def __init__(self, *names: Any, section: str = "", **attributes: Any) -> None:
+        super().__init__(*names, **attributes)
+        self.section = section
+
+
+class Command(click.Command):
+    """A command whose repeatable options take several values: `--from a b` is `--from a --from b`.
+
+    What follows the first value belongs to the option once all models are named: they stand first.
+    A NAME=VALUE that is no file belongs to it in any case.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(self._spread(args)))
+
+    def _spread(self, args: Sequence[str]) -> Iterator[str]:
+        """The arguments with the name of the option before each of its values."""
+        options = {
+            name: each
+            for each in self.params
+            if isinstance(each, click.Option)
+            for name in each.opts
+        }
+        arguments = [each.nargs for each in self.params if isinstance(each, click.Argument)]
+        awaited = len(args) if -1 in arguments else sum(arguments)
+        words = iter(args)
+        taking: click.Option | None = None
+        for word in words:
+            if word == "--":
+                yield word
+                yield from words
+            elif word.startswith("-") and word != "-":
+                name, equals, _ = word.partition("=")
+                taking = options.get(name)
+                yield word
+                if taking is None or taking.is_flag:
+                    taking = None
+                    continue
+                if not equals:
+                    yield from (value for value in [next(words, None)] if value is not None)
+                taking = taking if taking.multiple else None
+            elif taking is not None and (awaited <= 0 or _is_value_of(taking, word)):
+                yield from (taking.opts[0], word)
+            else:
+                awaited -= 1
+                yield word
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options in their sections, in order; those without one come last."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for each in self.get_params(ctx):
+            row = each.get_help_record(ctx) if isinstance(each, click.Option) else None
+            if row is not None:
+                rows.setdefault(getattr(each, "section", ""), []).append(row)
+        rest = rows.pop("", [])
+        for section, written in rows.items():
+            with formatter.section(section):
+                formatter.write_dl(written)
+        with formatter.section("Other options" if rows else "Options"):
+            formatter.write_dl(rest)
+
+
+def _is_value_of(option: click.Option, word: str) -> bool:
+    return "=" in (option.metavar or "") and "=" in word and not os.path.exists(word)
+
+
+def shape_option(
+    help: str = "The shape of an input, by tensor name, layer name, position or id (id:3), as "
+    "x=[1,3,?,?]; a model of one input needs no NAME.",
+) -> Callable[[F], F]:
+    """`--shape`, for `given_shapes`."""
+    return click.option(
+        "-s", "--shape", "shapes", multiple=True, metavar="[NAME=]SHAPE...", help=help
+    )
+
+
+def given_shapes(model: Model, shapes: Sequence[str]) -> dict[str, str]:
+    """The shapes that `--shape` gives, by the names of the inputs. Raises `UsageError`."""
+    from ..model.names import inputs_of
+
+    inputs = inputs_of(model)
+    given = []
+    for text in shapes:
+        if not text.lstrip().startswith("["):
+            given.append(text)
+        elif len(inputs.names) == 1:
+            given.append(f"{inputs.names[0]}={text}")
+        else:
+            raise click.UsageError(
+                f"--shape '{text}' names no input; the model has {len(inputs.names)}: "
+                + ", ".join(f"{name}=…" for name in inputs.names)
+            )
+    return pairs(given, "--shape", inputs.__contains__)

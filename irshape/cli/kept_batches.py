@@ -1,0 +1,86 @@
+"""Outputs whose batch size a constant decides, so that a change of the inputs does not reach it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
+    from ..graph.nodes import GraphLayer, Output
+    from ..shapes import Dimension
+
+
+def first_axes(graph: Graph) -> list[Dimension | None]:
+    """Axis 0 of each input; None for scalars and dynamic ranks."""
+    return [_batch(each) for each in graph.inputs]
+
+
+def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
+    """A line for each output that keeps another batch than the inputs have been given.
+
+    before: `first_axes` of the graph as it was.
+    """
+    after = first_axes(graph)
+    given = {new for old, new in zip(before, after, strict=False) if old != new and new is not None}
+    if len(given) != 1:
+        return
+    (batch,) = given
+    for output in graph.outputs:
+        held = _holder(output, batch)
+        if held is not None:
+            layer, constant = held
+            name = ", ".join(output.names) or output.layer.name
+            yield (
+                f"output '{name}' is {output.shape}, whatever the batch of the inputs: "
+                f"{constant.label} makes axis 0 of {layer.label} always {_batch(layer.outputs[0])}"
+            )
+
+
+def _holder(output: Output, batch: Dimension) -> tuple[GraphLayer, GraphLayer] | None:
+    """The layer nearest to an output that takes the batch and whose constant replaces it."""
+    if not _differs(output, batch):
+        return None
+    waiting, seen = deque([output.layer]), {output.layer}
+    while waiting:
+        layer = waiting.popleft()
+        sources = [each.source for each in layer.inputs]
+        if layer.outputs and _differs(layer.outputs[0], batch):
+            kept = _batch(layer.outputs[0])
+            constants = [
+                each.layer
+                for each in sources
+                if each.layer.raw.is_constant and _begins_with(each, kept)
+            ]
+            if constants and any(_batch(each) == batch for each in sources):
+                return layer, constants[0]
+        for each in sources:
+            if each.layer not in seen:
+                seen.add(each.layer)
+                waiting.append(each.layer)
+    return None
+
+
+def _batch(output: Output) -> Dimension | None:
+    dims = output.shape.dims
+    return dims[0] if dims else None
+
+
+def _differs(output: Output, batch: Dimension) -> bool:
+    """Whether axis 0 has a size that is not within the batch."""
+    own = _batch(output)
+    return own is not None and own.is_static and own != batch
+
+
+def _begins_with(output: Output, size: Dimension | None) -> bool:
+    """Whether a list of integers begins with a size, as the target of a Reshape does."""
+    value = output.value
+    return (
+        size is not None
+        and value is not None
+        and value.dtype.kind in "iu"
+        and value.ndim == 1
+        and value.size > 0
+        and int(value[0]) == size.low
+    )

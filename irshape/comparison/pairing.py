@@ -10,7 +10,7 @@ from ..differences.matching import GENERATED_NAME, matched
 from ..inference.declarations import Declarations
 from ..inference.engine import infer
 from ..model.graph import Layer, Model
-from ..model.ports import Port
+from ..model.ports import names_in
 from ..model.wiring import OutputRef, wire
 from ..spelling import counted
 
@@ -137,7 +137,7 @@ def _outputs(model: Model) -> list[_End]:
         source = next(iter(wiring.sources[at]), None) if layer.is_result else None
         if source is not None:
             names = [
-                *Port("", None, layer.output_names, -1).tensor_names,
+                *names_in(layer.output_names),
                 *layers[source[0]].outputs[source[1]].tensor_names,
             ]
             ends.append(_End(tuple(names), layer.name, source))

@@ -9,7 +9,17 @@ from collections.abc import Iterator
 class Source:
     """The bytes of a file; gives the line and column of an offset."""
 
-    __slots__ = ("_column", "_counted", "_line", "_starts", "data", "encoding", "path", "raw")
+    __slots__ = (
+        "_column",
+        "_counted",
+        "_element",
+        "_line",
+        "_starts",
+        "data",
+        "encoding",
+        "path",
+        "raw",
+    )
 
     def __init__(
         self, path: str, data: bytes, encoding: str = "utf-8", raw: bytes | None = None
@@ -29,6 +39,8 @@ class Source:
         self._line = (0, "")
         """The line that was asked for last, and its text."""
         self._starts: dict[int, int] = {}
+        self._element: tuple[int, dict[str, int]] = (-1, {})
+        """The element whose attributes were asked for last, and where their names stand."""
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of a byte offset; both start at 1, the column counts characters."""
@@ -69,9 +81,12 @@ class Source:
 
         The element's own offset if it has no attribute of that name.
         """
-        return next(
-            (start for other, start, _, _ in self.attributes(element) if other == name), element
-        )
+        if element != self._element[0]:
+            places: dict[str, int] = {}
+            for other, start, _, _ in self.attributes(element):
+                places.setdefault(other, start)
+            self._element = (element, places)
+        return self._element[1].get(name, element)
 
     def attributes(self, element: int) -> Iterator[tuple[str, int, int, int]]:
         """Name, offset of the name, start and end of the value of each attribute of an element."""

@@ -352,11 +352,10 @@ class Operation:
                     if malformed.silent:
                         value = malformed.value
             setattr(result, name, value)
-        for name, text in given.items():
-            if name not in cls.tolerated:
-                faults.append(
-                    _unknown(cls, name, text, set(zip(items[::2], items[1::2], strict=True)))
-                )
+        if given:
+            present = {*items[::2]}
+            absent = [each.name for each in cls.attributes.values() if each.name not in present]
+            faults += [_unknown(cls, name, absent) for name in given if name not in cls.tolerated]
         return result, tuple(faults)
 
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
@@ -497,13 +496,10 @@ def _written(kind: Kind, value: Any) -> str:
         return str(value)
 
 
-def _unknown(
-    cls: type[Operation], name: str, text: str, given: set[tuple[str, str]]
-) -> AttributeFault:
+def _unknown(cls: type[Operation], name: str, absent: list[str]) -> AttributeFault:
+    """The fault of an attribute that is not declared. absent: the declared ones not given."""
     from difflib import get_close_matches
 
-    known = [declared.name for declared in cls.attributes.values()]
-    absent = [candidate for candidate in known if candidate not in dict(given)]
     close = get_close_matches(name, absent, 1, 0.75) or [
         candidate for candidate in absent if _fold(candidate) == _fold(name)
     ]
@@ -517,6 +513,7 @@ def _unknown(
     message = (
         f"{cls.type_name()} of {cls.version_name()} has no attribute `{name}`; OpenVINO ignores it"
     )
+    known = (declared.name for declared in cls.attributes.values())
     wanted, hint = ", ".join(known) or "no attributes", "remove it, or correct its name"
     return AttributeFault(Fault(UNKNOWN_ATTRIBUTE, message, name, wanted, name, hint), True)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..inference.result import BodyResult
 from ..model.graph import Layer, Model
+from ..model.wiring import OutputRef
+from ..ops.registry import UnknownOperation
+from ..ops.tensors import Tensor
 from .errors import ExecutionError
 from .memory import peak_memory, too_much
 from .refusals import shapes
@@ -36,10 +39,14 @@ class Admission:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._fitter = Fitter(model)
-        self.admitted: dict[Shapes, frozenset[Layer]] = {}
-        """The sets that were looked at, each with the layers whose sizes it decides."""
+        self.admitted: dict[Shapes, tuple[frozenset[Layer], frozenset[Layer]]] = {}
+        """The sets that were looked at, each with the layers whose sizes it decides, and those
+        whose operands it decides."""
         self.settled_sizes: frozenset[Layer] = frozenset()
         """The layers whose sizes the set that was looked at last decides."""
+        self.judged: frozenset[Layer] = frozenset()
+        """The layers of which inference knew with this set all values that it looks at, those in
+        bodies included."""
         self.peak = 0
         """The most bytes of tensors that are alive at one time, in all sets so far."""
         self._largest: Shapes | None = None
@@ -58,7 +65,7 @@ class Admission:
         """
         key = shapes_of(fed)
         if key in self.admitted:
-            self.settled_sizes = self.admitted[key]
+            self.settled_sizes, self.judged = self.admitted[key]
             return
         near = self._near(key)
         if len(self.admitted) >= _SETS_OF_A_SERIES and near and self.peak * 8 <= max_memory:
@@ -77,11 +84,13 @@ class Admission:
             if self._largest is None or not near
             else tuple(tuple(map(max, a, b)) for a, b in zip(key, self._largest, strict=True))
         )
-        self.settled_sizes = self.admitted[key] = frozenset(
+        self.settled_sizes = frozenset(
             layer
             for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
             if all(tensor.shape.is_static for tensor in tensors)
         )
+        self.judged = frozenset(layer for body in result.walk() for layer in self._judged_in(body))
+        self.admitted[key] = self.settled_sizes, self.judged
 
     def _near(self, key: Shapes) -> bool:
         """Whether no size is more than twice the largest so far."""
@@ -108,3 +117,26 @@ class Admission:
             *conflicts.of(refusal.layer),
         ]
         raise ExecutionError("; ".join(reasons), refusal.layer)
+
+    def _judged_in(self, result: BodyResult) -> Iterator[Layer]:
+        """The layers of which inference knew all shapes, and all values that it looks at.
+
+        Of a constant it knows what it wants to.
+        """
+        layers, outputs = result.body.layers, result.outputs
+        for layer, row, own in zip(layers, result.wiring.sources, outputs, strict=True):
+            declaration = self._fitter.engine.declarations.of(layer)
+            if isinstance(declaration, UnknownOperation) or not declaration[0].valued:
+                continue
+            known = [own, *(outputs[source[0]] for source in row if source is not None)]
+            if all(tensor.shape.is_static for tensors in known for tensor in tensors) and all(
+                source is None or layers[source[0]].is_constant or _has_value(outputs, source)
+                for index, _ in declaration[0].valued
+                for source in row[index : index + 1]
+            ):
+                yield layer
+
+
+def _has_value(outputs: list[tuple[Tensor, ...]], source: OutputRef) -> bool:
+    value = outputs[source[0]][source[1]].value
+    return value is not None and value.exact is not None

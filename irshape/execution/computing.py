@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..faults import Violation
 from ..inference.declarations import Declarations
 from ..model.graph import Layer
 from ..numpy_types import element_type_of
@@ -15,8 +16,13 @@ from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from .errors import ExecutionError
+from .memory import least_bytes
+from .refusals import valued_inputs, with_values
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_MOST_JUDGED = 4096
+"""How many judgements of inference are remembered at a time."""
 
 
 class LayerKernels:
@@ -26,6 +32,8 @@ class LayerKernels:
         self._declarations = declarations
         self._kernels = kernels
         self._by_layer: dict[Layer, tuple[Operation, Kernel]] = {}
+        self._judged: dict[tuple[object, ...], int | Violation] = {}
+        """What inference makes of an operation with types, shapes and values of its inputs."""
         self._absent: dict[tuple[object, ...], int] = {}
         """How many optional inputs an operation is not given, by operation, types and ranks."""
 
@@ -61,6 +69,39 @@ class LayerKernels:
         operation = declared[0]
         impure = operation.keeps_state or operation.has_bodies or operation in self._kernels
         return None if impure else operation
+
+    def bytes_of_outputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
+        """The bytes that the outputs take at least, by inference with the values of the inputs.
+
+        Raises `Violation` for what it refuses.
+        """
+        key: tuple[object, ...] = (
+            operation,
+            *[
+                (
+                    array.dtype.metadata["element_type"] if array.dtype.metadata else array.dtype,
+                    array.shape,
+                )
+                for array in inputs
+            ],
+            *[array.tobytes() for array in with_values(operation, inputs)],
+        )
+        known = self._judged.get(key)
+        if known is None:
+            try:
+                inferred = operation.infer(
+                    *check_inputs(operation, valued_inputs(operation, inputs))
+                )
+                outputs = inferred if isinstance(inferred, tuple) else (inferred,)
+                known = sum(map(least_bytes, outputs))
+            except Violation as violation:
+                known = violation
+            if len(self._judged) >= _MOST_JUDGED:
+                self._judged.clear()
+            self._judged[key] = known
+        if isinstance(known, Violation):
+            raise known
+        return known
 
     def absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
         """How many optional inputs are not given. Types and ranks are all that this depends on."""

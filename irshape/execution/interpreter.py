@@ -16,13 +16,13 @@ from ..faults import Violation
 from ..inference.bodies import bind
 from ..model.graph import Body, Layer
 from ..ops.bodies import BodyView
-from ..ops.declaration import Operation, check_inputs
+from ..ops.declaration import Operation
 from .computing import LayerKernels
 from .constants import Constants
 from .errors import ExecutionError, LayerRefusal
-from .memory import least_bytes, too_much
+from .memory import too_much
 from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Step, plan
-from .refusals import message, valued_inputs
+from .refusals import message
 from .reuse import spare
 from .settled import Prepared
 
@@ -38,20 +38,20 @@ MAX_ITERATIONS = 1_000_000
 class Run:
     """What belongs to one run: the values of variables, the runs of each body so far, who looks on.
 
-    settled_sizes: the layers of the net whose outputs have sizes that are known before the run.
+    judged: the layers that inference has judged with the values that this run gives them.
     """
 
-    __slots__ = ("inner", "iterations", "settled_sizes", "variables")
+    __slots__ = ("inner", "iterations", "judged", "variables")
 
     def __init__(
         self,
         variables: dict[str, Array],
         inner: Observer | None = None,
-        settled_sizes: frozenset[Layer] = frozenset(),
+        judged: frozenset[Layer] = frozenset(),
     ) -> None:
         self.variables = variables
         self.inner = inner
-        self.settled_sizes = settled_sizes
+        self.judged = judged
         self.iterations: dict[Body, int] = {}
 
 
@@ -204,6 +204,8 @@ class Interpreter:
         operation, kernel = self.kernels.of(layer)
         try:
             absent = self.kernels.absent_inputs(operation, inputs)
+            if operation.valued and not operation.has_bodies and layer not in self.current.judged:
+                self._judge(layer, operation, inputs)
             if (
                 reuse
                 and operation.overwrite is not None
@@ -213,13 +215,6 @@ class Interpreter:
                 if reused is not None:
                     operation.overwrite(reused, *inputs)
                     return (reused,)
-            if (
-                operation.valued
-                and not operation.has_bodies
-                and not operation.never_larger
-                and layer not in self.current.settled_sizes
-            ):
-                self._guard(layer, operation, inputs)
             if operation.has_bodies or operation.keeps_state or operation.spares_outputs:
                 context = self._context(layer, operation, wanted)
                 outputs = kernel(*inputs, *[None] * absent, **context)
@@ -235,16 +230,13 @@ class Interpreter:
             return tuple(np.asarray(array) for array in outputs)
         return (np.asarray(outputs),)
 
-    def _guard(self, layer: Layer, operation: Operation, inputs: Sequence[Array]) -> None:
-        """Checks the memory of outputs whose sizes depend on values, before they are computed.
+    def _judge(self, layer: Layer, operation: Operation, inputs: tuple[Array, ...]) -> None:
+        """Infers a layer with the values of its inputs, before it is computed.
 
-        Raises `ExecutionError`.
+        Raises `Violation` for what inference refuses, and `ExecutionError` where the outputs take
+        too much memory.
         """
-        try:
-            inferred = operation.infer(*check_inputs(operation, valued_inputs(operation, inputs)))
-        except (Violation, ValueError, OverflowError):
-            return  # the evaluation itself says what is wrong
-        total = sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
+        total = self.kernels.bytes_of_outputs(operation, inputs)
         if total > self.max_memory:
             raise ExecutionError(
                 f"its outputs would take {too_much(total, self.max_memory)}", layer

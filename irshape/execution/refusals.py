@@ -24,21 +24,27 @@ MAX_SHAPES = 8
 """How many shapes of inputs and of variables are listed."""
 
 
-def abstract(array: Array, *, with_value: bool) -> Tensor:
-    """An array as inference knows it."""
-    tensor = Tensor(element_type_of(array), PartialShape(array.shape))
-    if with_value and array.size <= MAX_VALUE_ELEMENTS and array.dtype.kind in "iufb":
-        return tensor.with_value(Value(array.ravel().tolist()))
-    return tensor
+def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
+    """The inputs of an operation whose values inference looks at."""
+    return [
+        inputs[index]
+        for index, _ in operation.valued
+        if index < len(inputs)
+        and inputs[index].size <= MAX_VALUE_ELEMENTS
+        and inputs[index].dtype.kind in "iufb"
+    ]
 
 
 def valued_inputs(operation: Operation, inputs: Sequence[Array]) -> tuple[Tensor, ...]:
     """The inputs of an operation, with values where its declaration looks at them."""
-    looked_at = {index for index, _ in operation.valued}
-    if operation.valued and operation.valued[-1][1].variadic:
-        looked_at.add(len(inputs) - 1)
+    valued = with_values(operation, inputs)
     return tuple(
-        abstract(array, with_value=index in looked_at) for index, array in enumerate(inputs)
+        Tensor(
+            element_type_of(array),
+            PartialShape(array.shape),
+            Value(array.ravel().tolist()) if any(array is each for each in valued) else None,
+        )
+        for array in inputs
     )
 
 

@@ -167,8 +167,8 @@ class Session:
             if observe is not None:
                 observe(layer, inputs, results)
 
-        settled_sizes = self._admission.settled_sizes
-        self._interpreter.current = Run(self.state, observe if inside else None, settled_sizes)
+        inner = observe if inside else None
+        self._interpreter.current = Run(self.state, inner, self._admission.judged)
         before = dict(self.state)
         try:
             if outputs == "all" or observe is not None:

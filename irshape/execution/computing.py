@@ -14,6 +14,7 @@ from ..ops.declaration import Operation, check_inputs
 from ..ops.kernels import Kernel, Kernels
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
+from ..rule_ids import DUPLICATE_VALUES
 from ..shapes import PartialShape
 from .errors import ExecutionError
 from .memory import least_bytes
@@ -89,11 +90,7 @@ class LayerKernels:
         known = self._judged.get(key)
         if known is None:
             try:
-                inferred = operation.infer(
-                    *check_inputs(operation, valued_inputs(operation, inputs))
-                )
-                outputs = inferred if isinstance(inferred, tuple) else (inferred,)
-                known = sum(map(least_bytes, outputs))
+                known = _judged(operation, inputs)
             except Violation as violation:
                 known = violation
             if len(self._judged) >= _MOST_JUDGED:
@@ -122,6 +119,23 @@ class LayerKernels:
             )
             absent = self._absent[key] = len(check_inputs(operation, abstract)) - len(inputs)
         return absent
+
+
+def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
+    """The bytes that outputs take at least. Raises `Violation` for values that are refused.
+
+    So are those that the specification forbids and OpenVINO accepts, but for repeated ones.
+    """
+    valued = check_inputs(operation, valued_inputs(operation, inputs))
+    inferred = operation.infer(*valued)
+    if operation.checks:
+        unvalued = tuple([each and each.with_value(None) for each in valued])
+        whatever_the_values = set(operation.check(*unvalued))
+        for fault in operation.check(*valued):
+            is_error = (fault.severity or fault.rule.severity) == "error"
+            if is_error and fault.rule != DUPLICATE_VALUES and fault not in whatever_the_values:
+                raise Violation.of(fault)
+    return sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
 
 
 def supported(operation: type[Operation]) -> bool:

@@ -420,11 +420,6 @@ class Operation:
         """
         return None
 
-    never_larger: ClassVar[bool] = False
-    """Whether no output has more elements than the inputs together, whatever the values that
-    inference looks at.
-    """
-
     overwrite: Callable[..., None] | None = None
     """`overwrite(out, *arrays)`: puts into one of the inputs, which has the shape of the result and
     is not needed any more, what `evaluate` would give; all are f32, or all f64.

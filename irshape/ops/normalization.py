@@ -222,7 +222,6 @@ class MVN_6(Operation):
     """Mean-variance normalization along `axes`. Specification: MVN-6."""
 
     since = 6
-    never_larger = True
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(NUMERIC, specified=INTEGER, value=True, packed=True)
     normalize_variance: bool = attribute(BOOLEAN, default=True, required=True)
@@ -308,7 +307,6 @@ class NormalizeL2(Operation):
     """
 
     since = 1
-    never_larger = True
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True)
     eps: float = attribute(FLOAT, default=0.0, required=True)

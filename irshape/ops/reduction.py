@@ -50,7 +50,6 @@ def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool)
 class Reduction(Operation):
     """What all reductions share: `data`, `axes`, and whether the collapsed axes stay as 1."""
 
-    never_larger = True
     data = operand(NUMERIC | STRING)
     axes = operand(INTEGER, rank=(0, 1), value=True)
     keep_dims: bool = attribute(BOOLEAN, default=False)

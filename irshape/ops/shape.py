@@ -64,7 +64,6 @@ class ShapeOf_3(ShapeOf):
 class Reinterpretation(Operation):
     """What keeps all elements in their order: only the shape differs."""
 
-    never_larger = True
     data = operand(ANY)
 
     def infer_value(

@@ -42,7 +42,6 @@ class TopK(Operation):
     and where they were.
     """
 
-    never_larger = True
     leaves_nan_open = True
     data = operand(ANY, rank=at_least(1))
     k = operand(INTEGER, rank=0, value=True)

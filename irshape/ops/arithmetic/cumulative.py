@@ -25,7 +25,6 @@ class CumSum(Operation):
     """
 
     since = 3
-    never_larger = True
     data = operand(NUMERIC_OR_BOOLEAN)
     axis = operand(I32_I64, value=True)
     exclusive: bool = attribute(BOOLEAN, default=False)

@@ -32,7 +32,6 @@ class Transpose(Operation):
 
     since = 1
     decompresses = "exactly"
-    never_larger = True
     data = operand(ANY)
     order = operand(INTEGER, rank=1, value=True)
 
@@ -94,7 +93,6 @@ class Reverse(Operation):
     """
 
     since, until = 1, 1
-    never_larger = True
     moves = ("data",)
     data = operand(ANY)
     axis = operand(INTEGER | BOOLEAN_TYPE, rank=1, value=True)
@@ -149,7 +147,6 @@ class Roll(Operation):
     """
 
     since = 7
-    never_larger = True
     moves = ("data",)
     data = operand(ANY)
     shift = operand(I32_I64, rank=(0, 1))

@@ -180,7 +180,6 @@ class Split(Operation):
     """`num_splits` parts of equal length along `axis`. Specification: Split-1."""
 
     since = 1
-    never_larger = True
     data = operand(ANY)
     axis = operand(INTEGER, rank=0, value=True)
     num_splits: int = attribute(INT, within=between(1, MAX_OUTPUTS))
@@ -229,7 +228,6 @@ class VariadicSplit(Operation):
     """
 
     since = 1
-    never_larger = True
     data = operand(ANY)
     axis = operand(NUMERIC, specified=INTEGER, value=True)
     split_lengths = operand(NUMERIC, specified=INTEGER, rank=1, value=True)

@@ -111,7 +111,6 @@ class Slice(Operation):
     """The part of `data` from `start` to `stop` by `step` along `axes`. Specification: Slice-8."""
 
     since = 8
-    never_larger = True
     data = operand(ANY, rank=at_least(1))
     start = operand(INTEGER, rank=1, value=True)
     stop = operand(INTEGER, rank=1, value=True)
@@ -202,7 +201,6 @@ class StridedSlice(Operation):
     """
 
     since = 1
-    never_larger = True
     data = operand(ANY)
     begin = operand(INTEGER, rank=1, value=True)
     end = operand(INTEGER, rank=1, value=True)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .version import __version__
 
@@ -132,6 +132,7 @@ __all__ = [
     "merge",
     "op",
     "reduce",
+    "register",
     "requires",
     "rewrite",
     "run",
@@ -200,6 +201,9 @@ _MODULES = {
 """Where a name is defined that is imported when it is first used."""
 
 
+_Declared = TypeVar("_Declared", bound=type)
+
+
 def load(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Model:
     """Reads an IR, layers on their own, an ONNX model or a oneDNN graph.
 
@@ -213,6 +217,29 @@ def load(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> 
     from .diagnostics.report import load as load_model
 
     return load_model(path, weights)
+
+
+def register(declared: _Declared) -> _Declared:
+    """Declares an operation or a rule of your own for this process; also a class decorator.
+
+    declared: a subclass of `irshape.ops.Operation` or of `irshape.rules.Rule`. A class that is
+    registered again, as in a notebook, replaces its predecessor. Packages use entry points instead,
+    and the command line `--plugin FILE.py`.
+
+    Raises `ValueError` for an operation, a code or a name that exists already.
+    """
+    from .ops import registry
+    from .ops.declaration import Operation
+    from .rules import Rule
+    from .rules.plugins import register as register_rule
+
+    if isinstance(declared, type) and issubclass(declared, Rule):
+        register_rule(declared)
+    elif isinstance(declared, type) and issubclass(declared, Operation):
+        registry.register(declared)
+    else:
+        raise TypeError(f"register takes a subclass of Operation or Rule, not {declared!r}")
+    return declared
 
 
 def validate(

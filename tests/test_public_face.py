@@ -22,6 +22,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FUNCTIONS = [name for name in irshape.__all__ if inspect.isfunction(getattr(irshape, name))]
 CLASSES = [name for name in irshape.__all__ if inspect.isclass(getattr(irshape, name))]
 FOREIGN = {
+    "_Declared",
     "Callable",
     "Collection",
     "Executor",
@@ -32,7 +33,7 @@ FOREIGN = {
     "Sequence",
     "os",
 }
-"""The names in annotations that come from the standard library."""
+"""The names in annotations of the standard library, and type variables."""
 
 
 # Names

@@ -15,8 +15,10 @@ from ..diagnostics.report import Diagnostic, FileReport
 from ..model.graph import Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import INTERNAL_ERROR, UNREADABLE_FILE, RuleId
+from ..rules.plugins import registers_anything
 from ..rules.settings import Settings
 from ..settings.configuration import Configuration
+from ..settings.plugin_files import load, loaded
 from ..settings.selection import settings
 from ..urls import is_url, without_credentials
 from .one import UnfitValue, validate_file, validate_model
@@ -37,7 +39,7 @@ FLYING = 1024
 class Task(NamedTuple):
     """One file to check. It and its report can be pickled.
 
-    folder: where a relative path starts.
+    folder: where a relative path starts. plugins: the files that --plugin names.
     """
 
     path: str
@@ -46,6 +48,7 @@ class Task(NamedTuple):
     values: Mapping[str, str] | None = None
     cache: str | None = None
     folder: str | None = None
+    plugins: tuple[str, ...] = ()
 
 
 class StoredSource(Source):
@@ -110,12 +113,15 @@ def validate_many(
             known[applying] = settings(configuration, path, over=over, also=also)
         return known[applying]
 
-    folder = cache or configuration.cache_dir
+    folder = None if registers_anything() else cache or configuration.cache_dir
     here = os.getcwd() if executor is not None else None
+    plugins = loaded()
     tasks = [
         target
         if isinstance(target, Model)
-        else Task(target, settings_for(target), os.fspath(weights), values or None, folder, here)
+        else Task(
+            target, settings_for(target), os.fspath(weights), values or None, folder, here, plugins
+        )
         for target in targets
     ]
     workable = [task for task in tasks if isinstance(task, Task) and task.path != "-"]
@@ -175,6 +181,8 @@ def check(task: Task) -> FileReport:
 
     Raises `ValueMismatch`, and with IRSHAPE_DEBUG set also what goes wrong in irshape itself.
     """
+    for plugin in task.plugins:
+        load(plugin)
     try:
         report = validate_file(
             _path_from(task.folder, task.path),

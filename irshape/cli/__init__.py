@@ -42,6 +42,20 @@ FILES = re.compile(r"PATH|MODEL|FILE|DIR|\.xml|^[AB]$")
 """What the help calls arguments and values that name files and folders."""
 
 
+def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> None:
+    """Loads the files of --plugin. Raises `UsageError` for one that cannot be used."""
+    if not paths:
+        return
+    from ..rules.plugins import PluginError
+    from ..settings.plugin_files import load
+
+    for path in paths:
+        try:
+            load(path)
+        except PluginError as problem:
+            raise click.UsageError(str(problem)) from None
+
+
 class FileName(click.types.StringParamType):
     """A text that shells complete as the name of a file."""
 
@@ -65,6 +79,18 @@ class LazyGroup(click.Group):
         command = import_module(f"{__name__}.{cmd_name}").command
         assert isinstance(command, click.Command)
         command.short_help = COMMANDS[cmd_name]
+        if all(parameter.name != "plugin" for parameter in command.params):
+            command.params.append(
+                click.Option(
+                    ["--plugin"],
+                    multiple=True,
+                    metavar="FILE.py",
+                    expose_value=False,
+                    is_eager=True,
+                    callback=_load_plugins,
+                    help="A Python file with operations and rules of your own.",
+                )
+            )
         for parameter in command.params:
             if parameter.type is click.STRING and FILES.search(parameter.metavar or ""):
                 parameter.type = FileName()

@@ -109,11 +109,12 @@ def described(cls: type[Operation]) -> dict[str, Any]:
     ]
     module = cls.__module__.split(".ops.", 1)[-1]
     library = cls if issubclass(cls, LibraryOperation) else None
+    in_opsets = cls.custom_version is None
     return {
         "type": cls.type_name(),
         "version": cls.version_name(),
-        "since": None if library else cls.since,
-        "until": None if library else registry.opsets(cls)[-1],
+        "since": cls.since if in_opsets else None,
+        "until": registry.opsets(cls)[-1] if in_opsets else None,
         "library": library.library if library else None,
         "introduced": library.introduced if library else None,
         "category": module.split(".")[0],
@@ -132,6 +133,8 @@ def described(cls: type[Operation]) -> dict[str, Any]:
 def _page(row: dict[str, Any]) -> str:
     if row["library"]:
         span = f"{row['library']} {row['introduced']} and later"
+    elif row["since"] is None:
+        span = "a custom operation"
     elif row["since"] != row["until"]:
         span = f"opset{row['since']} to opset{row['until']}"
     else:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..element_types import DYNAMIC_TYPE
 from ..faults import Violation
 from ..inference.declarations import Declarations
 from ..model.graph import Layer
@@ -16,6 +18,7 @@ from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..rule_ids import DUPLICATE_VALUES
 from ..shapes import PartialShape
+from ..spelling import counted
 from .errors import ExecutionError
 from .memory import least_bytes
 from .refusals import valued_inputs, with_values
@@ -55,6 +58,8 @@ class LayerKernels:
             raise ExecutionError(
                 f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
             )
+        if operation.of_plugin:
+            kernel = partial(_as_inferred, operation, kernel)
         self._by_layer[layer] = operation, kernel
         return operation, kernel
 
@@ -136,6 +141,32 @@ def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
             if is_error and fault.rule != DUPLICATE_VALUES and fault not in whatever_the_values:
                 raise Violation.of(fault)
     return sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
+
+
+def _as_inferred(operation: Operation, kernel: Kernel, *inputs: Array, **context: Any) -> Any:
+    """What a kernel of a plugin's operation computes, held against what its `infer` says.
+
+    Raises `Violation` where they contradict each other.
+    """
+    given = [array for array in inputs if array is not None]
+    inferred = operation.infer(*check_inputs(operation, valued_inputs(operation, given)))
+    computed = kernel(*inputs, **context)
+    outputs = computed if isinstance(computed, tuple) else (computed,)
+    tensors = inferred if isinstance(inferred, tuple) else (inferred,)
+    if len(outputs) != len(tensors):
+        raise Violation(
+            f"`evaluate` gives {counted(len(outputs), 'output')}, `infer` says {len(tensors)}"
+        )
+    for index, (array, tensor) in enumerate(zip(map(np.asarray, outputs), tensors, strict=True)):
+        element_type, shape = element_type_of(array), PartialShape(array.shape)
+        if not (
+            tensor.element_type in (element_type, DYNAMIC_TYPE) and tensor.shape.compatible(shape)
+        ):
+            raise Violation(
+                f"`evaluate` gives {element_type}{shape} as output {index}, `infer` says "
+                f"{tensor.element_type}{tensor.shape}"
+            )
+    return computed
 
 
 def supported(operation: type[Operation]) -> bool:

@@ -171,6 +171,8 @@ class Operation:
     """The opset under which OpenVINO's writer names it, where that is not `since`."""
     also_read: ClassVar[tuple[str, ...]] = ()
     """Other type names under which OpenVINO's reader takes it."""
+    custom_version: ClassVar[str | None] = None
+    """The `version` of the layers of an operation that belongs to no opset."""
     also_under: ClassVar[tuple[str, ...]] = ()
     """Versions that are no opset, under which OpenVINO's reader takes it. Not inherited."""
     tolerated: ClassVar[tuple[str, ...]] = ()
@@ -312,7 +314,7 @@ class Operation:
     @classmethod
     def version_name(cls) -> str:
         """The `version` that OpenVINO's writer gives its layers."""
-        return f"opset{cls.written or cls.since}"
+        return cls.custom_version or f"opset{cls.written or cls.since}"
 
     @classmethod
     def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
@@ -442,18 +444,13 @@ class Operation:
 class LibraryOperation(Operation):
     """An operation that an extension library adds to OpenVINO; it belongs to no opset."""
 
-    custom_version: ClassVar[str] = "extension"
-    """The `version` of its layers."""
+    custom_version = "extension"
     library: ClassVar[str] = ""
     """The library, as its users call it."""
     package: ClassVar[str] = ""
     """The package that brings the library."""
     introduced: ClassVar[str] = ""
     """The first release of the library that has the operation."""
-
-    @classmethod
-    def version_name(cls) -> str:
-        return cls.custom_version
 
 
 def _missing(declared: Attribute) -> AttributeFault:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
 from ..model.graph import Layer
@@ -147,10 +147,18 @@ def versions(type_name: str) -> tuple[type[Operation], ...]:
     """
     entry = _index().get(type_name.lower())
     if entry is None:
-        folded = type_name.lower()
-        candidates = [cls for cls in plugins() if cls.type_name().lower() == folded]
-    else:
-        candidates = declared_in(entry[1]).get(entry[0], [])
+        return of_plugins(type_name)
+    return tuple(sorted(declared_in(entry[1]).get(entry[0], []), key=lambda cls: cls.since))
+
+
+@cache
+def of_plugins(type_name: str) -> tuple[type[Operation], ...]:
+    """The operations of a type that plugins declare, oldest first.
+
+    The type is looked up without regard to case.
+    """
+    folded = type_name.lower()
+    candidates = [cls for cls in plugins() if cls.type_name().lower() == folded]
     return tuple(sorted(candidates, key=lambda cls: cls.since))
 
 
@@ -174,12 +182,50 @@ def _newest_opset(cls: type[Operation]) -> int:
     return max(cls.since, *complete)
 
 
-@lru_cache(maxsize=1)
 def plugins() -> tuple[type[Operation], ...]:
-    """Operations that installed packages declare under the entry point group `irshape.operations`.
+    """The operations that installed packages or this process declare.
 
-    Raises `ValueError` for a name that is taken.
+    Packages use the entry point group `irshape.operations`. Raises `ValueError` for an operation
+    that is declared twice.
     """
+    return (*_of_packages(), *_registered)
+
+
+_registered: list[type[Operation]] = []
+"""The operations that this process has registered."""
+
+
+def from_plugin(type_name: str, version: str) -> bool:
+    """Whether a plugin declares the operation of a type under a version."""
+    try:
+        return find(type_name, version).of_plugin
+    except UnknownOperation:
+        return False
+
+
+def registered_operations() -> tuple[type[Operation], ...]:
+    """The operations that this process has registered."""
+    return tuple(_registered)
+
+
+def register(operation: type[Operation]) -> None:
+    """Declares an operation for this process; a class of the same name and module replaces another.
+
+    One that names neither `since` nor `custom_version` has the version `extension`, as OpenVINO's
+    own custom operations. Raises `ValueError` if it is declared already.
+    """
+    source = f"{operation.__module__}:{operation.__qualname__}"
+    _registered[:] = [
+        other for other in _registered if f"{other.__module__}:{other.__qualname__}" != source
+    ]
+    _registered.append(_declared(operation, source, plugins()))
+    type_names.cache_clear()
+    for cached in (versions, of_plugins, find):
+        cached.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _of_packages() -> tuple[type[Operation], ...]:
     from importlib.metadata import entry_points
 
     loaded: list[type[Operation]] = []
@@ -192,33 +238,26 @@ def plugins() -> tuple[type[Operation], ...]:
             raise ValueError(
                 f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}"
             ) from None
-        if not (isinstance(cls, type) and issubclass(cls, Operation)):
-            raise ValueError(
-                f"the plugin {entry.value} is not an irshape.ops.declaration.Operation"
-            )
-        name = cls.type_name().lower()
-        if name in _index() or any(
-            other.type_name().lower() == name and _versions_of(other) == _versions_of(cls)
-            for other in loaded
-        ):
-            raise ValueError(
-                f"the plugin {entry.value} declares {cls.type_name()}, which is declared already"
-            )
-        loaded.append(cls)
+        loaded.append(_declared(cls, entry.value, loaded))
     return tuple(loaded)
 
 
-def _versions_of(cls: type[Operation]) -> object:
-    return getattr(cls, "custom_version", cls.since)
-
-
-@cache
-def from_plugin(type_name: str) -> bool:
-    """Whether an installed package declares the type, and not this one.
-
-    False for a type that nobody declares.
-    """
-    return type_name.lower() not in _index() and bool(versions(type_name))
+def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> type[Operation]:
+    """The operation of a plugin. Raises `ValueError` for one that cannot be used beside others."""
+    if not (isinstance(cls, type) and issubclass(cls, Operation)):
+        raise ValueError(f"the plugin {source} is not an irshape.ops.Operation")
+    bases = cls.__mro__[: cls.__mro__.index(Operation)]
+    if cls.custom_version is None and not any("since" in vars(base) for base in bases):
+        cls.custom_version = "extension"
+    name = cls.type_name().lower()
+    if (name in _index() and cls.custom_version is None) or any(
+        other.type_name().lower() == name and other.version_name() == cls.version_name()
+        for other in others
+    ):
+        raise ValueError(
+            f"the plugin {source} declares {cls.type_name()}, which is declared already"
+        )
+    return cls
 
 
 @cache
@@ -227,8 +266,8 @@ def find(type_name: str, version: str) -> type[Operation]:
     known = versions(type_name)
     match = _OPSET.match(version)
     if match is None or int(match[1]) not in OPSETS:
-        for cls in known:
-            if version in _other_versions(cls):
+        for cls in (*known, *of_plugins(type_name)):
+            if version in (*vars(cls).get("also_under", ()), cls.custom_version):
                 return cls
         if match is None and version and not version.startswith("opset"):
             added = library_operation(type_name)
@@ -237,7 +276,11 @@ def find(type_name: str, version: str) -> type[Operation]:
         raise _unknown_version(type_name, version, known, numbered=match is not None)
     opset = int(match[1])
     for cls in known:
-        if opset in opsets(cls) and cls.type_name() not in ABSENT.get(opset, ()):
+        if (
+            cls.custom_version is None
+            and opset in opsets(cls)
+            and cls.type_name() not in ABSENT.get(opset, ())
+        ):
             return cls
     if known:
         spans = ", ".join(map(opset_span, known))
@@ -260,13 +303,13 @@ def _closest(type_name: str) -> str | None:
     return names[0] if names else None
 
 
-def _other_versions(cls: type[Operation]) -> tuple[object, ...]:
-    """The versions that are no opset, under which layers of the operation are read."""
-    return (*vars(cls).get("also_under", ()), getattr(cls, "custom_version", None))
-
-
 def opset_span(cls: type[Operation]) -> str:
-    """The opsets that hold a version of an operation, as text: `opset1 to opset3`."""
+    """The opsets that hold a version of an operation, as text: `opset1 to opset3`.
+
+    The version itself where it belongs to no opset.
+    """
+    if cls.custom_version is not None:
+        return f"'{cls.custom_version}'"
     span = opsets(cls)
     if len(span) == 1:
         return f"opset{span[0]}"

@@ -154,8 +154,10 @@ class Tensor:
     value: Value | None
 
     def __init__(
-        self, element_type: ElementType, shape: ShapeLike, value: Value | None = None
+        self, element_type: ElementType | str, shape: ShapeLike, value: Value | None = None
     ) -> None:
+        if isinstance(element_type, str):
+            element_type = ElementType.of(element_type)
         if shape.__class__ is not PartialShape:
             shape = PartialShape.of(shape)
         self.element_type = element_type

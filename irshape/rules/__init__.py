@@ -103,6 +103,12 @@ def _by_name() -> dict[str, type[Rule]]:
     return {rule.name: rule for rule in all_rules()} | {rule.code: rule for rule in all_rules()}
 
 
+def forget_rules() -> None:
+    """Makes the rules be gathered again, after one has been added."""
+    all_rules.cache_clear()
+    _by_name.cache_clear()
+
+
 def rule_named(name: str) -> type[Rule]:
     """A rule by name or code. Raises `KeyError`."""
     return _by_name()[name]
@@ -225,5 +231,6 @@ def _check_finding(finding: object) -> None:
     """Raises `TypeError` for what a plugin yields that is no finding."""
     if not isinstance(finding, Finding):
         raise TypeError(f"check yields findings, not {finding!r}")
-    if not isinstance(finding.message, str) or not isinstance(finding.offset, int):
+    said = finding.fault.says is not None or finding.fault.relation != "other"
+    if not said or not isinstance(finding.message, str) or not isinstance(finding.offset, int):
         raise TypeError("a finding has a message, a string, and an offset, an integer")

@@ -1,6 +1,6 @@
-"""Rules of installed packages, declared under the entry point group `irshape.rules`.
+"""Rules of plugins: of installed packages (entry point group `irshape.rules`), and of this process.
 
-An entry point names a subclass of `Rule` with a code (IR950 to IR999), a name, a severity and a
+A rule of a plugin is a subclass of `Rule` with a code (IR950 to IR999), a name, a severity and a
 docstring. It has a `check`, or an operation of a plugin reports under its code.
 """
 
@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
+from ..ops.registry import registered_operations
 from .base import Rule
 
 ENTRY_POINT_GROUP = "irshape.rules"
@@ -23,7 +24,7 @@ class PluginError(ValueError):
 
 def plugin_rules(taken: Collection[str] = ()) -> tuple[type[Rule], ...]:
     """The rules of plugins. taken: names that they cannot have. Raises `PluginError`."""
-    rules = _plugin_rules() if declares(ENTRY_POINT_GROUP) else ()
+    rules = (*(_of_packages() if declares(ENTRY_POINT_GROUP) else ()), *_registered)
     for rule in rules:
         if rule.name in taken:
             raise PluginError(
@@ -35,10 +36,34 @@ def plugin_rules(taken: Collection[str] = ()) -> tuple[type[Rule], ...]:
 
 def plugin_codes() -> tuple[str, ...]:
     """The codes that operations of plugins may report under, whether or not a rule has them."""
-    return _CODES if declares("irshape.operations") else ()
+    return _CODES if declares("irshape.operations") or registered_operations() else ()
 
 
 _CODES = tuple(f"IR{number}" for number in range(950, 1000))
+
+_registered: list[type[Rule]] = []
+"""The rules that this process has registered."""
+
+
+def register(rule: type[Rule]) -> None:
+    """Adds a rule for this process; a class of the same name and module replaces another.
+
+    Raises `PluginError` for one that cannot be used.
+    """
+    from . import forget_rules
+
+    source = f"{rule.__module__}:{rule.__qualname__}"
+    _registered[:] = [
+        other for other in _registered if f"{other.__module__}:{other.__qualname__}" != source
+    ]
+    _check_rule(rule, source, plugin_rules())
+    _registered.append(rule)
+    forget_rules()
+
+
+def registers_anything() -> bool:
+    """Whether this process has registered operations or rules."""
+    return bool(_registered or registered_operations())
 
 
 def check_plugins() -> None:
@@ -56,10 +81,10 @@ def check_plugins() -> None:
 
 
 @lru_cache(maxsize=1)
-def _plugin_rules() -> tuple[type[Rule], ...]:
+def _of_packages() -> tuple[type[Rule], ...]:
     from importlib.metadata import entry_points
 
-    rules: dict[str, type[Rule]] = {}
+    rules: list[type[Rule]] = []
     entries = entry_points(group=ENTRY_POINT_GROUP)
     for entry in sorted(entries, key=lambda entry: (entry.name, entry.value)):
         try:
@@ -68,19 +93,13 @@ def _plugin_rules() -> tuple[type[Rule], ...]:
             raise PluginError(
                 f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}"
             ) from None
-        _check_rule(rule, entry.value)
-        for other in rules.values():
-            if rule.code == other.code or rule.name == other.name:
-                raise PluginError(
-                    f"the plugin {entry.value} declares {rule.code} {rule.name}, which "
-                    f"{other.__module__}:{other.__name__} declares already"
-                )
-        rules[rule.code] = rule
-    return tuple(rules.values())
+        _check_rule(rule, entry.value, rules)
+        rules.append(rule)
+    return tuple(rules)
 
 
-def _check_rule(rule: object, entry: str) -> None:
-    """Raises `PluginError` if an entry point is no rule or lacks a code, name or severity."""
+def _check_rule(rule: object, entry: str, others: Iterable[type[Rule]]) -> None:
+    """Raises `PluginError` if the rule of a plugin cannot be used beside others."""
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
         raise PluginError(f"the plugin {entry} is not an irshape.rules.Rule")
     code, name, severity = (getattr(rule, key, None) for key in ("code", "name", "severity"))
@@ -100,6 +119,12 @@ def _check_rule(rule: object, entry: str) -> None:
             f"the plugin {entry} needs a name of lower-case words with hyphens, and a severity: "
             "error, warning or info"
         )
+    for other in others:
+        if code == other.code or name == other.name:
+            raise PluginError(
+                f"the plugin {entry} declares {code} {name}, which "
+                f"{other.__module__}:{other.__name__} declares already"
+            )
 
 
 @lru_cache

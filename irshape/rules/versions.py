@@ -323,11 +323,13 @@ class CustomOperation(Rule):
 
     @classmethod
     def _of_plugins(cls, context: Context) -> Iterator[Finding]:
-        for folded in context.by_type:
-            if not from_plugin(folded):
+        for type_name, version in context.kinds:
+            if not from_plugin(type_name, version):
                 continue
-            for body, position in context.by_type[folded]:
+            for body, position in context.by_type[type_name.lower()]:
                 layer = body.layers[position]
+                if (layer.type, layer.version) != (type_name, version):
+                    continue
                 yield cls.finding(
                     f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; "
                     "OpenVINO needs its library",

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from ..rules.settings import CustomRule
 from ..spelling import suggestion
 from .errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from ..rules import Rule
 
 _PREFIX = r"IR[0-9]{0,3}"
 MARK = b"irshape:"
@@ -17,13 +21,19 @@ CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 """The codes that the rules of `[[rules.custom]]` may have."""
 
 
-@lru_cache(maxsize=4096)
 def covered(selector: str, custom: tuple[CustomRule, ...] = ()) -> list[str]:
     """The codes of the rules that a selector covers; none if it is invalid."""
     from ..rules import all_rules
+
+    return _covered(selector, custom, all_rules())
+
+
+@lru_cache(maxsize=4096)
+def _covered(
+    selector: str, custom: tuple[CustomRule, ...], rules: tuple[type[Rule], ...]
+) -> list[str]:
     from ..rules.plugins import plugin_codes
 
-    rules = all_rules()
     codes = [*dict.fromkeys((*(rule.code for rule in rules), *CUSTOM_CODES, *plugin_codes()))]
     if selector == "ALL":
         return codes

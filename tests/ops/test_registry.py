@@ -139,7 +139,7 @@ def test_only_types_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         def load(self) -> type[Operation]:
             return type(helper, (Operation,), {"custom_version": "mine", "data": operand(ANY)})
 
-    caches = (registry.plugins, registry.versions, registry.find)
+    caches = (registry._of_packages, registry.of_plugins, registry.versions, registry.find)
     for cached in caches:
         cached.cache_clear()
     try:

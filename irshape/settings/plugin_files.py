@@ -1,0 +1,71 @@
+"""Plugins in files that the user names: `--plugin FILE.py`.
+
+A configuration never names one, since it would run the code of whoever wrote the configuration.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+
+from ..ops import registry
+from ..ops.declaration import Operation
+from ..rules import Rule
+from ..rules.plugins import PluginError, register
+
+_loaded: dict[str, ModuleType] = {}
+"""The modules of the plugin files, by their absolute paths."""
+
+
+def loaded() -> tuple[str, ...]:
+    """The plugin files of this process, for the processes that work for it."""
+    return tuple(_loaded)
+
+
+def load(path: str) -> None:
+    """Registers every operation and rule of a file whose name has no leading underscore.
+
+    Raises `PluginError` if the file cannot be run, or has nothing to register.
+    """
+    path = os.path.abspath(path)
+    if path in _loaded:
+        return
+    module = _run(path)
+    declared = [
+        value
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, (Operation, Rule))
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    ]
+    if not declared:
+        raise PluginError(f"the plugin {path} has no class derived from Operation or Rule")
+    for each in declared:
+        try:
+            if issubclass(each, Operation):
+                registry.register(each)
+            else:
+                register(each)
+        except ValueError as problem:
+            raise PluginError(f"{path}: {problem}") from None
+    _loaded[path] = module
+
+
+def _run(path: str) -> ModuleType:
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = f"irshape_plugin_{stem}_{len(_loaded)}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"the plugin {path} is not a Python file")
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        del sys.modules[name]
+        raise PluginError(
+            f"the plugin {path} cannot be loaded: {type(problem).__name__}: {problem}"
+        ) from None
+    return module

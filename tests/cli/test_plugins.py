@@ -1,0 +1,176 @@
+"""Operations and rules of users: `irshape.register`, and `--plugin FILE.py` of every command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import COMMANDS, cli
+from irshape.ops import REAL, Operation, Tensor, operand, registry
+from irshape.rules import plugins
+from irshape.settings import plugin_files
+
+PLUGIN = '''
+from irshape.ops import FLOAT, REAL, Operation, Tensor, attribute, operand
+from irshape.rules import Rule
+
+class {name}(Operation):
+    """`factor * x`."""
+    data = operand(REAL)
+    factor: float = attribute(FLOAT, default=2.0)
+
+    def infer(self, data):
+        return Tensor(data.element_type, data.shape)
+
+    def evaluate(self, data):
+        return (self.factor * data).astype(data.dtype)
+
+class NoNameS(Rule):
+    """A layer is named s."""
+    code, name, severity = "IR950", "no-name-s", "warning"
+
+    @classmethod
+    def check(cls, context):
+        yield from (cls.finding("named s", each.offset, each)
+                    for each in context.model.walk() if each.name == "s")
+'''
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """What a test registers is gone after it."""
+    yield
+    for known in (registry._registered, plugins._registered, plugin_files._loaded):
+        known.clear()
+    for cached in (registry.versions, registry.of_plugins, registry.find):
+        cached.cache_clear()
+    from irshape.rules import forget_rules
+
+    forget_rules()
+
+
+def model(folder: Path, type_name: str = "Scaled", version: str = "extension") -> Path:
+    net = Net()
+    x = net.parameter("2,3", name="x")
+    layer = net.layer(type_name, [x], version=version, name="s", outputs=["FP32:2,3"])
+    net.result(layer)
+    return net.save(folder)
+
+
+def call(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, arguments)
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"rule", "ops", "convert"}))
+def test_every_command_takes_a_plugin_file(command: str) -> None:
+    assert "--plugin FILE.py" in call(command, "--help")[1]
+
+
+@pytest.mark.parametrize("type_name", ["Scaled", "Swish"])
+def test_a_plugin_file_declares_operations_and_rules(tmp_path: Path, type_name: str) -> None:
+    """Also one that has the name of an operation of OpenVINO, under a version of its own."""
+    path = model(tmp_path, type_name)
+    plugin = tmp_path / "my_ops.py"
+    plugin.write_text(PLUGIN.format(name=type_name))
+    assert call("validate", str(path))[0] == 1
+    status, output = call("validate", "-f", "concise", "--plugin", str(plugin), str(path))
+    assert status == 0
+    assert "IR950" in output
+    out = tmp_path / "out"
+    np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
+    given = ("-i", str(tmp_path / "x.npy"), "-d", str(out), str(path))
+    assert call("run", "--plugin", str(plugin), *given)[0] == 0
+    assert [np.load(file).tolist() for file in out.iterdir()] == [[[2.0] * 3] * 2]
+
+
+def test_worker_processes_know_the_plugins(tmp_path: Path) -> None:
+    paths = []
+    for number in range(4):
+        (tmp_path / str(number)).mkdir()
+        paths.append(str(model(tmp_path / str(number))))
+    plugin = tmp_path / "my_ops.py"
+    plugin.write_text(PLUGIN.format(name="Scaled"))
+    status, output = call("validate", "-j", "2", "-f", "concise", "--plugin", str(plugin), *paths)
+    assert (status, output.count("IR950")) == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = 1", "has no class derived from Operation or Rule"),
+        ("raise OSError('no')", "cannot be loaded: OSError: no"),
+        (
+            "from irshape.ops import Operation\nclass ReLU(Operation):\n    since = 1",
+            "declared already",
+        ),
+    ],
+)
+def test_a_plugin_file_that_cannot_be_used(tmp_path: Path, text: str, words: str) -> None:
+    plugin = tmp_path / "bad.py"
+    plugin.write_text(text)
+    status, output = call("validate", "--plugin", str(plugin), str(model(tmp_path)))
+    assert status == 2
+    assert words in output
+
+
+def test_a_class_that_is_registered_again_replaces_its_predecessor(tmp_path: Path) -> None:
+    path = model(tmp_path)
+
+    def register(columns: int) -> None:
+        @irshape.register
+        class Scaled(Operation):
+            """With another shape each time."""
+
+            data = operand(REAL)
+
+            def infer(self, data: Tensor) -> Tensor:
+                return Tensor("f32", [2, columns])
+
+    for columns in (3, 4):
+        register(columns)
+        layers = irshape.infer(path).to_dict()["layers"]
+        assert layers[1]["outputs"][0]["shape"] == f"[2,{columns}]"
+
+
+def test_what_evaluate_computes_is_held_against_infer(tmp_path: Path) -> None:
+    @irshape.register
+    class Scaled(Operation):
+        """Says f32, computes f64."""
+
+        data = operand(REAL)
+
+        def infer(self, data: Tensor) -> Tensor:
+            return Tensor("f32", data.shape)
+
+        def evaluate(self, data: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+            return data.astype(np.float64)
+
+    with pytest.raises(irshape.ExecutionError, match="`evaluate` gives f64"):
+        irshape.run(model(tmp_path), [np.ones((2, 3), np.float32)])
+
+
+def test_a_graph_is_built_of_registered_operations() -> None:
+    @irshape.register
+    class Scaled(Operation):
+        """Its input."""
+
+        data = operand(REAL)
+
+        def infer(self, data: Tensor) -> Tensor:
+            return Tensor(data.element_type, data.shape)
+
+    graph = irshape.Graph()
+    scaled = graph.add("Scaled", graph.parameter("f32", "[?,3]", name="x"))
+    assert (str(scaled.shape), scaled.layer.version) == ("[?,3]", "extension")
+
+
+def test_only_classes_are_registered() -> None:
+    with pytest.raises(TypeError, match="Operation or Rule"):
+        irshape.register(int)

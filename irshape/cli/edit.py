@@ -70,6 +70,36 @@ def _seq(graph: Graph, given: Given) -> None:
     graph.pin(seq=given["seq"])
 
 
+def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
+    """The constant of the model as it is read that does not fit the sizes that are asked for."""
+    from ..inference.chain import refusing
+    from ..inference.engine import infer
+    from ..inference.fitting_sizes import fitting_size
+    from ..shapes import Dimension, PartialShape
+
+    if graph.source is None or not (given["reshape"] or given["batch"] or given["seq"]):
+        return None
+    shapes: dict[str, str | PartialShape] = {}
+    for each in graph.inputs:
+        dims = list(each.shape.dims or ())
+        if given["seq"] and len(dims) > 1 and not dims[1].is_static:
+            dims[1] = Dimension.of(given["seq"])
+        if given["batch"] and dims:
+            dims[0] = Dimension.of(given["batch"])
+        if dims:
+            shapes[f"id:{each.layer.id}"] = PartialShape(tuple(dims))
+    by_name = {name: f"id:{each.layer.id}" for each in graph.inputs for name in each.names}
+    for name, shape in pairs(given["reshape"], "--reshape", by_name.__contains__).items():
+        shapes[by_name.get(name, name)] = shape
+    try:
+        inference = infer(graph.source, shapes)
+    except ValueError:  # the inputs are others by now
+        return None
+    refused = refusing(inference)
+    fit = fitting_size(inference, refused[0][0]) if refused else None
+    return None if fit is None else str(fit)
+
+
 def _bind(graph: Graph, given: Given) -> None:
     for name, text in pairs(given["bind"], "--bind").items():
         graph.bind(name, _value(text))
@@ -475,7 +505,7 @@ def command(
     axes = first_axes(graph)
     for step in steps:
         flags = [f"--{each.replace('_', '-')}" for each in step.parameters if _asked(given[each])]
-        with refusals(flags[0]):
+        with refusals(flags[0], lambda: _constant_in_the_way(graph, given)):
             account = step.apply(graph, given)
         if account is not None and not quiet:
             click.echo(f"{flags[0]}: {account}", err=True)

@@ -70,13 +70,14 @@ def graph_or_exit(path: str, weights: str) -> Graph:
 
 
 @contextmanager
-def refusals(subject: str = "") -> Iterator[None]:
+def refusals(subject: str = "", why: Callable[[], str | None] | None = None) -> Iterator[None]:
     """Ends the command where a change cannot be made.
 
     Exit status 2 for a name that nothing has or a value that cannot be read, 1 for what an
     operation refuses; nothing is written.
 
-    subject: what the message begins with, such as the option.
+    subject: what the message begins with, such as the option. why: a further line about what an
+    operation refuses.
     """
     from ..diagnostics.renderers.common import plain
     from ..graph.errors import GraphError
@@ -88,6 +89,9 @@ def refusals(subject: str = "") -> Iterator[None]:
         raise click.UsageError(plain(f"{prefix}{problem.args[0]}")) from None
     except GraphError as problem:
         click.echo(plain(f"irshape: {prefix}{_in_options(str(problem))}"), err=True)
+        further = None if why is None else why()
+        if further is not None:
+            click.echo(plain(f"irshape: {further}"), err=True)
         click.echo("irshape: nothing was written", err=True)
         raise click.exceptions.Exit(1) from None
     except ValueError as problem:

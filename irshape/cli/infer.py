@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option
 from .common import (
     echo,
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     metavar="CONDITION",
     help="A condition on named dimensions, with --symbols: 'seq % 8 == 0', 'past >= 1'.",
 )
+@click.option("--outputs", is_flag=True, help="Print only the outputs of the model.")
+@click.option("--constants", is_flag=True, help="Show constants in the table, too; JSON has all.")
 @form_option("table", "json")
 @click.option(
     "-o",
@@ -65,6 +69,8 @@ def command(
     values: tuple[str, ...],
     symbols: bool,
     assume: tuple[str, ...],
+    outputs: bool,
+    constants: bool,
     form: str,
     output: str | None,
     verbose: bool,
@@ -74,18 +80,19 @@ def command(
     """Print the element type and shape of every output port.
 
     With --shape, the shapes are those that follow from other shapes of the inputs. On a terminal
-    the table fits its width, and long names are shortened.
+    the table fits its width, and long names are shortened. A layer that does not fit its inputs is
+    marked with !.
 
     With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
     name dimensions: --shape 'input_ids=[batch,seq]'.
 
-    Exit status: 0; 1 if a layer does not fit its inputs, which is then named together with the
-    two dimensions of the inputs of the model that do not fit each other; 2 if a path cannot be
-    opened.
+    Exit status: 0; 1 if a layer does not fit its inputs, which is then named first, together with
+    the dimensions of the inputs, or the constant, that do not fit; 2 if a path cannot be opened.
     """
     from ..formats.ir.fragments import give_values
-    from ..inference.chain import refusals, refusing
+    from ..inference.chain import refusing
     from ..inference.engine import infer
+    from ..model.names import outputs_of
 
     if output is not None:
         refuse_overwriting(model, output, weights, overwrite)
@@ -98,25 +105,25 @@ def command(
         )
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
+    broken = refusing(inference)
+    if broken:
+        given = {} if symbols or assume else given_shapes(loaded, shapes)
+        named = bool(symbols or assume)  # with names, the refusal itself says which sizes differ
+        click.echo("\n".join(_reasons(inference, given, verbose, named)), err=True)
+    document = inference.to_dict()
+    if outputs:
+        document["layers"] = [
+            row for row in document["layers"] if row["type"] == "Result" and not row["path"]
+        ]
     if form == "json":
         from ..diagnostics.renderers.common import json_text
 
-        echo(json_text(inference.to_dict(), 1))
+        echo(json_text(document, 1))
+    elif outputs and loaded.kind == "net":
+        echo("\n".join(_outputs_table(document["layers"], outputs_of(loaded).names)))
     else:
-        echo("\n".join(_table(inference.to_dict()["layers"])))
-    broken = refusing(inference)
-    if broken:
-        from ..inference.unequal import MAX_LINES, told_briefly
-
-        layer = None if symbols or assume else broken[0][0]  # with names, it tells this itself
-        conflicts = [f"irshape: {conflict}" for conflict in _conflicts(inference, layer)]
-        if verbose:
-            lines = refusals(inference)
-        else:
-            given = {} if symbols or assume else given_shapes(loaded, shapes)
-            conflicts = conflicts[:2]
-            lines = told_briefly(inference, given)[: MAX_LINES - len(conflicts)]
-        click.echo("\n".join([*lines, *conflicts]), err=True)
+        refused = {(*layer.path, layer.id) for layer, _ in broken}
+        echo("\n".join(_table(document["layers"], refused, constants)))
     if output is not None and not broken:
         from ..formats.ir.writer import write
 
@@ -161,18 +168,50 @@ def written_shape(output: dict[str, Any]) -> str:
     return "[" + ",".join(dim if text is None else text for text, dim in pairs) + "]"
 
 
-def _table(layers: list[dict[str, Any]]) -> list[str]:
+def _reasons(
+    inference: Inference, given: Mapping[str, str], verbose: bool, named: bool
+) -> list[str]:
+    """Why layers do not fit their inputs: all with their chains, or the first in a few lines."""
+    from ..inference.chain import refusals, refusing
+    from ..inference.unequal import MAX_LINES, told_briefly
+
+    layer = None if named else refusing(inference)[0][0]
+    conflicts = [f"irshape: {conflict}" for conflict in _conflicts(inference, layer)]
+    if verbose:
+        return [*refusals(inference), *conflicts]
+    conflicts = conflicts[:2]
+    return [*told_briefly(inference, given)[: MAX_LINES - len(conflicts)], *conflicts]
+
+
+def _outputs_table(layers: list[dict[str, Any]], names: list[str]) -> list[str]:
+    """The outputs of a model, by the names by which they are asked for."""
     from ..diagnostics.renderers.common import plain
 
-    rows = [("ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")]
+    rows = [("OUTPUT", "ELEMENT TYPE", "SHAPE")]
+    for layer, name in zip(layers, names, strict=True):
+        (port,) = layer["outputs"] or [{"element_type": "", "shape": ""}]
+        rows.append((plain(name), port["element_type"], written_shape(port)))
+    return text_table(rows, [(0, 12), (2, 20), (0, 4)], terminal_width())
+
+
+def _table(
+    layers: list[dict[str, Any]], refused: set[tuple[str, ...]], constants: bool
+) -> list[str]:
+    """A row for each output; layers that do not fit their inputs are marked."""
+    from ..diagnostics.renderers.common import plain
+
+    rows: list[Sequence[str]] = [("", "ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")]
+    hidden = 0
     for layer in layers:
-        path, outputs = layer["path"], layer["outputs"]
-        assert isinstance(path, list)
-        assert isinstance(outputs, list)
-        place = "/".join([*path, str(layer["id"])])
-        for output in outputs or [{"port": "", "element_type": "", "shape": ""}]:
+        if layer["type"].lower() == "const" and not constants:
+            hidden += 1
+            continue
+        mark = "!" if (*layer["path"], str(layer["id"])) in refused else ""
+        place = "/".join([*layer["path"], str(layer["id"])])
+        for output in layer["outputs"] or [{"port": "", "element_type": "", "shape": ""}]:
             rows.append(
                 (
+                    mark,
                     plain(place),
                     plain(str(layer["type"])),
                     plain(str(layer["name"])),
@@ -181,5 +220,12 @@ def _table(layers: list[dict[str, Any]]) -> list[str]:
                     written_shape(output),
                 )
             )
-    name, kind, shape = 2, 1, 5
-    return text_table(rows, [(name, 12), (kind, 12), (name, 4), (shape, 20)], terminal_width())
+    if not refused:
+        rows = [row[1:] for row in rows]
+    width = len(rows[0])
+    name, kind, shape = width - 4, width - 5, width - 1
+    shrinking = [(name, 12), (kind, 12), (name, 4), (shape, 20), (kind, 4), (width - 6, 4)]
+    lines = text_table(rows, shrinking, terminal_width())
+    if hidden:
+        lines.append(f"{counted(hidden, 'constant')} not shown; --constants shows them")
+    return lines

@@ -10,6 +10,7 @@ from ..model.graph import Layer
 from ..shapes import PartialShape, ShapeLike
 from .chain import chain, refusing
 from .engine import infer
+from .fitting_sizes import fitting_size
 from .result import Inference
 
 MAX_TRIES = 64
@@ -32,8 +33,11 @@ def told_briefly(inference: Inference, shapes: Mapping[str, ShapeLike]) -> list[
         return []
     layer, head = refused[0]
     lines = [head]
-    conflict = _conflict(inference, shapes, layer)
-    if conflict is not None:
+    fit = fitting_size(inference, layer)
+    conflict = None if fit is not None else _conflict(inference, shapes, layer)
+    if fit is not None:
+        lines.append(f"  {fit}")
+    elif conflict is not None:
         one, other = conflict
         lines.append(
             f"  dimension {one.axis} of '{one.name}' is {one.size}, but dimension {other.axis} of "

@@ -57,3 +57,47 @@ def test_against_a_constant(tmp_path: Path) -> None:
     lines = refused(net.save(tmp_path), "--shape", "p0=[4,3]")
     assert len(lines) <= 5
     assert "[4,3]" in "\n".join(lines)
+
+
+def positions(folder: Path, stride: int) -> Path:
+    """A table of 8 rows is sliced to the length of an input, or added to what a stride leaves."""
+    net = Net()
+    x = net.parameter("?,?", name="x")
+    table = net.constant([float(row) for row in range(8)], "f32")
+    zero, step, axes = net.constant([0]), net.constant([stride]), net.constant([1])
+    end = net.constant([2**31 - 1])
+    strided = net.layer("Slice", [x, zero, end, step, axes], version="opset8", name="strided")
+    if stride == 1:
+        shape = net.layer("ShapeOf", [x], 'output_type="i64"', version="opset3", outputs=["I64"])
+        length = net.layer(
+            "Gather",
+            [shape, axes, net.constant(0)],
+            version="opset8",
+            outputs=["I64"],
+        )
+        first = net.constant([0])
+        table = net.layer("Slice", [table, zero, length, step, first], version="opset8")
+    net.result(net.layer("Add", [strided, table], name="add"))
+    return net.save(folder)
+
+
+@pytest.mark.parametrize(
+    ("stride", "shape", "allowed"),
+    [
+        pytest.param(1, "[2,20]", "allows up to 8", id="a table of positions"),
+        pytest.param(2, "[2,20]", "allows 16", id="behind a stride"),
+        pytest.param(2, "[20,20]", "", id="two axes of one size"),
+    ],
+)
+def test_the_constant_that_does_not_fit_and_what_would(
+    stride: int, shape: str, allowed: str, tmp_path: Path
+) -> None:
+    path = positions(tmp_path, stride)
+    said = refused(path, "--shape", shape)[1]
+    assert allowed in said
+    if allowed:
+        assert "constant 'c1'" in said
+        size = allowed.rsplit(maxsplit=1)[-1]
+        for fitting, status in ((int(size), 0), (int(size) + 1, 1)):
+            arguments = ["infer", str(path), "--shape", f"[2,{fitting}]"]
+            assert CliRunner().invoke(cli, arguments).exit_code == status

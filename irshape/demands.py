@@ -33,6 +33,15 @@ def note(relation: str, number: int) -> None:
         noted.append((relation, number))
 
 
+WIDER: Demand = ("wider", 0)
+"""Stands among the demands of a layer whose shape allows what OpenVINO's leaves out."""
+
+
+def note_wider() -> None:
+    """Notes that OpenVINO infers less than can happen here: what it writes is no error."""
+    note(*WIDER)
+
+
 def solved(relation: str, number: int, scale: int, offset: int) -> tuple[str, int] | None:
     """What has to hold of a size, so that `relation number` holds of `scale * size + offset`.
 

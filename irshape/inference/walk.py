@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from ..demands import Demand
+from ..demands import WIDER, Demand
 from ..element_types import DYNAMIC_TYPE
 from ..faults import Fault, Violation
 from ..model.graph import Body, Layer, dims_of, heads_of
@@ -443,7 +443,7 @@ class Walk:
         layer = result.body.layers[position]
         if inferred.faults:
             result.observations += [Observation(layer, fault) for fault in inferred.faults]
-        if inferred.unsure:
+        if inferred.unsure or WIDER in inferred.demands:
             result.believed.add(position)
         if isinstance(tensors, Fault):
             result.observations.append(Observation(layer, tensors))

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import isnan
 from typing import Any, Final
 
+from ..demands import note_wider
 from ..element_types import ElementType
 from ..faults import Fault, fault, require
 from ..rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
@@ -214,7 +215,9 @@ class Unique(Operation):
         along = normalized_axis(known[0], len(dims))
         size = dims[along]
         count = number_of_different(size, slices(data, along))
-        dims[along] = count if count.is_static or size.is_unbounded else Dimension(1, count.high)
+        if not size.low and size.high < UNBOUNDED:
+            note_wider()  # OpenVINO counts on at least one slice
+        dims[along] = count
         return self.outputs(data, PartialShape(dims), count, size)
 
     def outputs(

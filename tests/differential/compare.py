@@ -274,7 +274,7 @@ def _compare_shapes(
 ) -> None:
     from irshape.shapes import PartialShape
 
-    tighter = False
+    seen: set[str] = set()
     for name, theirs in talk.answer.layers.items():
         if name not in inferred:
             if f'name="{name.rpartition("/")[2]}"' not in talk.xml:  # OpenVINO put it there
@@ -293,16 +293,15 @@ def _compare_shapes(
             if our_shape == their_shape:
                 continue
             inside = PartialShape.parse(their_shape).encloses(PartialShape.parse(our_shape))
-            if not inside:
-                talk.fail(f"`{name}` output {index}: shape {our_shape}, OpenVINO {their_shape}")
-            if "tighter" not in known:
+            kind = "tighter" if inside else "wider"
+            if kind not in known:
                 talk.fail(
-                    f"`{name}` output {index}: shape {our_shape} is tighter than OpenVINO's "
+                    f"`{name}` output {index}: shape {our_shape} is {kind} than OpenVINO's "
                     f"{their_shape}, and known does not say so"
                 )
-            tighter = True
-    if "tighter" in known and not tighter:
-        talk.fail(f"stale entry: {known['tighter']!r}, but the shapes are equal")
+            seen.add(kind)
+    for kind in known.keys() & {"tighter", "wider"} - seen:
+        talk.fail(f"stale entry: {known[kind]!r}, but no shape is {kind}")
 
 
 def _compare_values(

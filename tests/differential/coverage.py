@@ -146,6 +146,7 @@ KINDS = {
         "The specification forbids it, OpenVINO silently accepts it: irshape reports an error"
     ),
     "tighter": "irshape's shape is narrower than OpenVINO's, and inside it",
+    "wider": "irshape's shape is wider than OpenVINO's, which leaves out what can happen",
     "values": "Both run it, and the results differ: irshape follows the specification",
     "lenient": "OpenVINO refuses it for a limitation or bug of its own: irshape reports no error",
     "crash": (

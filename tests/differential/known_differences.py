@@ -6,6 +6,7 @@ Kinds, each checked strictly (an entry that no longer holds fails its cases):
     hardware  both run it, and whether the results differ depends on the CPU: values are compared
               with `Case(expected=...)` alone, and no entry is stale
     tighter   irshape's shape is narrower than OpenVINO's, and inside it
+    wider     irshape's shape allows what OpenVINO's leaves out though it can happen
     stricter  OpenVINO silently accepts it, the specification forbids it: irshape reports an error
     lenient   OpenVINO refuses it for a limitation or bug of its own: irshape reports no error
     crash     OpenVINO crashes or hangs while reading it, though it is legal: irshape reports no
@@ -24,7 +25,7 @@ from irshape.releases import MINOR_RELEASES, Release, written
 class Known:
     """A difference, why it is one, and the OpenVINO versions (by prefix) in which it was seen."""
 
-    kind: Literal["values", "hardware", "tighter", "stricter", "lenient", "crash"]
+    kind: Literal["values", "hardware", "tighter", "wider", "stricter", "lenient", "crash"]
     reason: str
     versions: tuple[str, ...] = ("2026.4",)
 
@@ -412,6 +413,9 @@ KNOWN: dict[str, Known] = {
             "where only bounds are known; OpenVINO takes all elements, or says ?"
         ),
     ),
+    "unique-of-nothing": Known(
+        "wider", "Unique along an axis of 0 to 7 slices finds 0 to 7; OpenVINO counts on one"
+    ),
     "bucketize-order": Known(
         "stricter", "Bucketize: the specification requires boundaries that ascend and differ"
     ),
@@ -436,6 +440,21 @@ KNOWN: dict[str, Known] = {
             "the specification demands an execution condition of the body; OpenVINO reads a Loop "
             "without one and leaves its outputs dynamic"
         ),
+    ),
+    "loop-may-not-start": Known(
+        "wider",
+        "a Loop that may not start, or does not: states stay as they come, and nothing is "
+        "concatenated; OpenVINO infers what one iteration gives, or 0 rows",
+    ),
+    "loop-iterations-bounded": Known(
+        "tighter",
+        "a Loop runs `trip_count` times at most whatever its condition is, and in one iteration no "
+        "state is fed back; OpenVINO says ?",
+    ),
+    "iterator-part-size": Known(
+        "stricter",
+        "an output of a TensorIterator is put together of parts of another size than the body's "
+        "result has; OpenVINO cannot run it",
     ),
     "iterator-slices-disagree": Known(
         "stricter",

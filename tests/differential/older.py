@@ -316,7 +316,8 @@ def difference(row: Row, release: str) -> str:
         known = "lenient" if verdict.reads == "refused" else "crash"
         return "" if known in kinds else "refuses" if verdict.reads == "refused" else "crashes"
     wider = verdict.shapes == "wider" and ("tighter" in kinds or "IR608" in codes)
-    if verdict.shapes not in ("", "same") and not wider and "IR608" not in codes:
+    narrower = verdict.shapes == "narrower" and "wider" in kinds
+    if verdict.shapes not in ("", "same") and not wider and not narrower and "IR608" not in codes:
         return "shapes"
     if verdict.values in ("crashed", "not run"):
         explained = row.alone or "IR607" in codes

@@ -379,8 +379,9 @@ def _known_reading(row: Row) -> bool:
 
 
 def _shapes_agree(row: Row, verdict: Verdict) -> bool:
-    tighter = any(KNOWN[key].kind == "tighter" for key in row.known)
-    return verdict.shapes == "same" or (verdict.shapes == "wider" and tighter)
+    opposite = {"tighter": "wider", "wider": "narrower"}
+    known = {opposite.get(KNOWN[key].kind) for key in row.known}
+    return verdict.shapes == "same" or verdict.shapes in known
 
 
 def _cell(of_version: Sequence[Row], release: str) -> str:

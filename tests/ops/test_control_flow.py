@@ -532,6 +532,7 @@ LOOP = [
         stepping("1,3", concat=ROWS),
         inputs=[ROW],
         outputs=2,
+        known="loop-may-not-start",
     ),
     loop(
         "concat-scalar",
@@ -568,6 +569,7 @@ LOOP = [
         stepping("1,3", on="in 3", concat=ROWS),
         inputs=[ROW, at_run_time("boolean", True)],
         outputs=2,
+        known="loop-iterations-bounded",
     ),
     loop(
         "condition-is-the-first",
@@ -593,6 +595,7 @@ LOOP = [
         until_large,
         inputs=[data("f32", "3", low=0.5)],
         outputs=3,
+        known="loop-iterations-bounded",
     ),
     loop("unknown-trip-count", data("i64", "?"), TRUE, stepping(concat=ROWS), outputs=2, run=False),
     # none
@@ -605,12 +608,28 @@ LOOP = [
         outputs=2,
     ),
     loop("none-known", trips(0), TRUE, stepping(concat=ROWS), outputs=2, run=False),
-    loop("never-starts", trips(3), FALSE, stepping(concat=ROWS), outputs=2, run=False),
-    loop("never-starts-growing", trips(3), FALSE, stepping(grow=True), run=False),
+    loop(
+        "never-starts",
+        trips(3),
+        FALSE,
+        stepping(concat=ROWS),
+        outputs=2,
+        run=False,
+        known="loop-may-not-start",
+    ),
+    loop(
+        "never-starts-growing",
+        trips(3),
+        FALSE,
+        stepping(grow=True),
+        run=False,
+    ),
     # states
     loop("growing", trips(3), TRUE, stepping(grow=True)),
-    loop("growing-once", trips(1), TRUE, stepping(grow=True)),
-    loop("growing-never", trips(0), TRUE, stepping(grow=True), run=False),
+    loop("growing-once", trips(1), TRUE, stepping(grow=True), known="loop-iterations-bounded"),
+    loop(
+        "growing-never", trips(0), TRUE, stepping(grow=True), run=False, known="loop-may-not-start"
+    ),
     loop("growing-at-run-time", at_run_time("i64", 3), TRUE, stepping("?,3", grow=True)),
     loop(
         "growing-interval",
@@ -661,6 +680,7 @@ LOOP = [
         replaced("3"),
         inputs=[data("f32", "2"), data("f32", "3")],
         outputs=2,
+        known="loop-iterations-bounded",
     ),
     # slices
     loop(
@@ -929,6 +949,7 @@ ITERATOR = [
         "no-slices-but-concat",
         iterating(({}, {}), ({"axis": 1, "start": 0, "end": 5}, {}), ("2,7,3", "2,1")),
         run=False,
+        known="iterator-part-size",
     ),
     iterator(
         "other-type",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...faults import Fault, fault, require
 from ...rule_ids import PORT_MAP
-from ...shapes import DYNAMIC_SHAPE, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, PartialShape
 from ..lazy import Array, np
-from ..tensors import Tensor
+from ..tensors import UNKNOWN, Tensor
 from .base import ControlFlow, connected, fed
 
 if TYPE_CHECKING:
@@ -73,6 +73,37 @@ class Iteration(ControlFlow):
                 actual=len(mapped - {None, *range(first)}),
                 rule=PORT_MAP,
             )
+
+    def settled(
+        self,
+        view: BodyView[Tensor],
+        parameters: dict[str, Tensor],
+        results: dict[str, Tensor],
+        times: int,
+    ) -> dict[str, Tensor]:
+        """The results that hold for every iteration: what a back edge brings that its Parameter
+        does not allow for makes the Parameter dynamic, until nothing does.
+        """
+        for _ in range(min(times - 1, 1000)):
+            wider = False
+            for result, parameter in view.back_edges:
+                if parameter not in parameters:
+                    continue
+                before, brought = parameters[parameter].shape, results.get(result, UNKNOWN).shape
+                if before.encloses(brought):
+                    continue
+                shape = DYNAMIC_SHAPE
+                if before.rank is not None and before.rank == brought.rank:
+                    shape = PartialShape(
+                        a if a.encloses(b) else DYNAMIC
+                        for a, b in zip(before, brought, strict=True)
+                    )
+                parameters[parameter] = Tensor(parameters[parameter].element_type, shape)
+                wider = True
+            if not wider:
+                break
+            results = view.run(parameters)
+        return results
 
     def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         yield from super().check(*inputs, bodies=bodies)

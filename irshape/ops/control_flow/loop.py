@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...demands import note_wider
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, PORT_MAP
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, SCALAR, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, SCALAR, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, operand
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
@@ -85,20 +86,21 @@ class Loop(Iteration):
                     if binding.axis is None
                     else Tensor(tensor.element_type, self.sliced_shape(binding, tensor))
                 )
+        first = dict(parameters)
         results = view.run(parameters)
-        count = self.count(trip_count, self.goes_on(view, condition, results, given))
-        results = self.settled(view, parameters, results, count)
-        times: Dimension | int | None = count
-        if (
-            count is None
-            and trip_count.known_by_name
-            and self.goes_on(view, condition, results, given)
-        ):
-            assert trip_count.value is not None
-            times = trip_count.value.dimension(0)
+        times = self.times(trip_count, starts, self.goes_on(view, condition, results, given))
+        results = self.settled(view, parameters, results, times.high)
+        times = self.times(trip_count, starts, self.goes_on(view, condition, results, given))
+        if not times.low:
+            note_wider()
+        states = dict(view.back_edges)
         return tuple(
             self.collected(
-                binding, results.get(binding.internal, UNKNOWN), times, never=starts is False
+                binding,
+                results.get(binding.internal, UNKNOWN),
+                times,
+                first.get(states.get(binding.internal, "")),
+                never=starts is False,
             )
             for binding in connected(view)
         )
@@ -106,18 +108,12 @@ class Loop(Iteration):
     def repetitions(
         self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
     ) -> dict[str, Dimension]:
-        view = bodies["body"]
+        view, given = bodies["body"], tuple(inputs)
         starts = truth(inputs[1], "`execution_condition`", "execution_condition")
         if starts is False:
             return {"body": Dimension(0)}
-        given = tuple(inputs)
         goes_on = self.goes_on(view, self.special(view)[0], view.run({}), given)
-        count = self.count(inputs[0], goes_on)
-        if count is not None:
-            return {"body": Dimension(count if starts else 0, count)}
-        known = inputs[0].known
-        most = None if known is None or known[0] < 0 else known[0]
-        return {"body": DYNAMIC if most is None else Dimension(0, most)}
+        return {"body": self.times(inputs[0], starts, goes_on)}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
         starts = truth(inputs[1], "`execution_condition`", "execution_condition")
@@ -157,91 +153,55 @@ class Loop(Iteration):
             return truth(outside, "the body's condition, which comes in from outside,", "")
         return truth(result, "the body's condition", "")
 
-    def count(self, trip_count: Tensor, goes_on: bool | None) -> int | None:
-        """The number of iterations, where it is known. A negative trip count is none."""
-        known = trip_count.known
+    def times(self, trip_count: Tensor, starts: bool | None, goes_on: bool | None) -> Dimension:
+        """The number of iterations. A negative trip count is no limit."""
         require(
-            known is None or len(known) == 1,
+            trip_count.value is None or len(trip_count.value) == 1,
             f"`trip_count` has shape {trip_count.shape}; expected a single value",
             at="trip_count",
             expected="one element",
             actual=trip_count.shape,
             rule=INPUT_SHAPES,
         )
-        if goes_on is False:
-            return 1
-        return known[0] if goes_on and known is not None and known[0] >= 0 else None
-
-    def settled(
-        self,
-        view: BodyView[Tensor],
-        parameters: dict[str, Tensor],
-        results: dict[str, Tensor],
-        count: int | None,
-    ) -> dict[str, Tensor]:
-        """The results that hold for every iteration: what a back edge brings that its Parameter
-        does not allow for makes the Parameter dynamic, until nothing does.
-
-        Like OpenVINO it looks only at states that are outputs of the layer as well.
-        """
-        states = dict(
-            reversed(
-                [
-                    (result, parameter)
-                    for result, parameter in reversed(view.back_edges)
-                    if parameter in parameters
-                ]
-            )
-        )
-        watched = [
-            (binding.internal, states[binding.internal])
-            for binding in connected(view)
-            if binding.axis is None and binding.internal in states
-        ]
-        for _ in range(min(UNBOUNDED if count is None else count, 1000)):
-            wider = False
-            for result, parameter in watched:
-                before, brought = parameters[parameter].shape, results.get(result, UNKNOWN).shape
-                if before.encloses(brought):
-                    continue
-                if (
-                    before.dims is None
-                    or brought.dims is None
-                    or len(before.dims) != len(brought.dims)
-                ):
-                    shape = DYNAMIC_SHAPE
-                else:
-                    shape = PartialShape(
-                        a if a.encloses(b) else DYNAMIC
-                        for a, b in zip(before.dims, brought.dims, strict=True)
-                    )
-                parameters[parameter] = Tensor(parameters[parameter].element_type, shape)
-                wider = True
-            if not wider:
-                break
-            results = view.run(parameters)
-        return results
+        trips = DYNAMIC
+        if trip_count.value is not None:
+            trips = trip_count.value.dimension(0) or Dimension(1, UNBOUNDED)
+            if trip_count.value.lower[0] < 0 and not trips.symbolic:
+                trips = Dimension(min(trips.low, 1), UNBOUNDED)
+        if starts and goes_on:
+            return trips
+        most = min(trips.high, 1) if goes_on is False else trips.high
+        return Dimension(min(trips.low, 1) if starts else 0, most)
 
     def collected(
-        self, binding: PortBinding, result: Tensor, count: Dimension | int | None, *, never: bool
+        self,
+        binding: PortBinding,
+        result: Tensor,
+        times: Dimension,
+        first: Tensor | None,
+        *,
+        never: bool,
     ) -> Tensor:
         """An output: the result of the last iteration, or of all of them one after the other.
 
-        `never`: the loop does not start.
+        first: what a state is before the first iteration. never: the loop does not start, of which
+        OpenVINO infers other shapes where it knows it, and where it does not.
         """
         shape = result.shape
         if binding.axis is None:
-            if never and shape.static:
-                shape = PartialShape((0, *shape[1:]))
+            if first is not None and not times.low:
+                shape = shape.union(first.shape)
+            if never and shape.dims:
+                shape = shape.union(PartialShape((0, *shape[1:])))
             return Tensor(result.element_type, shape)
-        if never:
-            return Tensor(result.element_type, [0])
         if shape.dims is None:
             return Tensor(result.element_type, shape)
         axis = self.output_axis(binding, result)
         dims = list(shape.dims) or [Dimension(1)]
-        dims[axis] = DYNAMIC if count is None else dims[axis] * count
-        return Tensor(result.element_type, dims)
+        unlimited = times.high == UNBOUNDED and not times.symbolic
+        dims[axis] = DYNAMIC if unlimited else dims[axis] * times
+        shape = PartialShape(dims)
+        return Tensor(result.element_type, shape.union(PartialShape([0])) if never else shape)
 
     def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         yield from super().check(*inputs, bodies=bodies)

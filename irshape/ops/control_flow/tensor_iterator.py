@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...faults import Fault, fault, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
-from ...shapes import DYNAMIC, Dimension
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, operand
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
@@ -42,8 +42,10 @@ class TensorIterator(Iteration):
                 tensor = inputs[binding.external]
                 shape = tensor.shape if binding.axis is None else self.sliced_shape(binding, tensor)
                 parameters[binding.internal] = Tensor(view.declared_type(binding.internal), shape)
-        results = view.run(parameters)
         known, sliced = self.count(view, inputs), self.sliced(view, inputs)
+        results = self.settled(
+            view, parameters, view.run(parameters), UNBOUNDED if known is None else known
+        )
         count: Dimension | int | None = known
         if known is None:
             count = self.symbolic_count(sliced, inputs)
@@ -81,7 +83,17 @@ class TensorIterator(Iteration):
                     place + size.low if place < 0 else place
                     for place in (binding.start, binding.end)
                 )
-                counts.append((binding, (abs(end - start) + 1) // binding.part_size))
+                length = (end - start if binding.stride >= 0 else start - end) + 1
+                require(
+                    length >= binding.part_size,
+                    f"axis {binding.axis} of input {binding.external}, of size {size}, has no "
+                    f"slice of {binding.part_size} from {binding.start} to {binding.end}; "
+                    "OpenVINO cannot run it",
+                    expected=f"{binding.part_size} elements or more",
+                    actual=max(length, 0),
+                    rule=PORT_MAP,
+                )
+                counts.append((binding, length // binding.part_size))
         return counts
 
     def count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> int | None:
@@ -156,7 +168,16 @@ class TensorIterator(Iteration):
         if binding.axis is None or result.shape.dims is None:
             return Tensor(result.element_type, result.shape)
         axis = self.output_axis(binding, result)
-        dims = list(result.shape.dims) or [DYNAMIC]
+        dims = list(result.shape.dims) or [Dimension(1)]
+        require(
+            dims[axis].contains(binding.part_size) or binding.part_size < 1,
+            f"output {binding.external} is put together of parts of {binding.part_size}, but the "
+            f"body's result {result.shape} has {dims[axis]} along axis {axis}; OpenVINO cannot "
+            "run it",
+            expected=f'part_size="{dims[axis]}"',
+            actual=binding.part_size,
+            rule=PORT_MAP,
+        )
         if count is None:
             dims[axis] = DYNAMIC
         elif isinstance(count, int):

@@ -412,7 +412,7 @@ def test_operations_are_sound(tmp_path: Path) -> None:
         for layer in model.parameters:
             shape = irshape.infer(model).outputs(layer)[0].shape
             if shape.dims is not None:
-                shapes[layer.id] = ["?"] * len(shape)
+                shapes[f"id:{layer.id}"] = ["?"] * len(shape)
         if irshape.infer(model, shapes=shapes).observations:
             continue
         seen = tally(model, shapes, bindings=3)
@@ -428,7 +428,8 @@ def test_examples_are_sound_and_complete(path: Path) -> None:
     model = irshape.load(path)
     seen = tally(model)
     assert not seen.wrong
-    if path.stem not in ("control_flow", "reductions"):  # data decides a branch, and axes
+    # data decides a branch, axes, and how often a Loop runs
+    if path.stem not in ("control_flow", "reductions", "recurrent"):
         assert not seen.lost
 
 

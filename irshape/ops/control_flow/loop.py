@@ -89,6 +89,10 @@ class Loop(Iteration):
         first = dict(parameters)
         results = view.run(parameters)
         times = self.times(trip_count, starts, self.goes_on(view, condition, results, given))
+        for binding in connected(view):
+            result = results.get(binding.internal, UNKNOWN)
+            if binding.axis is not None and result.rank is not None:
+                self.output_axis(binding, result)
         results = self.settled(view, parameters, results, times.high)
         times = self.times(trip_count, starts, self.goes_on(view, condition, results, given))
         if not times.low:

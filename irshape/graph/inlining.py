@@ -126,9 +126,13 @@ class _Unrolling:
                 condition, self.counter = operation.special(self.view)
                 results = self.view.run({})
                 goes_on = operation.goes_on(self.view, condition, results, given)
-                count = operation.count(given[0], goes_on)
-                if given[1].known is None or not given[1].known[0]:
-                    count = None if given[1].known is None else 0
+                starts = given[1].known
+                times = operation.times(
+                    given[0], None if starts is None else bool(starts[0]), goes_on
+                )
+                count = times.low if times.is_static else None
+                if starts is not None and not starts[0]:
+                    count = 0
             else:
                 assert isinstance(operation, TensorIterator)
                 count = operation.count(self.view, given)

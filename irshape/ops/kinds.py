@@ -136,6 +136,10 @@ class Integer(Kind):
         return self.describe().replace("a whole number", "whole numbers")
 
 
+_WORDS = ("inf", "-inf", "nan")
+"""What OpenVINO reads as a number that is none in digits; Python's `float` takes more."""
+
+
 class Real(Kind):
     """A number.
 
@@ -146,12 +150,13 @@ class Real(Kind):
     name = "float"
 
     def read(self, text: str) -> float:
+        bare = text.strip()
         try:
-            if "_" in text:
-                raise ValueError(text)
             number = float(text)
         except ValueError:
             raise Malformed(self.describe()) from None
+        if "_" in text or not text.isascii() or (bare[-1].isalpha() and bare not in _WORDS):
+            raise Malformed(self.describe())
         if (
             not -_FLOAT_LIMIT < number < _FLOAT_LIMIT
             and abs(number) != _NO_LIMIT

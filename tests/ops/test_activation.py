@@ -134,6 +134,10 @@ ATTRIBUTES = [
     Case("Clamp", "opset1", {"min": "-inf", "max": "0.5"}, [x]),
     Case("Clamp", "opset1", {"min": "2", "max": "1"}, [x]),
     Case("Clamp", "opset1", {"min": "nan", "max": "1"}, [x]),
+    *(
+        Case("Elu", "opset1", {"alpha": text}, [x], run=False)
+        for text in ("inf", "-inf", "nan", " 1 ", "1.", "INF", "infinity", "+inf", "NaN", "\uff11")
+    ),
     Case("Clamp", "opset1", {"min": "1.5"}, [x]),
     Case("Clamp", "opset1", {}, [x], known="missing-attribute"),
     Case("Clamp", "opset1", {"min": "low", "max": "1"}, [x]),

@@ -1,12 +1,15 @@
 """Groups the layers of a body for the page: by the scopes in their names, repeated blocks, parts.
 
-A page lays out one group at a time, so no group has more members than can be laid out at once.
+A page lays out one group at a time, so no group has more members than can be laid out at once. No
+group both feeds and takes from another member of the group that holds it, directly or not: each
+can be drawn below what feeds it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Literal, NamedTuple
 
 from ..model.graph import Layer
@@ -70,6 +73,19 @@ class _Scope:
     def size(self) -> int:
         return len(self.layers) + sum(scope.size for scope in self.scopes.values())
 
+    def inside(self) -> Iterator[int]:
+        """All its layers, those of inner scopes included."""
+        yield from self.layers
+        for scope in self.scopes.values():
+            yield from scope.inside()
+
+    def dissolve(self, name: str) -> None:
+        """Puts what is in an inner scope in its place."""
+        inner = self.scopes.pop(name)
+        self.layers += inner.layers
+        for below, scope in inner.scopes.items():
+            self.scopes[below if below not in self.scopes else f"{name}/{below}"] = scope
+
 
 def grouped(
     layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool], root: Group, first_group: int
@@ -90,10 +106,13 @@ def grouped(
             scope.first = time if scope.first < 0 else scope.first
         scope.layers.append(position)
     rank = {position: time for time, position in enumerate(wiring.order)}
+    _untangle(top, wiring, {})
     _simplify(top)
     _repeats(top, layers, {})
+    _unwrap(top)
     _tandems(top, rank, layers)
-    _divide(top, rank, layers)
+    _untangle(top, wiring, {})
+    _divide(top, wiring, rank, layers)
     groups = [root]
     group_of = [first_group] * len(layers)
     _listed(top, first_group, first_group, groups, group_of)
@@ -131,22 +150,29 @@ def scope_of(name: str) -> tuple[str, ...]:
 
 
 def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> list[tuple[str, ...]]:
-    """The scopes of each layer. One without any goes where its neighbours are."""
-    paths = [
-        () if layer.is_parameter or layer.is_result else scope_of(layer.name) for layer in layers
-    ]
-    fixed = [layer.is_parameter or layer.is_result for layer in layers]
-    users: list[list[int]] = [[] for _ in layers]
+    """The scopes of each layer. One without any has those of its consumers, or of its producers
+    where these lie deeper in the same scopes."""
+    ends = [layer.is_parameter or layer.is_result for layer in layers]
+    paths = [() if end else scope_of(layer.name) for layer, end in zip(layers, ends, strict=True)]
+    bare = {
+        position
+        for position, path in enumerate(paths)
+        if not path and not ends[position] and shown[position]
+    }
+    users: dict[int, list[int]] = {position: [] for position in bare}
     for position, row in enumerate(wiring.sources):
         for source in row:
-            if source is not None and shown[source[0]]:
+            if source is not None and source[0] in bare:
                 users[source[0]].append(position)
-    for positions in (wiring.order, wiring.order[::-1]):
-        for position in positions:
-            if paths[position] or fixed[position] or not shown[position]:
-                continue
-            around = [*_known(wiring.sources[position], shown), *users[position]]
-            paths[position] = _common([paths[other] for other in around if paths[other]])
+    for position in reversed(wiring.order):
+        if position in bare:
+            paths[position] = _common([paths[user] for user in users[position] if paths[user]])
+    for position in wiring.order:
+        if position in bare:
+            sources = _known(wiring.sources[position], shown)
+            before = _common([paths[source] for source in sources if paths[source]])
+            if before[: len(paths[position])] == paths[position]:
+                paths[position] = before
     return paths
 
 
@@ -165,6 +191,96 @@ def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return low[:length]
 
 
+def _unwrap(top: _Scope) -> None:
+    """Dissolves a scope, such as `__module`, that has scopes inside and holds nearly all layers."""
+    while scopes := [name for name, inner in top.scopes.items() if inner.size > 0.9 * top.size]:
+        inner = top.scopes[scopes[0]]
+        if inner.kind != "scope" or not inner.scopes:
+            return
+        top.dissolve(scopes[0])
+
+
+def _untangle(scope: _Scope, wiring: Wiring, member_of: dict[int, int]) -> None:
+    """Makes sure that no inner scope is on a circle of the scope's members: layers between two
+    layers of a scope go into it; of several scopes that feed each other, the smaller dissolve."""
+    while scope.scopes:
+        count = len(scope.scopes)
+        names, direct = list(scope.scopes), scope.layers
+        moved: set[int] = set()
+        done = True
+        for circle in _circles(_sources(scope, wiring, member_of)):
+            inner = [names[number] for number in circle if number < count]
+            inner.sort(key=lambda name: scope.scopes[name].size)
+            if len(inner) == 1:
+                between = [direct[number - count] for number in circle if number >= count]
+                scope.scopes[inner[0]].layers += between
+                moved.update(between)
+            for name in inner[: len(inner) // 2]:
+                scope.dissolve(name)
+                done = False
+        scope.layers = [position for position in scope.layers if position not in moved]
+        if done:
+            break
+    for inner_scope in scope.scopes.values():
+        _untangle(inner_scope, wiring, member_of)
+
+
+def _sources(scope: _Scope, wiring: Wiring, member_of: dict[int, int]) -> list[set[int]]:
+    """For each member of a scope, its inner scopes before its layers, the members that feed it.
+
+    member_of: for each layer the number of the member that it is in, written here; what it says of
+    layers outside the scope is not looked at.
+    """
+    members = [*(list(inner.inside()) for inner in scope.scopes.values())]
+    members += [[position] for position in scope.layers]
+    inside: set[int] = set()
+    for number, positions in enumerate(members):
+        inside.update(positions)
+        for position in positions:
+            member_of[position] = number
+    return [
+        {
+            member_of[source[0]]
+            for position in positions
+            for source in wiring.sources[position]
+            if source is not None and source[0] in inside
+        }
+        - {number}
+        for number, positions in enumerate(members)
+    ]
+
+
+def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
+    """The sets of two and more numbers that lead to each other (strongly connected components, by
+    Tarjan's algorithm)."""
+    seen: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    for start in range(len(sources)):
+        way = [] if start in seen else [(start, iter(sources[start]))]
+        while way:
+            at, rest = way[-1]
+            if at not in seen:
+                seen[at] = low[at] = len(seen)
+                stack.append(at)
+            for other in rest:
+                if other not in seen:
+                    way.append((other, iter(sources[other])))
+                    break
+                low[at] = min(low[at], low[other])
+            else:
+                way.pop()
+                if way:
+                    low[way[-1][0]] = min(low[way[-1][0]], low[at])
+                if low[at] == seen[at]:
+                    circle: list[int] = []
+                    while not circle or circle[-1] != at:
+                        circle.append(stack.pop())
+                        low[circle[-1]] = len(sources)
+                    if len(circle) > 1:
+                        yield circle
+
+
 def _simplify(scope: _Scope) -> None:
     """Dissolves scopes of few layers, and joins a scope with the only one that it has inside."""
     for name, inner in list(scope.scopes.items()):
@@ -177,10 +293,8 @@ def _simplify(scope: _Scope) -> None:
                 only.layers,
             )
         if inner.size < LEAST_MEMBERS:
+            scope.layers += inner.inside()
             del scope.scopes[name]
-            scope.layers += inner.layers
-            for nested in inner.scopes.values():
-                scope.layers += nested.layers
 
 
 # repeated blocks
@@ -292,35 +406,59 @@ def _runs(text: str) -> list[Run]:
 # parts
 
 
-def _divide(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
+def _divide(scope: _Scope, wiring: Wiring, rank: dict[int, int], layers: Sequence[Layer]) -> None:
     """Divides a scope with too many members into parts, in topological order."""
     for inner in scope.scopes.values():
-        _divide(inner, rank, layers)
-    while len(scope.layers) + len(scope.scopes) > MOST_MEMBERS:
-        members: list[tuple[int, int | str]] = [
-            *((rank[position], position) for position in scope.layers),
-            *((inner.first, name) for name, inner in scope.scopes.items()),
-        ]
-        members.sort(key=lambda member: member[0])
-        parts: dict[str, _Scope] = {}
-        for start in range(0, len(members), PART):
-            part = _part(scope, members[start : start + PART], layers)
-            parts[f"{start} {part.name}"] = part
-        scope.layers, scope.scopes = [], parts
+        _divide(inner, wiring, rank, layers)
+    if len(scope.layers) + len(scope.scopes) > MOST_MEMBERS:
+        members = _in_order(scope, wiring, rank)
+        while len(members) > MOST_MEMBERS:
+            starts = range(0, len(members), PART)
+            parts = [_part(scope, members[start : start + PART], rank, layers) for start in starts]
+            scope.layers = []
+            scope.scopes = {f"{number} {part.name}": part for number, part in enumerate(parts)}
+            members = list(scope.scopes)
+
+
+def _in_order(scope: _Scope, wiring: Wiring, rank: dict[int, int]) -> list[int | str]:
+    """The members of a scope, those that feed others first: layers, and names of scopes."""
+    members: list[int | str] = [*scope.scopes, *scope.layers]
+    times = [inner.first for inner in scope.scopes.values()]
+    times += [rank[position] for position in scope.layers]
+    sources = _sources(scope, wiring, {})
+    users: list[list[int]] = [[] for _ in members]
+    for number, row in enumerate(sources):
+        for source in row:
+            users[source].append(number)
+    waiting = [len(row) for row in sources]
+    ready = [(times[number], number) for number, count in enumerate(waiting) if not count]
+    heapify(ready)
+    order = []
+    while ready:
+        _, number = heappop(ready)
+        order.append(number)
+        for user in users[number]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heappush(ready, (times[user], user))
+    # those on a cycle of the model come last
+    order += sorted(set(range(len(members))).difference(order), key=times.__getitem__)
+    return [members[number] for number in order]
 
 
 def _part(
-    scope: _Scope, members: Sequence[tuple[int, int | str]], layers: Sequence[Layer]
+    scope: _Scope, members: Sequence[int | str], rank: dict[int, int], layers: Sequence[Layer]
 ) -> _Scope:
     ends = [
         scope.scopes[member].name if isinstance(member, str) else _last_name(layers[member].name)
-        for _, member in (members[0], members[-1])
+        for member in (members[0], members[-1])
     ]
     part = _Scope(f"{ends[0]} … {ends[1]}")
     part.kind = "part"
-    part.first = members[0][0]
-    part.layers = [member for _, member in members if isinstance(member, int)]
-    part.scopes = {member: scope.scopes[member] for _, member in members if isinstance(member, str)}
+    first = members[0]
+    part.first = scope.scopes[first].first if isinstance(first, str) else rank[first]
+    part.layers = [member for member in members if isinstance(member, int)]
+    part.scopes = {member: scope.scopes[member] for member in members if isinstance(member, str)}
     return part
 
 

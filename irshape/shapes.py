@@ -562,7 +562,7 @@ class PartialShape:
         )
 
     def __hash__(self) -> int:
-        return hash(self.declared)
+        return hash(self.dims if -1 in self.declared else self.declared)
 
     def __str__(self) -> str:
         return "[...]" if self.dims is None else "[" + ",".join(map(str, self.dims)) + "]"

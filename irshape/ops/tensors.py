@@ -126,7 +126,7 @@ class Value:
         )
 
     def __hash__(self) -> int:
-        return hash((self.lower, self.upper))
+        return hash((self.lower, self.upper, self.expressions))
 
     def __repr__(self) -> str:
         exact = self.exact
@@ -223,7 +223,7 @@ class Tensor:
     def __hash__(self) -> int:
         known = self._hash
         if not known:
-            known = self._hash = hash((self.element_type.name, self.shape.declared, self.value))
+            known = self._hash = hash((self.element_type.name, self.shape, self.value))
         return known
 
     def __repr__(self) -> str:

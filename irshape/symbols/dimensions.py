@@ -161,7 +161,7 @@ class SymbolicDimension(Dimension):
         return False
 
     def __hash__(self) -> int:
-        return hash((self.low, self.high))
+        return hash((self.low, self.high, self.expression))
 
     def __str__(self) -> str:
         return str(self.expression)

@@ -50,6 +50,10 @@ class Group(NamedTuple):
     layer: int = -1
 
 
+Edge = tuple[int, int]
+"""The positions of a layer and of one that takes an output of it."""
+
+
 class Run(NamedTuple):
     """A part of a text that consists of the same characters again and again."""
 
@@ -106,13 +110,19 @@ def grouped(
             scope.first = time if scope.first < 0 else scope.first
         scope.layers.append(position)
     rank = {position: time for time, position in enumerate(wiring.order)}
-    _untangle(top, wiring, {})
+    edges = [
+        (source[0], position)
+        for position, row in enumerate(wiring.sources)
+        for source in row
+        if source is not None and shown[position] and shown[source[0]]
+    ]
+    _untangle(top, edges, {})
     _simplify(top)
     _repeats(top, layers, {})
     _unwrap(top)
     _tandems(top, rank, layers)
-    _untangle(top, wiring, {})
-    _divide(top, wiring, rank, layers)
+    _untangle(top, edges, {})
+    _divide(top, edges, rank, layers)
     groups = [root]
     group_of = [first_group] * len(layers)
     _listed(top, first_group, first_group, groups, group_of)
@@ -200,15 +210,21 @@ def _unwrap(top: _Scope) -> None:
         top.dissolve(scopes[0])
 
 
-def _untangle(scope: _Scope, wiring: Wiring, member_of: dict[int, int]) -> None:
+def _untangle(scope: _Scope, edges: Sequence[Edge], member_of: dict[int, int]) -> None:
     """Makes sure that no inner scope is on a circle of the scope's members: layers between two
-    layers of a scope go into it; of several scopes that feed each other, the smaller dissolve."""
-    while scope.scopes:
+    layers of a scope go into it; of several scopes that feed each other, the smaller dissolve.
+
+    edges: those between layers of the scope. member_of: memory for `_members`.
+    """
+    if not scope.scopes:
+        return
+    while True:
         count = len(scope.scopes)
         names, direct = list(scope.scopes), scope.layers
+        sources, inside = _members(scope, edges, member_of)
         moved: set[int] = set()
-        done = True
-        for circle in _circles(_sources(scope, wiring, member_of)):
+        dissolved = False
+        for circle in _circles(sources):
             inner = [names[number] for number in circle if number < count]
             inner.sort(key=lambda name: scope.scopes[name].size)
             if len(inner) == 1:
@@ -217,37 +233,38 @@ def _untangle(scope: _Scope, wiring: Wiring, member_of: dict[int, int]) -> None:
                 moved.update(between)
             for name in inner[: len(inner) // 2]:
                 scope.dissolve(name)
-                done = False
+                dissolved = True
         scope.layers = [position for position in scope.layers if position not in moved]
-        if done:
+        if not dissolved and not moved:
             break
-    for inner_scope in scope.scopes.values():
-        _untangle(inner_scope, wiring, member_of)
+    for inner_scope, within in zip(scope.scopes.values(), inside, strict=False):
+        _untangle(inner_scope, within, member_of)
 
 
-def _sources(scope: _Scope, wiring: Wiring, member_of: dict[int, int]) -> list[set[int]]:
-    """For each member of a scope, its inner scopes before its layers, the members that feed it.
+def _members(
+    scope: _Scope, edges: Sequence[Edge], member_of: dict[int, int]
+) -> tuple[list[set[int]], list[list[Edge]]]:
+    """For each member of a scope, its inner scopes before its layers: the members that feed it, and
+    the edges inside.
 
-    member_of: for each layer the number of the member that it is in, written here; what it says of
-    layers outside the scope is not looked at.
+    edges: those between layers of the scope. member_of: the member that each layer is in, written
+    here; what it says of layers elsewhere is not looked at.
     """
-    members = [*(list(inner.inside()) for inner in scope.scopes.values())]
-    members += [[position] for position in scope.layers]
-    inside: set[int] = set()
-    for number, positions in enumerate(members):
-        inside.update(positions)
-        for position in positions:
+    for number, inner in enumerate(scope.scopes.values()):
+        for position in inner.inside():
             member_of[position] = number
-    return [
-        {
-            member_of[source[0]]
-            for position in positions
-            for source in wiring.sources[position]
-            if source is not None and source[0] in inside
-        }
-        - {number}
-        for number, positions in enumerate(members)
-    ]
+    for number, position in enumerate(scope.layers, len(scope.scopes)):
+        member_of[position] = number
+    count = len(scope.scopes) + len(scope.layers)
+    sources: list[set[int]] = [set() for _ in range(count)]
+    inside: list[list[Edge]] = [[] for _ in range(len(scope.scopes))]
+    for edge in edges:
+        source, taker = member_of[edge[0]], member_of[edge[1]]
+        if source != taker:
+            sources[taker].add(source)
+        elif taker < len(inside):
+            inside[taker].append(edge)
+    return sources, inside
 
 
 def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
@@ -347,10 +364,11 @@ def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> No
     if len(scope.layers) <= MANY:
         return
     members = sorted(scope.layers, key=rank.__getitem__)
-    codes: dict[str, str] = {}
-    text = "".join(
-        codes.setdefault(layers[position].type, chr(len(codes) + 1)) for position in members
-    )
+    codes: dict[str, int] = {}
+    numbers = [codes.setdefault(layers[position].type, len(codes)) for position in members]
+    if len(codes) > 256:  # no network has as many types
+        return
+    text = bytes(numbers)
     scope.layers = []
     begin = 0
     for run in sorted(_runs(text)):
@@ -379,20 +397,19 @@ def _add_run(
     scope.scopes[f"{repeat.first} {repeat.name}"] = repeat
 
 
-def _runs(text: str) -> list[Run]:
+def _runs(text: bytes) -> list[Run]:
     """Runs that do not overlap, the longest first."""
     candidates = []
     for period in range(LEAST_MEMBERS, min(LONGEST_PERIOD, len(text) // 2) + 1):
-        start = None
-        for at, (one, other) in enumerate(zip(text, text[period:] + "\0", strict=False)):
-            if one == other:
-                start = at if start is None else start
-            elif start is not None:
-                count = (at - start) // period + 1
-                varied = len(set(text[start : start + period])) > 1
-                if count > 1 and count * period >= LEAST_RUN and varied:
-                    candidates.append((count * period, -period, start))
-                start = None
+        # zero where a character is the one that comes a period later
+        length = len(text) - period
+        pair = (int.from_bytes(part) for part in (text[:length], text[period:]))
+        same = (next(pair) ^ next(pair)).to_bytes(length)
+        for match in re.finditer(b"\0{%d,}" % period, same):
+            start = match.start()
+            count = (match.end() - start) // period + 1
+            if count * period >= LEAST_RUN and len(set(text[start : start + period])) > 1:
+                candidates.append((count * period, -period, start))
     candidates.sort(reverse=True)
     runs: list[Run] = []
     taken = bytearray(len(text))
@@ -406,12 +423,15 @@ def _runs(text: str) -> list[Run]:
 # parts
 
 
-def _divide(scope: _Scope, wiring: Wiring, rank: dict[int, int], layers: Sequence[Layer]) -> None:
+def _divide(
+    scope: _Scope, edges: Sequence[Edge], rank: dict[int, int], layers: Sequence[Layer]
+) -> None:
     """Divides a scope with too many members into parts, in topological order."""
-    for inner in scope.scopes.values():
-        _divide(inner, wiring, rank, layers)
-    if len(scope.layers) + len(scope.scopes) > MOST_MEMBERS:
-        members = _in_order(scope, wiring, rank)
+    if len(scope.layers) + len(scope.scopes) > MOST_MEMBERS or scope.scopes:
+        sources, inside = _members(scope, edges, {})
+        for inner, within in zip(scope.scopes.values(), inside, strict=True):
+            _divide(inner, within, rank, layers)
+        members = _in_order(scope, sources, rank)
         while len(members) > MOST_MEMBERS:
             starts = range(0, len(members), PART)
             parts = [_part(scope, members[start : start + PART], rank, layers) for start in starts]
@@ -420,12 +440,11 @@ def _divide(scope: _Scope, wiring: Wiring, rank: dict[int, int], layers: Sequenc
             members = list(scope.scopes)
 
 
-def _in_order(scope: _Scope, wiring: Wiring, rank: dict[int, int]) -> list[int | str]:
+def _in_order(scope: _Scope, sources: Sequence[set[int]], rank: dict[int, int]) -> list[int | str]:
     """The members of a scope, those that feed others first: layers, and names of scopes."""
     members: list[int | str] = [*scope.scopes, *scope.layers]
     times = [inner.first for inner in scope.scopes.values()]
     times += [rank[position] for position in scope.layers]
-    sources = _sources(scope, wiring, {})
     users: list[list[int]] = [[] for _ in members]
     for number, row in enumerate(sources):
         for source in row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..checking.one import examine, report_on
+from ..collection import collection_paused
 from ..diagnostics.report import diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
 from ..inference.engine import infer
@@ -46,13 +47,13 @@ class Subject:
             self.document = unreadable_document(unreadable.source.path, findings)
             return
         self.model = model
-        self.shown = examined(model, settings, symbols=symbols)
-        self.numbering = Numbering(model)
-        self.document = model_document(self.shown, self.numbering, histograms)
-        shown = self.shown
-        self.lay_over(
-            static_overlays(shown.inference, shown.symbols, self.numbering, settings.target)
-        )
+        with collection_paused():
+            self.shown = shown = examined(model, settings, symbols=symbols)
+            self.numbering = Numbering(model)
+            self.document = model_document(shown, self.numbering, histograms)
+            self.lay_over(
+                static_overlays(shown.inference, shown.symbols, self.numbering, settings.target)
+            )
 
     def lay_over(self, overlays: Iterable[Overlay]) -> None:
         """Offers overlays on the page; those that are added last come first."""

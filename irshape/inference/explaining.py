@@ -75,6 +75,7 @@ class Reasons:
         self.inference = inference
         self.sizes = inference.sizes
         self.result = inference.result
+        self._symbols = frozenset(inference.sizes.symbols)
         self._around: dict[BodyResult, tuple[BodyResult, int, str]] = {
             inner: (outer, position, tag)
             for outer in self.result.walk()
@@ -313,7 +314,7 @@ class Reasons:
             return "input"
         if dim.high == UNBOUNDED:
             return "unbounded"
-        return "input" if known.atom in set(self.sizes.symbols) else "computed"
+        return "input" if known.atom in self._symbols else "computed"
 
     def is_bounded(self, place: Place, binding: Binding) -> bool:
         """Whether a dimension has an upper bound with other shapes of the inputs."""

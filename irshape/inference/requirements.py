@@ -216,15 +216,16 @@ class Requirements:
                 f"'{model.path}' is not an OpenVINO IR: its operations are of another format"
             )
         self.model = model
-        self._needs = list(requirements(inference))
-        self._layers = _by_reason(self._needs)
+        self.needs = list(requirements(inference))
+        self._layers = _by_reason(self.needs)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
         """The oldest release from which on all read the model, as numbers: (2024, 1)."""
         running = running_requirements(inference)
         self._running = _by_reason(need for need in running if need.release > self.oldest)
         self.oldest_running = max([self.oldest, *(release for release, _ in self._running)])
         """The oldest release from which on all read it, and run it on the CPU."""
-        self._unknown: list[tuple[Layer, str]] = []
+        self.unknown: list[tuple[Layer, str]] = []
+        """The layers whose operations nobody has declared, and what is said of each."""
         self._libraries: dict[str, list[Layer]] = {}
         """The layers whose operations a library adds, by the package that brings it."""
         self.libraries: dict[str, Release] = {}
@@ -237,7 +238,7 @@ class Requirements:
                     self._libraries.setdefault(package, []).append(layer)
                     self.libraries[package] = max(self.libraries.get(package, FIRST), introduced)
             except UnknownOperation as problem:
-                self._unknown.append((layer, str(problem)))
+                self.unknown.append((layer, str(problem)))
 
     @property
     def release(self) -> str:
@@ -252,7 +253,7 @@ class Requirements:
         Raises `ValueError` for a text that names no OpenVINO release known to irshape.
         """
         asked = parse_release(release)
-        return not self._unknown and not any(need.refuses(asked) for need in self._needs)
+        return not self.unknown and not any(need.refuses(asked) for need in self.needs)
 
     def __repr__(self) -> str:
         return f"<Requirements: {str(self).splitlines()[0]}>"
@@ -286,7 +287,7 @@ class Requirements:
                 }
                 for package, layers in self._libraries.items()
             ],
-            "unknown": [self._placed(layer) | {"why": why} for layer, why in self._unknown],
+            "unknown": [self._placed(layer) | {"why": why} for layer, why in self.unknown],
         }
 
     def _reasons(self, layers_of: _Reasons, oldest: Release) -> list[dict[str, Any]]:

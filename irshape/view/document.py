@@ -25,6 +25,7 @@ from .scopes import Group, grouped
 from .texts import Texts, XmlLines, rt_info
 
 if TYPE_CHECKING:
+    from ..inference.result import Expressions
     from ..ops.tensors import Tensor
 
 LAYER = (
@@ -107,6 +108,10 @@ class _Writer:
         self.rows: list[list[Any]] = [[]] * len(numbering.layers)
         self.results = {result.body: result for result in shown.inference.result.walk()}
         self.symbols: dict[Body, BodyResult] = {}
+        self.outputs: dict[tuple[object, ...], list[Any]] = {}
+        """What is said of an output, by what it declares and what is inferred of it."""
+        self.sizes: dict[Expressions | None, str | None] = {}
+        """Sizes in terms of the inputs, by their expressions."""
         if shown.symbols is not None:
             self.symbols = {result.body: result for result in shown.symbols.result.walk()}
 
@@ -227,35 +232,40 @@ class _Writer:
     def _output(self, result: BodyResult, position: int, index: int, port: Port) -> list[Any]:
         tensors = result.outputs[position]
         tensor = tensors[index] if index < len(tensors) else None
+        sure = position not in result.unsure
+        key = (port.dims, port.precision, tensor, sure)
+        if (known := self.outputs.get(key)) is None:
+            known = self.outputs[key] = self._known(port, tensor, sure)
+        declared, inferred, clash, value, dynamic = known
+        symbols = self._symbols(result.body, position, index)
+        names = self.texts(", ".join(port.tensor_names) or None)
+        return [self.texts(port.id), declared, inferred, symbols, names, clash, value, dynamic]
+
+    def _known(self, port: Port, tensor: Tensor | None, sure: bool) -> list[Any]:
+        """What is declared and inferred of an output, whether they clash, its value, and whether it
+        is dynamic."""
         clash = tensor is not None and not agrees(port, tensor)
         declared = port_text(port)
         inferred = None
-        if tensor is not None and (clash or position not in result.unsure):
+        if tensor is not None and (clash or sure):
             inferred = _tensor_text(tensor)
             if not clash and as_declared(port, tensor):
                 declared = inferred
         known = tensor if inferred is not None else declared_tensor(port, tensor)
         dynamic = known is not None and not known.shape.is_static
-        return [
-            self.texts(port.id),
-            self.texts(declared),
-            self.texts(inferred),
-            self.texts(self._symbols(result.body, position, index)),
-            self.texts(", ".join(port.tensor_names) or None),
-            int(clash),
-            self.texts(value_text(tensor)),
-            int(dynamic),
-        ]
+        value = self.texts(value_text(tensor))
+        return [self.texts(declared), self.texts(inferred), int(clash), value, int(dynamic)]
 
-    def _symbols(self, body: Body, position: int, index: int) -> str | None:
+    def _symbols(self, body: Body, position: int, index: int) -> int:
+        """The sizes of an output in terms of the inputs; -1 where they are numbers."""
         result = self.symbols.get(body)
         if result is None or result.expressions is None:
-            return None
+            return -1
         outputs = result.expressions[position]
-        sizes = written(outputs[index]) if index < len(outputs) else None
-        if sizes is None or all(size is None or size.isdigit() for size in sizes):
-            return None
-        return f"[{','.join(size or '?' for size in sizes)}]"
+        known = outputs[index] if index < len(outputs) else None
+        if known not in self.sizes:
+            self.sizes[known] = _sizes_text(written(known))
+        return self.texts(self.sizes[known])
 
     def _extra(self, layer: Layer) -> dict[str, Any]:
         extra: dict[str, Any] = {}
@@ -272,6 +282,12 @@ class _Writer:
         if layer.output_names:
             extra["names"] = layer.output_names
         return extra
+
+
+def _sizes_text(sizes: list[str | None] | None) -> str | None:
+    if sizes is None or all(size is None or size.isdigit() for size in sizes):
+        return None
+    return f"[{','.join(size or '?' for size in sizes)}]"
 
 
 def _unconnected(body: Body) -> Wiring:

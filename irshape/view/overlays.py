@@ -15,7 +15,7 @@ from ..inference.engine import infer
 from ..inference.explaining import Place, Reasons
 from ..inference.overview import dynamic_places
 from ..inference.reasons import spaced
-from ..inference.requirements import Requirements, requirements
+from ..inference.requirements import Requirements
 from ..inference.result import Inference
 from ..inspection.costs import LayerCost, costs_of
 from ..model.graph import Layer
@@ -187,10 +187,10 @@ def _reason(reasons: Reasons, place: Place, verdict: str) -> str:
 
 def _releases(inference: Inference, numbering: Numbering, target: Release | None) -> Overlay:
     needs: dict[Layer, dict[str, Release]] = {}
-    for need in requirements(inference):
+    required = Requirements(inference)
+    for need in required.needs:
         if need.layer is not None:
             needs.setdefault(need.layer, {})[need.what] = need.release
-    unknown = Requirements(inference).to_dict()["unknown"]
     newest = {layer: max(reasons.values()) for layer, reasons in needs.items()}
     releases = sorted(set(newest.values()), reverse=True)
     groups = [("no release", "bad")]
@@ -202,7 +202,7 @@ def _releases(inference: Inference, numbering: Numbering, target: Release | None
             groups.append(
                 (f"from {written(release)}", "bad" if release > target else "good"),
             )
-    values = [(numbering.of_reference(each), 0.0, each["why"]) for each in unknown]
+    values = [(numbering.at[layer], 0.0, why) for layer, why in required.unknown]
     known = {at for at, _, _ in values}
     for layer, release in newest.items():
         at = numbering.at[layer]

@@ -116,12 +116,13 @@ def grouped(
         for source in row
         if source is not None and shown[position] and shown[source[0]]
     ]
-    _untangle(top, edges, {})
+    untangle = _Untangling(edges, rank)
+    untangle(top)
     _simplify(top)
     _repeats(top, layers, {})
     _unwrap(top)
     _tandems(top, rank, layers)
-    _untangle(top, edges, {})
+    untangle(top)
     _divide(top, edges, rank, layers)
     groups = [root]
     group_of = [first_group] * len(layers)
@@ -210,35 +211,62 @@ def _unwrap(top: _Scope) -> None:
         top.dissolve(scopes[0])
 
 
-def _untangle(scope: _Scope, edges: Sequence[Edge], member_of: dict[int, int]) -> None:
-    """Makes sure that no inner scope is on a circle of the scope's members: layers between two
-    layers of a scope go into it; of several scopes that feed each other, the smaller dissolve.
+class _Untangling:
+    """Makes sure that no scope is on a circle of the members of the scope that holds it."""
 
-    edges: those between layers of the scope. member_of: memory for `_members`.
-    """
-    if not scope.scopes:
-        return
-    while True:
-        count = len(scope.scopes)
-        names, direct = list(scope.scopes), scope.layers
-        sources, inside = _members(scope, edges, member_of)
-        moved: set[int] = set()
-        dissolved = False
-        for circle in _circles(sources):
-            inner = [names[number] for number in circle if number < count]
-            inner.sort(key=lambda name: scope.scopes[name].size)
-            if len(inner) == 1:
-                between = [direct[number - count] for number in circle if number >= count]
-                scope.scopes[inner[0]].layers += between
-                moved.update(between)
-            for name in inner[: len(inner) // 2]:
-                scope.dissolve(name)
-                dissolved = True
-        scope.layers = [position for position in scope.layers if position not in moved]
-        if not dissolved and not moved:
-            break
-    for inner_scope, within in zip(scope.scopes.values(), inside, strict=False):
-        _untangle(inner_scope, within, member_of)
+    def __init__(self, edges: Sequence[Edge], rank: dict[int, int]) -> None:
+        self.edges = edges
+        self.rank = rank
+        self.takers: dict[int, list[int]] = {}
+        for source, taker in edges:
+            self.takers.setdefault(source, []).append(taker)
+        self.member_of: dict[int, int] = {}
+
+    def __call__(self, scope: _Scope, edges: Sequence[Edge] | None = None) -> None:
+        """Layers between two layers of one scope go into it. Of several scopes on a circle, those
+        dissolve that are left and entered again; where there are none, the smaller ones.
+
+        edges: those between layers of the scope; by default all.
+        """
+        edges = self.edges if edges is None else edges
+        while scope.scopes:
+            count = len(scope.scopes)
+            names, direct = list(scope.scopes), scope.layers
+            sources, inside = _members(scope, edges, self.member_of)
+            circles = [circle for circle in _circles(sources) if min(circle) < count]
+            if not circles:
+                for inner, within in zip(scope.scopes.values(), inside, strict=True):
+                    self(inner, within)
+                break
+            moved: set[int] = set()
+            for circle in circles:
+                inner_names = [names[number] for number in circle if number < count]
+                if len(inner_names) == 1:
+                    between = [direct[number - count] for number in circle if number >= count]
+                    scope.scopes[inner_names[0]].layers += between
+                    moved.update(between)
+                    continue
+                inner_names.sort(key=lambda name: scope.scopes[name].size)
+                returning = [name for name in inner_names if self._returns(scope.scopes[name])]
+                for name in returning or inner_names[: len(inner_names) // 2]:
+                    scope.dissolve(name)
+            scope.layers = [position for position in scope.layers if position not in moved]
+
+    def _returns(self, scope: _Scope) -> bool:
+        """Whether a way along the edges leaves a scope and comes back."""
+        layers = set(scope.inside())
+        last = max(self.rank[position] for position in layers)
+        takers = (taker for each in layers for taker in self.takers.get(each, ()))
+        waiting = [taker for taker in takers if taker not in layers]
+        seen: set[int] = set()
+        while waiting:
+            at = waiting.pop()
+            if at in layers:
+                return True
+            if at not in seen and self.rank[at] < last:
+                seen.add(at)
+                waiting += self.takers.get(at, ())
+        return False
 
 
 def _members(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..spelling import counted
 from .arguments import Command
 from .common import echo, keep_apart, weights_option
 from .pages import lay_over, not_a_result, read_result, write_view
 
 if TYPE_CHECKING:
+    from ..view.overlays import Overlay
     from ..view.showing import Subject
 
 
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Name dynamic dimensions after those of the inputs.",
 )
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @weights_option
 def command(
     model: str,
@@ -67,6 +69,7 @@ def command(
     node_data: tuple[str, ...],
     target: str | None,
     weights: str,
+    opens: bool,
     **shown: bool,
 ) -> None:
     """Draw a model as one HTML page that makes no request.
@@ -77,7 +80,7 @@ def command(
 
     \b
     Examples:
-      irshape view model.xml -o page.html
+      irshape view model.xml --open
       irshape view before.xml --beside after.xml
       irshape view model.xml --crosscheck result.json
 
@@ -85,6 +88,8 @@ def command(
     """
     if compare and not beside:
         raise click.UsageError("--compare shows how two models differ; name the other by --beside")
+    if opens and output_file == "-":
+        raise click.UsageError("--open opens the file that is written: give its name to -o")
     subject = _subject(model, weights, target, shown)
     if crosscheck:
         from ..view.overlays import crosscheck_overlays
@@ -106,6 +111,16 @@ def command(
         write_view(output, subject, other, beside=_beside(subject, other, compare))
     if output != "-":
         echo(output)
+    if opens:
+        _open(output)
+
+
+def _open(page: str) -> None:
+    import webbrowser
+    from pathlib import Path
+
+    if not webbrowser.open(Path(page).resolve().as_uri()):
+        click.echo("no browser could be started; open the page yourself", err=True)
 
 
 def _subject(path: str, weights: str, target: str | None, shown: dict[str, bool]) -> Subject:
@@ -140,9 +155,21 @@ def _lay_over_node_data(subject: Subject, path: str) -> None:
     try:
         with open(path, "rb") as file:
             data = json.load(file)
-        lay_over(subject, partial(node_data_overlays, path), data)
+        if subject.model is not None:
+            overlays = node_data_overlays(path, data, subject.numbering)
+            subject.lay_over(overlays)
+            for overlay in overlays:
+                _note_unmatched(path, overlay)
     except (*_UNFIT, RecursionError):
         raise click.UsageError(f"'{path}' is not node data as Model Explorer reads it") from None
+
+
+def _note_unmatched(path: str, overlay: Overlay) -> None:
+    count = len(overlay.unmatched)
+    if count:
+        listed = ", ".join(f"'{key}'" for key in overlay.unmatched[:3]) + ", …" * (count > 3)
+        names = "name no layer, tensor or id" if count > 1 else "names no layer, tensor or id"
+        click.echo(f"{path}: {counted(count, 'key')} {names}: {listed}", err=True)
 
 
 def _beside(first: Subject, second: Subject, compare: str | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..rule_ids import SEVERITIES
-from ..view.overlays import Overlay, crosscheck_overlays, static_overlays, stats_overlays
+from ..view.overlays import UNKNOWN, Overlay, crosscheck_overlays, static_overlays, stats_overlays
 from ..view.showing import Subject
 from .graphs import NET, Places
 
@@ -20,8 +20,6 @@ Data = dict[str, dict[str, Any]]
 TONES = {"bad": "#f9c9c6", "warn": "#fde7b8", "note": "#d9e9fb", "good": "#d8f0df"}
 """Background colours of groups; any other tone has none."""
 TEXT = "#1b1f24"
-UNBOUNDED = float(1 << 62)
-"""What a cost without a bound is told as."""
 GRADIENT = [{"stop": 0, "bgColor": "#fff8e8"}, {"stop": 1, "bgColor": "#f08468"}]
 SEVERITY_TONES = dict(zip(SEVERITIES, ("bad", "warn", "note"), strict=True))
 
@@ -68,8 +66,8 @@ def _data(subject: Subject, overlays: Iterable[Overlay]) -> list[Data]:
     for overlay in overlays:
         data: Data = {}
         for at, value, _ in overlay.values:
-            if overlay.groups is None and value >= UNBOUNDED:
-                continue  # it would be the end of the scale
+            if overlay.groups is None and value == UNKNOWN:
+                continue
             graph, node = places.of[subject.numbering.layers[at]]
             results = data.setdefault(graph, _empty(overlay))["results"]
             results[node] = _result(overlay, value)

@@ -16,6 +16,8 @@ from typing import Any
 from .document import Numbering
 from .overlays import LARGEST, Overlay
 
+MOST_KEYS = 10
+"""How many keys that name no layer are listed."""
 MOST_TEXTS = 6
 """How many different texts have a colour."""
 
@@ -34,8 +36,18 @@ def node_data_overlays(path: str, data: Any, numbering: Numbering) -> list[Overl
     overlays: list[Overlay] = []
     for title, results in _graphs(data, PurePath(path).stem):
         values = {layers[key]: value for key, value in _values(results).items() if key in layers}
-        overlays.append(_overlay(f"data-{path}-{len(overlays)}", title, values, len(results)))
+        unmatched = [key for key in results if key not in layers]
+        overlay = _overlay(f"data-{path}-{len(overlays)}", title, values, len(results))
+        overlays.append(
+            overlay._replace(unmatched=unmatched, about=overlay.about + _listed(unmatched))
+        )
     return overlays
+
+
+def _listed(unmatched: list[str]) -> str:
+    more = ", …" if len(unmatched) > MOST_KEYS else ""
+    listed = ", ".join(f"'{key}'" for key in unmatched[:MOST_KEYS])
+    return f" These name none: {listed}{more}." if unmatched else ""
 
 
 def _graphs(data: Any, stem: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

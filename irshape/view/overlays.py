@@ -45,10 +45,12 @@ class Overlay(NamedTuple):
     """Whether the page opens with it."""
     edges: list[tuple[int, int, str]] = []  # noqa: RUF012
     """Edges that are drawn beside those of the model: from a layer, to a layer, and a label."""
+    unmatched: list[str] = []  # noqa: RUF012
+    """Keys of a file that name no layer."""
 
     def document(self) -> dict[str, Any]:
         return {
-            **self._asdict(),
+            **{key: value for key, value in self._asdict().items() if key != "unmatched"},
             "kind": "heat" if self.groups is None else "groups",
             "values": sorted(self.values),
         }
@@ -80,7 +82,7 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
         return [
             (
                 numbering.at[cost.layer],
-                float(min(size.low or size.high, 1 << 62)),
+                _amount(size),
                 _span(size, write),
             )
             for cost in costs
@@ -133,7 +135,18 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
     return infer(model, shapes), told
 
 
+UNKNOWN = -1.0
+"""The number of a layer of which nothing is known. The page lists it last, without a colour."""
+
+
+def _amount(size: Dimension) -> float:
+    amount = size.low or size.high
+    return UNKNOWN if amount >= UNBOUNDED else float(amount)
+
+
 def _span(size: Dimension, write: Callable[[int], str]) -> str:
+    if size.low == 0 and size.high == UNBOUNDED:
+        return "not known"
     if size.is_static:
         return write(size.low)
     if size.high == UNBOUNDED:
@@ -246,6 +259,7 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
     focus = _first_departing(result, rows, numbering)
     about = f"Compared with {where}. The error of a layer, as a multiple of what is allowed there."
     problems = [str(each) for each in result.get("problems", ())]
+    departs = any(_STATE_TONES[group] != "good" for group, _ in verdicts.values())
     if not focus and not problems:
         about += " Nothing departs."
     return [
@@ -256,7 +270,7 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
             [(at, float(group), note) for at, (group, note) in verdicts.items()],
             tuple(zip(_STATES, _STATE_TONES, strict=True)),
             focus=focus,
-            first=True,
+            first=departs,
         ),
         Overlay(
             "crosscheck-errors",
@@ -265,6 +279,7 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
             [(at, excess, note) for at, (excess, note) in heat.items()],
             unit="× allowed",
             focus=focus,
+            first=not departs,
         ),
     ]
 
@@ -369,6 +384,7 @@ def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Over
             focus.setdefault(RANGES[group][0], (at, f"The first with {RANGES[group][0]}"))
             if group == 2:
                 focus[RANGES[2][0]] = focus[RANGES[2][0]][0], "The first beyond the range of f16"
+    fits = all(RANGES[group][1] == "none" for group, _ in groups.values())
     return [
         Overlay(
             "ranges",
@@ -377,13 +393,14 @@ def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Over
             [(at, float(group), note) for at, (group, note) in groups.items()],
             RANGES,
             focus=list(focus.values()),
-            first=True,
+            first=not fits,
         ),
         Overlay(
             "magnitudes",
             "Values: largest magnitude",
             "The largest magnitude of an output in one run.",
             [(at, size, note) for at, (size, note) in sizes.items()],
+            first=fits,
         ),
     ]
 

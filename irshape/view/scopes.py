@@ -223,8 +223,8 @@ class _Untangling:
         self.member_of: dict[int, int] = {}
 
     def __call__(self, scope: _Scope, edges: Sequence[Edge] | None = None) -> None:
-        """Layers between two layers of one scope go into it. Of several scopes on a circle, those
-        dissolve that are left and entered again; where there are none, the smaller ones.
+        """Layers between two layers of one scope go into it; of several scopes on a circle, some
+        dissolve.
 
         edges: those between layers of the scope; by default all.
         """
@@ -246,11 +246,21 @@ class _Untangling:
                     scope.scopes[inner_names[0]].layers += between
                     moved.update(between)
                     continue
-                inner_names.sort(key=lambda name: scope.scopes[name].size)
-                returning = [name for name in inner_names if self._returns(scope.scopes[name])]
-                for name in returning or inner_names[: len(inner_names) // 2]:
+                for name in self._to_dissolve(scope, inner_names):
                     scope.dissolve(name)
             scope.layers = [position for position in scope.layers if position not in moved]
+
+    def _to_dissolve(self, scope: _Scope, names: list[str]) -> list[str]:
+        """Which of the scopes on a circle dissolve: those of few layers; else those that are left
+        and entered again, but for one that holds most of all; else the smaller half."""
+        names.sort(key=lambda name: scope.scopes[name].size)
+        sizes = [scope.scopes[name].size for name in names]
+        small = [name for name, size in zip(names, sizes, strict=True) if size < LEAST_MEMBERS]
+        if small:
+            return small
+        others = names[:-1] if 2 * sizes[-1] > sum(sizes) else names
+        returning = [name for name in others if self._returns(scope.scopes[name])]
+        return returning or names[: len(names) // 2]
 
     def _returns(self, scope: _Scope) -> bool:
         """Whether a way along the edges leaves a scope and comes back."""

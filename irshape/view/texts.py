@@ -64,7 +64,7 @@ class XmlLines:
 
     def _flush(self) -> None:
         if self._pieces:
-            compressed = zlib.compress(b"".join(self._pieces), 2)
+            compressed = zlib.compress(b"".join(self._pieces), 6)
             self._chunks.append(base64.b64encode(compressed).decode())
             self._pieces, self._length = [], 0
 

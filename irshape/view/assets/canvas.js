@@ -152,7 +152,7 @@ class Canvas {
     }, [
       drawn("rect", { width: item.w, height: item.h, rx: 10 }),
       drawn("g", {
-        class: "head", role: "button", "aria-expanded": "true", "aria-label": "close " + (node.name || node.kind),
+        class: "head", role: "button", "aria-expanded": "true",
         id: this.idOf(node), "data-node": node.begin,
       }, [
         drawn("rect", { class: "hit", width: item.w, height: HEAD, rx: 10 }),
@@ -206,7 +206,7 @@ class Canvas {
     ]));
     return drawn("g", {
       class: classes.join(" "), transform: "translate(" + item.x + " " + item.y + ")", role: "button",
-      "aria-label": this.spoken(node), id: this.idOf(node), "data-node": node.begin,
+      id: this.idOf(node), "data-node": node.begin,
       "aria-expanded": isGroup ? "false" : null,
     }, [...parts, drawn("title", { text: this.spoken(node) })]);
   }
@@ -258,7 +258,7 @@ class Canvas {
     const pill = item.pill;
     return drawn("g", {
       class: "pill", transform: "translate(" + item.x + " " + item.y + ")", role: "button",
-      "aria-label": "go " + pill.text, "data-layer": pill.target.at,
+      "data-layer": pill.target.at,
     }, [
       drawn("rect", { width: item.w, height: item.h, rx: 10 }),
       drawn("text", { x: item.w / 2, y: 14, "text-anchor": "middle", text: pill.text }),
@@ -520,7 +520,7 @@ class Canvas {
     event.preventDefault();
   }
 
-  /** Selects the next node in a direction: along an edge where there is one. */
+  /** Selects the next node in a direction: along an edge where there is one, into and out of open groups. */
   step([dx, dy]) {
     const selected = this.page.selectedNode(this.net);
     const from = selected && this.itemOf(selected);
@@ -529,25 +529,46 @@ class Canvas {
       if (first) this.page.select(this.net, first.node, true);
       return;
     }
-    const linked = new Set();
-    for (const { edge } of this.scene.edges) {
-      const way = this.net.direction === "TB" ? dy : dx;
-      if (way > 0 && edge.from === selected) linked.add(edge.to);
-      if (way < 0 && edge.to === selected) linked.add(edge.from);
-    }
+    const way = this.net.direction === "TB" ? dy : dx;
+    const linked = this.linked(selected, way);
+    const within = way > 0 && selected.open ? this.scene.cards.filter((item) => this.net.contains(selected, item.node)) : null;
+    const centre = within ? [from.x + from.w / 2, from.y] : [from.x + from.w / 2, from.y + from.h / 2];
     let best = null;
     let least = Infinity;
-    for (const item of [...this.scene.cards, ...this.scene.frames]) {
-      if (item.node === selected || (item.node.open && !linked.has(item.node))) continue;
-      const x = item.x + item.w / 2 - from.x - from.w / 2;
-      const y = item.y + item.h / 2 - from.y - from.h / 2;
+    for (const item of within || this.scene.cards) {
+      if (item.node === selected) continue;
+      const x = item.x + item.w / 2 - centre[0];
+      const y = item.y + item.h / 2 - centre[1];
       const ahead = dx * x + dy * y;
       const aside = Math.abs(dx ? y : x);
-      if (ahead <= 1) continue;
+      if (ahead <= 1 && !linked.has(item.node)) continue;
       const distance = ahead + 2 * aside - (linked.has(item.node) ? 1e6 : 0);
       if (distance < least) [best, least] = [item.node, distance];
     }
     if (best) this.page.select(this.net, best, true);
+  }
+
+  /** The nodes that show what takes from a node, or what it takes from where way is negative. */
+  linked(node, way) {
+    const { net } = this;
+    const nodes = new Set();
+    for (const layer of way && !(way > 0 && node.open) ? net.leaves(node) : []) {
+      const next = way > 0
+        ? layer.outputs.flatMap(function (output) { return output.users.map(function ([user]) { return user; }); })
+        : layer.inputs.map(function (input) { return input.layer; });
+      for (const at of next) {
+        if (at < 0 || !net.isShown(net.layers[at]) || net.contains(node, net.layers[at].node)) continue;
+        nodes.add(net.nodeShowing(net.layers[at]));
+      }
+    }
+    return nodes;
+  }
+
+  /** Selects the open group around what is selected. */
+  stepOut() {
+    const selected = this.page.selectedNode(this.net);
+    const around = selected && selected.parent;
+    if (around && around !== this.net.top) this.page.select(this.net, around, true);
   }
 }
 

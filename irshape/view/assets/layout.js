@@ -141,6 +141,114 @@ function planned(net, node) {
     }
   }
   const links = connections(net, node);
+  const edges = Array.from(links.edges.values());
+  const pills = pillsOf(net, links, node);
+  const order = net.direction === "TB" ? chain(members, edges) : null;
+  const inner = order ? column(net, order, boxes, edges, pills) : layered(net, members, boxes, edges, pills);
+  node.plan = framed(node, inner);
+  return node.plan;
+}
+
+/** The members in their order where each takes from the one before it; otherwise null. */
+function chain(members, edges) {
+  if (members.length < 2) return null;
+  const next = new Map();
+  const waiting = new Map();
+  for (const member of members) { next.set(member, new Set()); waiting.set(member, 0); }
+  for (const { from, to } of edges) { next.get(from).add(to); waiting.set(to, waiting.get(to) + 1); }
+  const order = [];
+  let at = members.find(function (member) { return !waiting.get(member); });
+  while (at) {
+    order.push(at);
+    for (const to of next.get(at)) waiting.set(to, waiting.get(to) - 1);
+    at = Array.from(next.get(at)).find(function (to) { return !waiting.get(to); });
+  }
+  return order.length === members.length ? order : null;
+}
+
+/** Members one below the other: edges that pass some of them run at the right, what comes from outside is at the left. */
+function column(net, order, boxes, edges, pills) {
+  const plan = { boxes: [], edges: [], pills: [] };
+  const position = new Map(order.map(function (member, at) { return [member, at]; }));
+  for (const edge of edges) edge.label = edge.label || edgeLabel(net, edge.tensors);
+  const beside = function (pill) {
+    return pill.into ? pill.member !== order[0] : pill.member !== order[order.length - 1];
+  };
+  const split = pills.flatMap(function (pill) {
+    return pill.members.map(function (member) { return Object.assign({}, pill, { member }); });
+  });
+  const row = function (list, y) {
+    let x = -list.reduce(function (sum, pill) { return sum + pill.w + 20; }, -20) / 2;
+    for (const pill of list) { place(pill, x, y); x += pill.w + 20; }
+  };
+  const place = function (pill, x, y) { plan.pills.push(Object.assign(pill, { x, y })); };
+  const linked = function (pill, points) {
+    const middle = points[points.length - 1][1] + points[0][1];
+    plan.edges.push({ pill, points, label: pill.label, place: pill.label ? [(points[0][0] + points[points.length - 1][0]) / 2, middle / 2] : null, soft: true });
+  };
+  const above = split.filter(function (pill) { return pill.into && !beside(pill); });
+  const below = split.filter(function (pill) { return !pill.into && !beside(pill); });
+  let y = 0;
+  if (above.length) { row(above, 0); y = 20 + (above.some(function (pill) { return pill.label; }) ? 44 : 26); }
+  const half = Math.max(...order.map(function (member) { return boxes.get(member).w; })) / 2;
+  for (const member of order) {
+    const box = boxes.get(member);
+    const sides = [true, false].map(function (into) { return split.filter(function (pill) { return pill.member === member && pill.into === into && beside(pill); }); });
+    const tall = Math.max(box.h, ...sides.map(function (list) { return list.length * 26; }));
+    Object.assign(box, { x: -box.w / 2, y: y + (tall - box.h) / 2 });
+    plan.boxes.push(box);
+    const middle = y + tall / 2;
+    sides.forEach(function (list, right) {
+      list.forEach(function (pill, at) {
+        const top = middle + (at - (list.length - 1) / 2) * 26 - 10;
+        const room = pill.label ? widthOf(pill.label.text, CODE) + 40 : 30;
+        const end = [(right ? 1 : -1) * box.w / 2, Math.min(Math.max(top + 10, box.y + 6), box.y + box.h - 6)];
+        place(pill, right ? half + room : -half - room - pill.w, top);
+        const start = [right ? pill.x : pill.x + pill.w, top + 10];
+        linked(pill, right ? [end, start] : [start, end]);
+      });
+    });
+    y += tall + 50;
+  }
+  y -= 50;
+  for (const pill of above) linked(pill, [[pill.x + pill.w / 2, 20], [Math.max(-boxes.get(order[0]).w / 2 + 8, Math.min(boxes.get(order[0]).w / 2 - 8, pill.x + pill.w / 2)), boxes.get(order[0]).y]]);
+  if (below.length) {
+    const last = boxes.get(order[order.length - 1]);
+    const top = y + (below.some(function (pill) { return pill.label; }) ? 44 : 26);
+    row(below, top);
+    for (const pill of below) linked(pill, [[Math.max(-last.w / 2 + 8, Math.min(last.w / 2 - 8, pill.x + pill.w / 2)), last.y + last.h], [pill.x + pill.w / 2, top]]);
+  }
+  const lanes = [];
+  let outside = Math.max(half, ...plan.pills.filter(beside).map(function (pill) { return pill.x + pill.w; })) + 24;
+  const passing = edges.filter(function ({ from, to }) { return position.get(to) - position.get(from) > 1; });
+  passing.sort(function (a, b) { return position.get(a.to) - position.get(a.from) - position.get(b.to) + position.get(b.from); });
+  for (const edge of edges) {
+    const [from, to] = [boxes.get(edge.from), boxes.get(edge.to)];
+    if (passing.includes(edge)) continue;
+    const points = [[0, from.y + from.h], [0, to.y]];
+    plan.edges.push({ from: edge.from, to: edge.to, tensors: edge.tensors, label: edge.label, points, place: [0, (points[0][1] + points[1][1]) / 2] });
+  }
+  for (const edge of passing) {
+    const [first, last] = [position.get(edge.from), position.get(edge.to)];
+    let lane = lanes.find(function (each) { return each.taken.every(function ([start, end]) { return end <= first || last <= start; }); });
+    if (!lane) {
+      const width = widthOf(edge.label.text, CODE) + 20;
+      lanes.push(lane = { taken: [], x: outside + width / 2 });
+      outside += width;
+    }
+    lane.taken.push([first, last]);
+    const [from, to] = [boxes.get(edge.from), boxes.get(edge.to)];
+    const [start, end] = [from.y + from.h - Math.min(12, from.h / 3), to.y + Math.min(12, to.h / 3)];
+    plan.edges.push({
+      from: edge.from, to: edge.to, tensors: edge.tensors, label: edge.label, place: [lane.x, (start + end) / 2],
+      points: [[from.w / 2, start], [lane.x, start], [lane.x, (start + end) / 2], [lane.x, end], [to.w / 2, end]],
+    });
+  }
+  return plan;
+}
+
+/** Members in layers by dagre, producers above consumers. */
+function layered(net, members, boxes, edges, pills) {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({
     rankdir: net.direction, nodesep: 26, edgesep: 14, ranksep: 30, marginx: 0, marginy: 0,
@@ -148,17 +256,71 @@ function planned(net, node) {
   });
   graph.setDefaultEdgeLabel(function () { return {}; });
   for (const [member, box] of boxes) graph.setNode("m" + member.begin, { width: box.w, height: box.h });
-  const plan = { boxes: [], edges: [], pills: [], w: 0, h: 0 };
-  const [laid, loose] = shortEdges(Array.from(links.edges.values()), members);
+  const [laid, loose] = shortEdges(edges, members);
+  const room = function (label) { return label ? { width: widthOf(label.text, CODE) + 8, height: 16, labelpos: "c", minlen: 1 } : { width: 0, height: 0 }; };
   for (const edge of laid) {
     edge.label = edge.label || edgeLabel(net, edge.tensors);
-    graph.setEdge("m" + edge.from.begin, "m" + edge.to.begin,
-      { width: widthOf(edge.label.text, CODE) + 8, height: 16, labelpos: "c", minlen: 1 });
+    graph.setEdge("m" + edge.from.begin, "m" + edge.to.begin, room(edge.label));
   }
-  addPills(net, graph, plan, links, node);
+  const ends = function (pill, member) { return pill.into ? [pill.key, "m" + member.begin] : ["m" + member.begin, pill.key]; };
+  pills.forEach(function (pill, number) {
+    pill.key = "p" + number;
+    graph.setNode(pill.key, { width: pill.w, height: pill.h });
+    for (const member of pill.members) graph.setEdge(...ends(pill, member), room(pill.members.length === 1 ? pill.label : null));
+  });
   if (members.length) dagre.layout(graph);
-  readPlan(graph, plan, boxes, laid, loose, node);
-  node.plan = plan;
+  const placed = function (key) {
+    const at = graph.node(key);
+    return { x: at.x - at.width / 2, y: at.y - at.height / 2 };
+  };
+  const routed = function (from, to, more) {
+    const edge = graph.edge(from, to);
+    const points = edge.points.map(function (point) { return [point.x, point.y]; });
+    return Object.assign({ points, place: more.label && edge.x !== undefined ? [edge.x, edge.y] : null }, more);
+  };
+  const plan = { boxes: [], edges: [], pills };
+  for (const [member, box] of boxes) plan.boxes.push(Object.assign(box, placed("m" + member.begin)));
+  for (const { from, to, tensors, label } of laid) plan.edges.push(routed("m" + from.begin, "m" + to.begin, { from, to, tensors, label }));
+  for (const edge of loose) {
+    const from = boxes.get(edge.from);
+    const to = boxes.get(edge.to);
+    plan.edges.push({
+      from: edge.from, to: edge.to, tensors: edge.tensors, label: null, loose: true,
+      points: [[from.x + from.w, from.y + from.h / 2], [Math.max(from.x + from.w, to.x + to.w) + 60, (from.y + to.y) / 2], [to.x + to.w, to.y + to.h / 2]],
+    });
+  }
+  for (const pill of pills) {
+    Object.assign(pill, placed(pill.key));
+    for (const member of pill.members)
+      plan.edges.push(routed(...ends(pill, member), { pill, label: pill.members.length === 1 ? pill.label : null, soft: true }));
+  }
+  return plan;
+}
+
+/** A plan moved into the frame of its node, with its size. */
+function framed(node, plan) {
+  const inside = node.parent !== null;
+  const [head, side] = inside ? [HEAD + MARGIN, MARGIN] : [0, 0];
+  const items = [...plan.boxes, ...plan.pills];
+  const points = plan.edges.filter(function (edge) { return !edge.loose; }).flatMap(function (edge) {
+    const half = edge.place && edge.label ? widthOf(edge.label.text, CODE) / 2 + 4 : 0;
+    return half ? [...edge.points, [edge.place[0] - half, edge.place[1]], [edge.place[0] + half, edge.place[1]]] : edge.points;
+  });
+  const ends = function (axis, size) {
+    const low = [...items.map(function (item) { return item[axis ? "y" : "x"]; }), ...points.map(function (point) { return point[axis]; })];
+    const high = [...items.map(function (item) { return item[axis ? "y" : "x"] + item[size]; }), ...points.map(function (point) { return point[axis]; })];
+    return low.length ? [low.reduce(function (a, b) { return Math.min(a, b); }), high.reduce(function (a, b) { return Math.max(a, b); })] : [0, 0];
+  };
+  const [left, right] = ends(0, "w");
+  const [top, bottom] = ends(1, "h");
+  plan.w = Math.max(right - left + 2 * side, inside ? frameWidth(node) : 0);
+  plan.h = bottom - top + head + side;
+  const [dx, dy] = [(plan.w - right - left) / 2, head - top];
+  for (const item of items) { item.x += dx; item.y += dy; }
+  for (const edge of plan.edges) {
+    edge.points = edge.points.map(function ([x, y]) { return [x + dx, y + dy]; });
+    if (edge.place) edge.place = [edge.place[0] + dx, edge.place[1] + dy];
+  }
   return plan;
 }
 
@@ -192,86 +354,38 @@ function shortEdges(edges, members) {
   return [laid, loose];
 }
 
-/** What a group takes from outside, and what it gives, as small boxes beside its layers. */
-function addPills(net, graph, plan, links, node) {
+/** What a group takes from outside, and what it gives, as small boxes beside its layers. A single one has no label: the
+ *  edge to the group has it. */
+function pillsOf(net, links, node) {
+  const pills = [];
   let total = 0;
   for (const entry of links.entering.values()) total += entry.members.size;
-  const few = links.entering.size <= 24 && total <= 120;
-  let number = 0;
-  const add = function (pill, edges) {
-    const key = "p" + number++;
-    const width = widthOf(pill.text, SMALL) + 20;
-    graph.setNode(key, { width, height: 20 });
-    for (const [from, to, label] of edges(key))
-      graph.setEdge(from, to, label ? { width: widthOf(label.text, CODE) + 8, height: 16, labelpos: "c" } : { width: 0, height: 0 });
-    plan.pills.push(Object.assign(pill, { key, w: width, h: 20, links: edges(key) }));
+  const add = function (text, pill) {
+    pills.push(Object.assign(pill, { text, w: widthOf(text, SMALL) + 20, h: 20 }));
   };
-  if (few) {
+  if (links.entering.size <= 24 && total <= 120) {
     for (const entry of links.entering.values()) {
-      const label = edgeLabel(net, entry.tensors);
+      const label = total > 1 || node === net.top ? edgeLabel(net, entry.tensors) : null;
       const text = "from " + fitted(tensorName(entry.source), SMALL, 150);
       const members = Array.from(entry.members);
       // one box for each member where lines from a single one would run through the whole group
       for (const group of members.length > 3 ? members.map(function (member) { return [member]; }) : [members])
-        add({ text, target: entry.source, label, into: true },
-          (key) => group.map(function (member) { return [key, "m" + member.begin, group.length === 1 ? label : null]; }));
+        add(text, { target: entry.source, label, into: true, members: group });
     }
   }
   if (links.leaving.size <= 24 && node.kind !== "body") {
     for (const entry of links.leaving.values()) {
       const [first] = entry.takers;
       const text = entry.takers.size > 1 ? counted(entry.takers.size, "layer") + " outside" : fitted(tensorName(first), SMALL, 150);
-      add({ text: "to " + text, target: first, label: edgeLabel(net, entry.tensors), into: false },
-        (key) => [["m" + entry.member.begin, key, edgeLabel(net, entry.tensors)]]);
+      const label = links.leaving.size > 1 || node === net.top ? edgeLabel(net, entry.tensors) : null;
+      add("to " + text, { target: first, label, into: false, members: [entry.member] });
     }
   }
+  return pills;
 }
 
 function tensorName(layer) {
   return shortName(layer) || layer.type;
-}
-
-function readPlan(graph, plan, boxes, laid, loose, node) {
-  const framed = node.parent !== null;
-  const head = framed ? HEAD + MARGIN : 0;
-  const side = framed ? MARGIN : 0;
-  const size = graph.graph();
-  const wide = framed ? frameWidth(node) : 0;
-  const inner = boxes.size ? [size.width, size.height] : [0, 0];
-  plan.w = Math.max(inner[0] + 2 * side, wide);
-  plan.h = inner[1] + head + side;
-  const left = (plan.w - inner[0]) / 2;
-  const placed = function (key) {
-    const at = graph.node(key);
-    return { x: at.x - at.width / 2 + left, y: at.y - at.height / 2 + head };
-  };
-  const moved = function (points) {
-    return points.map(function (point) { return [point.x + left, point.y + head]; });
-  };
-  for (const [member, box] of boxes) plan.boxes.push(Object.assign(box, placed("m" + member.begin)));
-  const where = function (key) {
-    const edge = graph.edge(key[0], key[1]);
-    return { points: moved(edge.points), label: edge.x === undefined ? null : [edge.x + left, edge.y + head] };
-  };
-  for (const edge of laid) {
-    const at = where(["m" + edge.from.begin, "m" + edge.to.begin]);
-    plan.edges.push({ from: edge.from, to: edge.to, tensors: edge.tensors, label: edge.label, points: at.points, place: at.label });
-  }
-  for (const edge of loose) {
-    const from = boxes.get(edge.from);
-    const to = boxes.get(edge.to);
-    plan.edges.push({
-      from: edge.from, to: edge.to, tensors: edge.tensors, label: null, loose: true,
-      points: [[from.x + from.w, from.y + from.h / 2], [Math.max(from.x + from.w, to.x + to.w) + 60, (from.y + to.y) / 2], [to.x + to.w, to.y + to.h / 2]],
-    });
-  }
-  for (const pill of plan.pills) {
-    Object.assign(pill, placed(pill.key));
-    for (const key of pill.links) {
-      const at = where(key);
-      plan.edges.push({ pill, points: at.points, label: key[2], place: key[2] ? at.label : null, soft: true });
-    }
-  }
 }
 
 function frameWidth(node) {

@@ -30,6 +30,9 @@ class Page {
     window.addEventListener("hashchange", () => this.links.follow());
     window.addEventListener("resize", () => this.canvases.forEach(function (canvas) { canvas.drawSoon(); }));
     document.addEventListener("keydown", (event) => this.pressed(event));
+    window.addEventListener("beforeprint", () => document.body.append(
+      element("div", { class: "print" }, this.canvases.map(function (canvas) { return canvas.drawing(); }))));
+    window.addEventListener("afterprint", function () { document.querySelectorAll("body > .print").forEach(function (each) { each.remove(); }); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => this.setTheme(event.matches ? "dark" : "light"));
     document.documentElement.dataset.ready = "yes";
   }
@@ -43,7 +46,7 @@ class Page {
     this.wheelScrolls = false;
     this.constantsBox = this.box("constants", (checked) => this.setConstants(checked));
     const check = function (box, text, title) { return element("label", { class: "check", title }, [box, text]); };
-    const menu = element("details", { class: "menu" }, [element("summary", { text: "View" }), element("div", {}, [
+    const menu = this.menu = element("details", { class: "menu" }, [element("summary", { text: "View" }), element("div", {}, [
       check(this.constantsBox, "Constants as layers", "c"),
       check(this.box("attributes", (checked) => this.setOption("showAttributes", checked)), "Attributes on layers"),
       check(this.box("names", (checked) => this.setOption("showNames", checked)), "Ids and whole names on layers"),
@@ -341,12 +344,17 @@ class Page {
   // keys
 
   pressed(event) {
+    if (event.key === "Escape" && this.menu.open) {
+      this.menu.open = false;
+      this.menu.querySelector("summary").focus();
+      return;
+    }
     if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = {
       "/": () => this.search.input.focus(), "+": () => this.canvases.forEach(function (canvas) { canvas.zoom(1.3); }),
       "-": () => this.canvases.forEach(function (canvas) { canvas.zoom(1 / 1.3); }), "0": () => this.fit(), "1": () => this.canvases.forEach(function (canvas) { canvas.zoom(1 / canvas.view.k); }),
       c: () => this.setConstants(!this.constantsBox.checked), Escape: () => this.clear(), n: () => this.next(1), N: () => this.next(-1),
-      "?": () => this.setTab("model"),
+      "?": () => this.setTab("model"), u: () => this.canvases.forEach(function (canvas) { canvas.stepOut(); }),
     }[event.key];
     if (!act) return;
     event.preventDefault();

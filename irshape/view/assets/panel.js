@@ -277,15 +277,15 @@ class Panel {
         table(net.data.facts),
         section("Inputs", [table(named("parameter"))]),
         section("Outputs", [table(named("result"))]),
-        section("Symbols", [table(net.data.symbols.map(function ([name, tensor, axis, range]) { return [name, tensor + ", axis " + axis, range]; }))]),
+        section("Symbols", [table(net.data.symbols.map(function ([name, tensor, axis, range]) { return [name, tensor + ", axis " + axis, range]; }), ["symbol", "dimension", "sizes"])]),
         section("Conditions on symbols", [table(net.data.constraints.map(function ([text, assumed]) { return [text, assumed ? "assumed" : "required"]; }))], true),
         section("rt_info", [tree(net.data.rtInfo)], true),
       ];
     }).concat([section("Keys", [table([
       ["arrows", "next layer that way, along an edge where there is one"], ["Enter", "open or close a group; read a layer"],
       ["/", "search"], ["n, N", "next and previous finding, change or value of the overlay"], ["+, -, 0, 1", "zoom in, out, show all, full size"],
-      ["shift and arrows", "move the view"], ["c", "show constants as layers"], ["Ctrl and c", "copy the name of the layer"],
-      ["Escape", "leave what is chosen"],
+      ["shift and arrows", "move the view"], ["u", "the group around it"], ["c", "show constants as layers"], ["Ctrl and c", "copy the name of the layer"],
+      ["Escape", "close the menu; leave what is chosen"],
     ])], true), section("Search", [table([
       ["relu block1", "all words occur: in the name, type, tensor names, shapes or findings"], ["type:MatMul", "in one field: name, type, opset, id, tensor, shape, value, finding"],
       ["axis=1 axis>0", "an attribute, with =, !=, <, <=, > or >="], ["/conv_\\d+$/", "a regular expression, also name:/…/"], ["\"a b\"", "with a space"], ["-type:Const", "a minus excludes"],
@@ -301,7 +301,9 @@ class Panel {
       if (overlay.focus && overlay.focus.length) parts.push(element("div", { class: "list" }, overlay.focus.map(([at, label]) => element("button", {
         type: "button", class: "finding error focus", onclick: () => page.selectLayer(net, net.layers[at], true),
       }, [element("b", { text: label }), element("p", { class: "code", text: net.layers[at].type + " " + net.layers[at].name })]))));
-      parts.push(element("div", { class: "list" }, some(page.overlays.rows(net), ([at, , note]) => element("button", {
+      const rows = page.overlays.rows(net);
+      if (!rows.length) parts.push(element("p", { text: page.overlays.nothing(net) }));
+      parts.push(element("div", { class: "list" }, some(rows, ([at, , note]) => element("button", {
         type: "button", class: "finding plain", onclick: () => page.selectLayer(net, net.layers[at], true),
       }, [element("p", { class: "code", text: net.layers[at].type + " " + net.layers[at].name }), element("p", { class: "soft", text: note })]))));
     }

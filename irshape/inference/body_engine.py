@@ -15,8 +15,8 @@ from ..shapes import PartialShape
 from .bodies import infer_with_bodies
 from .declarations import Declarations
 from .layer import LayerEngine
+from .memory import MEMORY
 from .mismatches import mismatches
-from .remembered_bodies import Call, Fed, InnerCall, RememberedBodies, result_of
 from .result import BodyResult, LayerResult
 from .walk import Walk, compatible, own_tensor
 
@@ -26,29 +26,23 @@ are taken to be endless work."""
 
 
 class BodyEngine:
-    """Infers the bodies of one model, and layers added to it; remembers what may come again.
+    """Infers the bodies of one model, and layers added to it; a body only once for what it is fed.
 
-    lasting: see `LayerEngine`.
+    lasting: share the memory of layers with other models; only without named sizes.
     """
 
     def __init__(self, model: Model, *, lasting: bool = False) -> None:
         self.model = model
         self.declarations = Declarations(model)
-        self.layers = LayerEngine(model, lasting=lasting)
+        self.layers = LayerEngine(model, MEMORY if lasting else None)
         self.wirings: dict[Body, Wiring] = {}
         """Those of the bodies that were inferred."""
-        self._results: dict[tuple[object, ...], BodyResult] = {}
-        self._around: dict[tuple[object, ...], tuple[LayerResult, list[Call]]] = {}
-        """Layers with bodies, each with the inferences of its bodies."""
-        self._remembered = RememberedBodies(self.declarations, self.layers) if lasting else None
-        self._calls: list[Call] = []
-        """The inferences of bodies inside the one at hand."""
+        self._results: dict[tuple[Body, bool, frozenset[tuple[str, Tensor]]], BodyResult] = {}
         self._work = 0
 
     def serve(self, model: Model) -> None:
         """Goes on with another model that has the same bytes; what was worked out is kept."""
         self.model = self.layers.model = model
-        self._calls = []
         self._work = 0
 
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
@@ -67,69 +61,13 @@ class BodyEngine:
     def infer_around(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
     ) -> LayerResult:
-        """A layer with bodies, once for the same inputs; see `infer_with_bodies`."""
-        if self._remembered is None:
-            return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
-        first, key = len(self._calls), (layer, compare, *inputs)
-        known = self._around.get(key)
-        if known is not None:
-            self._calls += known[1]
-            return known[0]
-        result = self._infer_around(layer, operation, inputs, compare, self._remembered)
-        if self._work <= MAX_WORK:  # else it may be less another time
-            self._around[key] = result, self._calls[first:]
-        return result
-
-    def _infer_around(
-        self,
-        layer: Layer,
-        operation: Operation,
-        inputs: tuple[Tensor, ...],
-        compare: bool,
-        memory: RememberedBodies,
-    ) -> LayerResult:
-        """A layer with bodies, as it is remembered or inferred."""
-        first, key = len(self._calls), memory.around(layer, operation, inputs, compare)
-        given = None if key is None else memory.given_around(key)
-        if given is not None:
-            bodies = layer.bodies or {}
-            within = self._repeated(given.calls, [bodies[call.tag] for call in given.calls])
-            if within is not None:
-                inner = {tag: within[number] for tag, number in given.inner.items()}
-                return LayerResult(given.outputs, given.faults, inner, given.unsure, given.demands)
-            del self._calls[first:]
-        result = infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
-        if key is not None and self._work <= MAX_WORK:
-            memory.keep_around(key, layer, result, self._calls[first:])
-        return result
-
-    def _repeated(self, calls: list[InnerCall], bodies: list[Body]) -> list[BodyResult] | None:
-        """The results of bodies as a layer asked for them that is remembered.
-
-        All of it is asked for again, so that the same is known, and as much work was counted, as if
-        nothing were remembered. None where it is too much, which the layer has to tell.
-        """
-        results: list[BodyResult] = []
-        for (_, _, parameters, compare, fed, same), body in zip(calls, bodies, strict=True):
-            if same is None:
-                try:
-                    results.append(self._infer_fed(body, parameters, compare, fed))
-                except Violation:
-                    return None
-            else:
-                result = self._results.setdefault((body, compare, fed), results[same])
-                self._calls.append(Call(body, parameters, compare, fed, result))
-                results.append(result)
-        return results
+        """A layer with bodies; see `infer_with_bodies`."""
+        return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
 
     def forget_bodies(self) -> None:
         """Forgets what was inferred of bodies, and how much work that was."""
         self.wirings.clear()
         self._results.clear()
-        self._around.clear()
-        self._calls.clear()
-        if self._remembered is not None:
-            self._remembered.forget()
         self._work = 0
 
     def infer_body(
@@ -147,12 +85,9 @@ class BodyEngine:
         from what its consumer repeats. result_values: work out the values of the Results.
         """
         wiring = self.wirings.get(body)
-        ports = None
         if wiring is None:
             wiring = self.wirings[body] = wire(body)
-            if wiring.complete is not None:
-                ports = wiring.complete.heads, wiring.complete.dims
-        walk = Walk(self, body, wiring, compare=compare, ports=ports)
+        walk = Walk(self, body, wiring, compare=compare)
         walk.run(parameters, result_values)
         return walk.result
 
@@ -163,12 +98,7 @@ class BodyEngine:
 
         Raises `Violation` where bodies within bodies make it endless work.
         """
-        return self._infer_fed(body, parameters, compare, frozenset(parameters.items()))
-
-    def _infer_fed(
-        self, body: Body, parameters: Mapping[str, Tensor], compare: bool, fed: Fed
-    ) -> BodyResult:
-        """The same. fed: the parameters."""
+        fed = frozenset(parameters.items())
         key = (body, compare, fed)
         result = self._results.get(key)
         if result is None and compare:
@@ -183,35 +113,10 @@ class BodyEngine:
                     expected="bodies whose shapes settle",
                     rule=PORT_MAP,
                 )
-            around, self._calls = self._calls, []
-            try:
-                result = self._results[key] = self._infer_inner(body, parameters, compare, fed)
-            finally:
-                self._calls = around
-        self._calls.append(Call(body, parameters, compare, fed, result))
+            result = self._results[key] = self.infer_body(
+                body, parameters, compare=compare, result_values=True
+            )
         return result
-
-    def _infer_inner(
-        self, body: Body, parameters: Mapping[str, Tensor], compare: bool, fed: Fed
-    ) -> BodyResult:
-        """A body of a layer, as it is remembered or inferred."""
-        memory = self._remembered
-        known = None if memory is None else memory.known(body)
-        if memory is None or known is None:
-            return self.infer_body(body, parameters, compare=compare, result_values=True)
-        given = memory.given(known, compare, fed)
-        if given is not None:
-            around = [body.layers[call.position].bodies or {} for call in given.calls]
-            bodies = [tags[call.tag] for tags, call in zip(around, given.calls, strict=True)]
-            within = self._repeated(given.calls, bodies)
-            if within is not None:
-                return result_of(body, known, given, within)
-            self._calls = []
-        walk = Walk(self, body, known.content.wiring, compare=compare, known=known)
-        walk.run(parameters, True)
-        if self._work <= MAX_WORK:
-            memory.keep(known, compare, fed, walk.result, self._calls)
-        return walk.result
 
     def _declares(self, result: BodyResult, parameters: Mapping[str, Tensor]) -> bool:
         """Whether all ports of a body declare what was inferred of it without a look at them.

@@ -202,7 +202,7 @@ class _Traces:
 
     def contradict(self) -> bool:
         """Whether some demands do not hold together."""
-        demands = [each for part in self._parts for each in part.demands.values()]
+        demands = {each for part in self._parts for each in part.demands.values()}
         sizes = {number for each in demands for relation, number in each if relation == "=="}
         numbers = self._traced(
             lambda relation, number: (
@@ -231,13 +231,8 @@ class _Traces:
     def _positions(self, chosen: Callable[[str, int], bool]) -> Iterator[tuple[BodyResult, int]]:
         """The layers that make some of the chosen demands."""
         for part in self._parts:
-            keys = {
-                key
-                for key, demands in part.demands.items()
-                if any(chosen(*demand) for demand in demands)
-            }
-            for position in sorted(part.demanding) if keys else ():
-                if id(part.outputs[position]) in keys:
+            for position, demands in sorted(part.demands.items()):
+                if any(chosen(*demand) for demand in demands):
                     yield part, position
 
     def _traced(self, chosen: Callable[[str, int], bool]) -> list[tuple[Origin, str, int]]:

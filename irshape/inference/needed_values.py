@@ -5,21 +5,21 @@ from __future__ import annotations
 from ..model.graph import Body
 from ..model.wiring import Wiring
 from ..ops.registry import UnknownOperation
-from .declarations import BodyDeclarations
+from .declarations import Declaration
 
 
 def needed_values(
-    body: Body, wiring: Wiring, declared: BodyDeclarations, result_values: bool
+    body: Body, wiring: Wiring, declarations: list[Declaration], result_values: bool
 ) -> set[int]:
     """The layers whose output values some shape may depend on.
 
     Found backwards from the operands whose values inference needs.
     """
-    sources, needed, declarations = wiring.sources, set[int](), declared.each
-    for position in declared.valued:
-        declaration, row = declarations[position], sources[position]
-        assert not isinstance(declaration, UnknownOperation)
-        for index, operand in declaration[0].valued:
+    sources, needed = wiring.sources, set[int]()
+    for row, declaration in zip(sources, declarations, strict=True):
+        if declaration.__class__ is UnknownOperation or not (valued := declaration[0].valued):  # type: ignore[index]
+            continue
+        for index, operand in valued:
             if operand.variadic:
                 needed.update([source[0] for source in row[index:] if source is not None])
             elif index < len(row):

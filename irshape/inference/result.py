@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from ..demands import Demand
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
-from ..model.ports import PortHeads
 from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
@@ -19,7 +18,6 @@ from ..shapes import UNBOUNDED, Dimension
 if TYPE_CHECKING:
     from ..symbols.conditions import Constraint
     from ..symbols.expressions import Expression
-    from .declarations import AlikeConstants
     from .named_sizes import NamedSize, NamedSizes
     from .reasons import Explanation, Overview
 
@@ -57,17 +55,13 @@ class BodyResult:
         "_unsure",
         "believed",
         "body",
-        "constants",
-        "demanding",
         "demands",
         "doubtful",
         "elements",
         "expressions",
         "faulty",
-        "heads",
         "inner",
         "inputs",
-        "kinds",
         "observations",
         "outputs",
         "wiring",
@@ -78,17 +72,8 @@ class BodyResult:
         self.wiring = wiring
         self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
-        self.constants: list[AlikeConstants] | None = None
-        """The Const layers, where all of them have the attributes that a writer gives them."""
-        self.kinds: dict[tuple[str, str], None] | None = None
-        """The types of the layers with their versions, where inference has looked at all."""
-        self.heads: list[PortHeads] | None = None
-        """What the ports of the layers have, where inference has looked at all of them."""
         self.demands: dict[int, frozenset[Demand]] = {}
-        """What layers demand of dynamic dimensions of their inputs, by the `id` of their outputs,
-        which layers alike share."""
-        self.demanding: list[int] = []
-        """Those layers."""
+        """What layers demand of dynamic dimensions of their inputs."""
         self.observations: list[Observation] = []
         self.inner: dict[int, dict[str, BodyResult]] = {}
         """The results of the bodies inside a layer, by tag."""

@@ -24,11 +24,14 @@ from ..symbols.parsing import parse_condition, parse_expression
 from .bodies import runs_surely
 from .body_engine import BodyEngine
 from .layer import LayerEngine
+from .memory import Memory
 from .named_sizes import NamedSizes, Origin, contradiction, tensor_name
 from .result import BodyResult, LayerResult, Observation
 
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12
+_MUCH = 1 << 24
+"""What is remembered of the layers of one model, in elements of values."""
 
 NamedShapes = Mapping[str, tuple["str | None", ...]]
 """The names of the dimensions of inputs, by layer id; None for a dimension without one."""
@@ -40,14 +43,14 @@ class SymbolicLayers(LayerEngine):
     def __init__(self, model: Model, sizes: NamedSizes) -> None:
         super().__init__(model)
         self._sizes = sizes
-        self._memos = (self._memo, type(self._memo)())
+        self._memories = Memory(_MUCH), Memory(_MUCH)
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
         facts = self._sizes.facts
         facts.source = layer
-        self._memo = self._memos[facts.listening]  # what is remembered says nothing once more
+        self.memory = self._memories[facts.listening]  # what is remembered says nothing once more
         result = super().infer(layer, operation, inputs, with_values)
         variable = getattr(operation, "variable_id", None)
         if variable and not layer.path and layer.type.lower() == "readvalue":

@@ -154,18 +154,6 @@ class Weights:
             self.reads.add((offset, size))
         return self.data[offset : offset + size]
 
-    def all_bytes_at(self, offsets: list[int], size: int) -> list[bytes | None]:
-        """The same at each of these offsets."""
-        data = self.data
-        if (
-            isinstance(data, mmap.mmap)
-            and self.reads is None
-            and min(offsets) >= 0
-            and self.holds(max(offsets), size)
-        ):
-            return [data[offset : offset + size] for offset in offsets]
-        return [self.bytes_at(offset, size) for offset in offsets]
-
     @contextmanager
     def read_sparsely(self) -> Iterator[None]:
         """Keeps the system from reading ahead, for those who look at a few bytes here and there.

@@ -400,13 +400,6 @@ class Operation:
         """Whether every evaluation runs a body, whatever the data. `view.run` is not called."""
         return False
 
-    infer_usual: Callable[..., Tensor | tuple[Tensor, ...] | None] | None = None
-    """`infer_usual(*inputs)`: what `infer` gives, in fewer steps, of inputs whose ranks are known;
-    None for what is left to `infer`. It computes with sizes that are known, and hands on dynamic
-    dimensions as they are. Neither `infer` nor `check` has anything to report where it gives
-    something, nor is anything demanded of a dynamic dimension.
-    """
-
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
     """`infer_value(*inputs, outputs=…)`: bounds of the outputs' values from those of the inputs;
     without it the engine folds with `evaluate`.

@@ -57,26 +57,6 @@ class Reduction(Operation):
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
         return Tensor(data.element_type, reduced_shape(data, axes, self.keep_dims))
 
-    def infer_usual(self, data: Tensor, axes: Tensor) -> Tensor | None:
-        known, sizes = axes.known, list(data.shape.sizes)
-        rank = len(sizes)
-        if (
-            not known
-            or not rank
-            or not -rank <= min(known) <= max(known) < rank
-            or data.element_type.kind == "string"
-        ):
-            return None
-        gone = {axis % rank for axis in known}
-        if len(gone) < len(known):
-            return None
-        if self.keep_dims:
-            for axis in gone:
-                sizes[axis] = 1
-        else:
-            sizes = [size for axis, size in enumerate(sizes) if axis not in gone]
-        return Tensor(data.element_type, PartialShape.of_sizes(tuple(sizes)))
-
     def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
         if data.element_type.kind == "string":
             yield fault(

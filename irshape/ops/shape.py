@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import prod
 
 from ..element_types import ElementType
 from ..faults import Fault, Violation, fault, require
@@ -139,33 +138,6 @@ class Reshape(Reinterpretation):
         if minus_one is None and (total.fixed or known.fixed):
             total.all.merge(known.all)
         return Tensor(data.element_type, result)
-
-    def infer_usual(self, data: Tensor, pattern: Tensor) -> Tensor | None:
-        there, wanted = data.shape.sizes, pattern.known
-        if not wanted or min(wanted) < -1 or 0 in data.shape.declared:
-            return None
-        sizes: list[int | Dimension] = [*wanted]
-        left = [*there]
-        if 0 in wanted:
-            if not self.special_zero or 0 in wanted[len(there) :]:
-                return None
-            for index, size in enumerate(wanted):
-                if not size:
-                    sizes[index], left[index] = there[index], 1
-        taken, total = prod([size for size in wanted if size]), 1
-        for its in left:
-            if not isinstance(its, int):
-                return None
-            total *= its
-        if -1 in wanted:
-            if wanted.count(-1) > 1 or total % taken:
-                return None
-            sizes[wanted.index(-1)] = total // -taken
-        elif taken != total:
-            return None
-        if total >= UNBOUNDED:
-            return None
-        return Tensor(data.element_type, PartialShape.of_sizes(tuple(sizes)))
 
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product

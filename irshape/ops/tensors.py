@@ -180,27 +180,6 @@ class Tensor:
             return None
 
     @property
-    def known_sizes(self) -> tuple[int | Dimension, ...] | None:
-        """The elements as `PartialShape.sizes`, where they are sizes, some of them within bounds;
-        else None.
-        """
-        value = self.value
-        if value is None:
-            return None
-        lower, upper = value.lower, value.upper
-        sizes: list[int | Dimension] = []
-        for low, high in zip(lower, upper, strict=True):
-            if low.__class__ is not int or high.__class__ is not int or low < 0:
-                return None
-            if low != high:
-                sizes.append(Dimension(low, high))
-            elif low < UNBOUNDED:
-                sizes.append(low)
-            else:
-                return None
-        return tuple(sizes)
-
-    @property
     def known_by_name(self) -> bool:
         """Whether elements of the value are known as expressions of named sizes."""
         return self.value is not None and self.value.expressions is not None

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault
-from ..inference.declarations import Declaration
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
 from ..model.graph import Body, Finding, Layer, Model, folded_type, heads_of
 from ..model.ports import PortHeads
@@ -21,7 +20,7 @@ from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
 from ..ops.declaration import AttributeFault
-from ..ops.infrastructure import Const
+from ..ops.tensors import Tensor
 from ..rule_ids import (
     INPUT_COUNT,
     INPUT_SHAPES,
@@ -230,22 +229,22 @@ class Context:
     def sound_constants(self) -> SoundConstants | None:
         """Where the constants lie, if all of them have the attributes that a writer gives them and
         the size that their types and shapes need; else None."""
-        spelt = self.by_type.spellings.get("const", ["Const"])
-        if spelt != ["Const"] or any(body not in self.results for body in self.bodies):
-            return None
-        groups: list[tuple[int, int, list[int]]] = []
-        for result in self.results.values():
-            if result.constants is None:
+        groups: dict[tuple[str, ...], tuple[int, int, list[int]] | None] = {}
+        for body, position in self.by_type.get("const", ()):
+            layer, result = body.layers[position], self.results.get(body)
+            items = layer.items
+            if result is None or position in result.believed or items[::2] != _CONSTANT:
                 return None
-            layers = result.body.layers
-            if any(layers[position].type == "Const" for position in result.believed):
+            _, element_type, _, shape, _, offset, _, size = items
+            key = layer.type, element_type, shape, size
+            if key not in groups:
+                known = _size_and_unit(result.outputs[position][0], size)
+                groups[key] = None if known is None else (*known, [])
+            group = groups[key]
+            if group is None or not offset.isdecimal() or len(offset) > _DIGITS:
                 return None
-            for declaration, items, offsets, _ in result.constants:
-                known = _size_and_unit(declaration, items)
-                if known is None or max(map(len, offsets)) > _DIGITS:
-                    return None
-                groups.append((*known, list(map(int, offsets))))
-        return SoundConstants(groups)
+            group[2].append(int(offset))
+        return SoundConstants([group for group in groups.values() if group is not None])
 
     def _constant(self, layer: Layer) -> Constant | None:
         try:
@@ -263,14 +262,9 @@ class Context:
     @cached_property
     def kinds(self) -> dict[tuple[str, str], None]:
         """The types of layers with their versions, as they are written."""
-        kinds: dict[tuple[str, str], None] = {}
-        for body in self.bodies:
-            result = self.results.get(body)
-            known = None if result is None else result.kinds
-            if known is None:
-                known = dict.fromkeys([(layer.type, layer.version) for layer in body.layers])
-            kinds |= known
-        return kinds
+        return dict.fromkeys(
+            [(layer.type, layer.version) for body in self.bodies for layer in body.layers]
+        )
 
     @cached_property
     def by_type(self) -> LayersByType:
@@ -288,7 +282,7 @@ class Context:
     @cached_property
     def ports(self) -> Ports:
         """What a look at every port tells."""
-        heads = [(body, self._heads(body)) for body in self.bodies]
+        heads = [(body, heads_of(body.layers)) for body in self.bodies]
         distinct = set[PortHeads]().union(*[column for _, column in heads])
         repeating = {
             each
@@ -309,10 +303,6 @@ class Context:
                 if each in repeating
             ],
         )
-
-    def _heads(self, body: Body) -> list[PortHeads]:
-        result = self.results.get(body)
-        return heads_of(body.layers) if result is None or result.heads is None else result.heads
 
     def wiring(self, body: Body) -> Wiring:
         """Which output feeds each input of a body."""
@@ -504,24 +494,13 @@ _DIGITS = 18
 """The digits of an offset in a .bin."""
 
 
-def _size_and_unit(declaration: Declaration, items: tuple[str, ...]) -> tuple[int, int] | None:
-    """The bytes of a constant, and those of an element, where its attributes are those that a
-    writer gives it and agree on the former; else None, and for strings."""
-    if isinstance(declaration, registry.UnknownOperation) or items[::2] != _CONSTANT:
-        return None
-    constant = declaration[0]
-    return (
-        _agreeing(constant.element_type, constant.shape, items[7])
-        if isinstance(constant, Const)
-        else None
-    )
-
-
-def _agreeing(
-    element_type: ElementType, shape: tuple[int, ...], size: str
-) -> tuple[int, int] | None:
+def _size_and_unit(constant: Tensor, size: str) -> tuple[int, int] | None:
+    """The bytes of a constant, and those of an element, where its attributes agree on the former;
+    else None, and for strings."""
+    element_type, shape = constant.element_type, constant.shape.static
     if (
-        element_type.kind in ("string", "dynamic")
+        shape is None
+        or element_type.kind in ("string", "dynamic")
         or not size.isdecimal()
         or len(size) > _DIGITS
         or int(size) != element_type.byte_size(prod(shape))

@@ -44,7 +44,12 @@ def _may_contradict(result: BodyResult) -> bool:
 
     Two numbers could, or one that two kinds of layers demand of sizes that are apart by another.
     """
-    kinds = [demands for part in result.walk() for demands in part.demands.values()]
+    alike = {
+        (demands, part.inputs.get(position), part.outputs[position])
+        for part in result.walk()
+        for position, demands in part.demands.items()
+    }
+    kinds = [demands for demands, *_ in alike]
     sizes = [number for demands in kinds for relation, number in demands if relation == "=="]
     return len(sizes) > 1 or any(
         excludes(size, *demand) for size in sizes for demands in kinds for demand in demands

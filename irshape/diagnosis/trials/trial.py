@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from ...element_types import DYNAMIC_TYPE
 from ...formats.ir.edits import Edit
 from ...inference.body_engine import BodyEngine
-from ...inference.layer import Lasting
 from ...inference.result import Inference, Mismatch, OutputCount
 from ...inference.walk import Walk
 from ...model.edges import Edge
@@ -235,6 +234,40 @@ def _quiet(part: _Part) -> frozenset[str]:
     if "edges" not in quiet and all(context.links(body).sound for body in context.bodies):
         quiet.add("edges")
     return frozenset(quiet)
+
+
+T = TypeVar("T")
+_ENTRY = 16
+"""What an entry takes besides, in elements."""
+
+
+class Lasting(Generic[T]):
+    """What is remembered from one model to the next, by what alone decides it."""
+
+    def __init__(self, most: int = 1 << 16) -> None:
+        """most: how much is held, in elements of values, all inputs counted."""
+        self.entries: dict[tuple[object, ...], T] = {}
+        self._most = most
+        self._size = 0
+
+    def keep(
+        self, key: tuple[object, ...], entry: T, tensors: tuple[Tensor, ...], size: int = _ENTRY
+    ) -> bool:
+        """Remembers something, if it is not too large; begins anew where all of it is.
+
+        tensors: those whose values are kept with it. size: what it takes besides, in elements.
+        """
+        for tensor in tensors:
+            if tensor.value is not None:
+                size += len(tensor.value)
+        if self._size + size > self._most:
+            if size > self._most:
+                return False
+            self.entries.clear()
+            self._size = 0
+        self.entries[key] = entry
+        self._size += size
+        return True
 
 
 _Row = tuple[str, Any, int]
@@ -555,12 +588,7 @@ class _PartWalk(Walk):
         wiring: Wiring,
         presets: Mapping[int, tuple[Tensor, ...]],
     ) -> None:
-        known = wiring.complete
-        ports = (known.heads, known.dims) if known is not None else None
-        super().__init__(engine, model.net, wiring, compare=True, ports=ports)
-        if known is not None:
-            self.result.heads = known.heads
-        self.passes = False
+        super().__init__(engine, model.net, wiring, compare=True)
         self.order = [at for at in wiring.order if at not in presets]
         for at, tensors in presets.items():
             self.result.outputs[at] = tensors

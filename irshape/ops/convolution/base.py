@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand
 from ..kinds import NATURALS
 from ..windows import (
@@ -160,28 +160,6 @@ class Sliding(Operation):
                 )
             dims.append(divided_down(room.at_least(span) - span, stride) + 1)
         return dims
-
-    def usual_steps(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> list[int] | None:
-        """The spatial sizes of the result of a forward convolution, as it mostly is: the padding is
-        given, and the filter fits; else None."""
-        strides, dilations = self.strides, self.dilations
-        begins, ends = self.pads_begin, self.pads_end
-        axes = len(sizes)
-        if (
-            self.auto_pad != "explicit"
-            or not (strides and dilations and begins and ends)
-            or not len(strides) == len(dilations) == len(begins) == len(ends) == len(kernel) == axes
-            or min(*kernel, *strides, *dilations) < 1
-            or min(*begins, *ends) < 0
-        ):
-            return None
-        steps = [
-            (size + begin + end - (extent - 1) * dilation - 1) // stride + 1
-            for size, extent, stride, dilation, begin, end in zip(
-                sizes, kernel, strides, dilations, begins, ends, strict=True
-            )
-        ]
-        return steps if min(steps) > 0 and max(steps) < UNBOUNDED else None
 
 
 def window_size(filters: PartialShape, lead: int) -> Dimension:

@@ -28,21 +28,6 @@ class ForwardConvolution(Convolving):
         channels = self.output_channels(data.shape, filters.shape)
         return Tensor(element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))
 
-    def infer_usual(self, data: Tensor, filters: Tensor) -> Tensor | None:
-        sizes, kernel = data.shape.declared, filters.shape.declared
-        if -1 in sizes[1:] or -1 in kernel:
-            return None
-        channels = self.usual_channels(sizes[1], kernel)
-        steps = self.usual_steps(sizes[2:], kernel[self.filter_lead :])
-        if steps is None or channels is None or len(kernel) - self.filter_lead != len(steps):
-            return None
-        shape = PartialShape.of_sizes((data.shape.sizes[0], channels, *steps))
-        return Tensor(common_type(data, filters), shape)
-
-    def usual_channels(self, channels: int, filters: tuple[int, ...]) -> int | None:
-        """The output channels of filters of these sizes; None where they do not fit the data."""
-        raise NotImplementedError
-
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
         """Padding counts as data does."""
         return outputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
@@ -64,9 +49,6 @@ class Convolution(ForwardConvolution):
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         channels_agree(data, filters, 1)
         return DYNAMIC if filters.rank is None else filters[0]
-
-    def usual_channels(self, channels: int, filters: tuple[int, ...]) -> int | None:
-        return filters[0] if len(filters) > 1 and filters[1] == channels else None
 
     def evaluate(self, data: Array, filters: Array) -> Array:
         return convolved(data, filters[None], self.frame(data.shape[2:], filters.shape[2:]))
@@ -93,11 +75,6 @@ class GroupConvolution(ForwardConvolution):
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         return grouped_channels(data, filters, out_axis=1, in_axis=2)
-
-    def usual_channels(self, channels: int, filters: tuple[int, ...]) -> int | None:
-        if len(filters) < 3 or filters[0] * filters[2] != channels or not channels:
-            return None
-        return filters[0] * filters[1]
 
     def evaluate(self, data: Array, filters: Array) -> Array:
         return convolved(data, filters, self.frame(data.shape[2:], filters.shape[3:]))

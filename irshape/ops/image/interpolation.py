@@ -368,11 +368,6 @@ class Interpolate_4(InterpolateAttributes):
             )
         return self.resized(image, given, name, axes)
 
-    def infer_usual(
-        self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None
-    ) -> Tensor | None:
-        return None if scales.element_type.is_dynamic else self.usual(image, sizes, axes)
-
     def check(
         self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None
     ) -> Iterator[Fault]:
@@ -411,11 +406,6 @@ class Interpolate_11(InterpolateAttributes):
                 rule=INPUT_ELEMENT_TYPE,
             )
         return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
-
-    def infer_usual(
-        self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None
-    ) -> Tensor | None:
-        return self.usual(image, scales_or_sizes, axes)
 
     def check(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Iterator[Fault]:
         return doubtful_values(default_axes(image, axes), scales_or_sizes, "scales_or_sizes")

@@ -72,30 +72,6 @@ class MatMul(Operation):
         columns = there[-1:] if len(there) > 1 else ()
         return Tensor(element_type, (*batch, *here[-2:-1], *columns))
 
-    def infer_usual(self, a: Tensor, b: Tensor) -> Tensor | None:
-        here, there = a.shape.sizes, b.shape.sizes
-        if len(here) < 2 or len(there) < 2:
-            return None
-        rows, inner = here[-2:] if not self.transpose_a else here[:-3:-1]
-        other, columns = there[-2:] if not self.transpose_b else there[:-3:-1]
-        if not isinstance(inner, int) or inner != other:
-            return None
-        if len(there) == 2:
-            # what might be 1 is another dimension behind a broadcast
-            batch = [
-                each if isinstance(each, int) else each.broadcast(ONE) or DYNAMIC
-                for each in here[:-2]
-            ]
-        elif a.shape.is_static and b.shape.is_static:
-            ours, theirs = a.shape.declared[:-2], b.shape.declared[:-2]
-            merged = PartialShape.of_sizes(ours).broadcast(PartialShape.of_sizes(theirs))
-            if merged is None:
-                return None
-            batch = [*merged.declared]
-        else:
-            return None
-        return Tensor(common_type(a, b), PartialShape.of_sizes((*batch, rows, columns)))
-
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
         a, b = inputs
         if a.rank:

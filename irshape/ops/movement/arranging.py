@@ -53,14 +53,6 @@ class Transpose(Operation):
         dims = data.shape[:]
         return Tensor(data.element_type, [dims[axis] for axis in self.axes(known, rank)])
 
-    def infer_usual(self, data: Tensor, order: Tensor) -> Tensor | None:
-        known, sizes = order.known, data.shape.sizes
-        if known is None or sorted(known) != list(range(len(sizes))):
-            return None
-        return Tensor(
-            data.element_type, PartialShape.of_sizes(tuple([sizes[axis] for axis in known]))
-        )
-
     @staticmethod
     def axes(order: tuple[int, ...], rank: int) -> tuple[int, ...]:
         if not order:

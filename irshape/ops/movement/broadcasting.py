@@ -51,13 +51,6 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
         size.agrees(target)
 
 
-def _fills(size: int | Dimension, target: int | Dimension) -> bool:
-    """Whether elements repeated along an axis fill it, and nothing is demanded of a dynamic one."""
-    if isinstance(size, int):
-        return size == 1 or size == target or not isinstance(target, int)
-    return not isinstance(target, int)
-
-
 class Broadcast(Operation):
     """`data` broadcast to `target_shape`."""
 
@@ -101,24 +94,6 @@ class Broadcast(Operation):
                 if ours.is_dynamic and theirs.is_static:
                     _require_one_or(ours, theirs)
         return Tensor(data.element_type, result)
-
-    def infer_usual(
-        self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None
-    ) -> Tensor | None:
-        mode, target = self.mode_for(axes_mapping), target_shape.known_sizes
-        if target is None:
-            return None
-        result = PartialShape.of_sizes(target)
-        if mode == "numpy":
-            sizes = data.shape.sizes
-            behind = len(target) - len(sizes)
-            if behind < 0 or not all(map(_fills, sizes, target[behind:])):
-                return None
-            return Tensor(data.element_type, result)
-        if mode != "bidirectional" or -1 in data.shape.declared or -1 in result.declared:
-            return None
-        merged = data.shape.broadcast(result)
-        return None if merged is None else Tensor(data.element_type, merged)
 
     @staticmethod
     def misfit(data: Tensor, target_shape: Tensor, result: PartialShape, rule: str) -> Violation:

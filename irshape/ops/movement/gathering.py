@@ -64,20 +64,6 @@ class Gather(Operation):
         before, after = data.shape[batch:index], data.shape[index + 1 :]
         return Tensor(data.element_type, (*shared, *before, *indices.shape[batch:], *after))
 
-    def infer_usual(self, data: Tensor, indices: Tensor, axis: Tensor) -> Tensor | None:
-        index, sizes = single(axis), data.shape.sizes
-        if (
-            index is None
-            or self.batch_dims
-            or not -len(sizes) <= index < len(sizes)
-            or axis.shape.declared not in ((), (1,))
-            or axis.element_type not in INTEGER
-            or indices.element_type not in INTEGER
-        ):
-            return None
-        gathered = (*sizes[:index], *indices.shape.sizes, *sizes[index + 1 or len(sizes) :])
-        return Tensor(data.element_type, PartialShape.of_sizes(gathered))
-
     def leading(self, rank: int | None, axis: int | None) -> int:
         """`batch_dims`, counted from the front where the rank of `indices` is known."""
         batch = self.batch_dims

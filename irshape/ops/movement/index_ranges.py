@@ -163,12 +163,3 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
 def up_to(dim: Dimension) -> Dimension:
     """The size of any part of an axis."""
     return Dimension(0, dim.high)
-
-
-def usual_bounds(tensor: Tensor) -> tuple[int, ...] | None:
-    """The elements of a list of indices where they are known, and none stands for the end of an
-    axis because of its type."""
-    known = tensor.known
-    if known and tensor.element_type.name == "i32" and max(map(abs, known)) >= INT32_MAX:
-        return None
-    return known

@@ -62,27 +62,6 @@ class Concat(Operation):
         result[self.axis] = length
         return Tensor(common_type(*inputs), PartialShape(result))
 
-    def infer_usual(self, *inputs: Tensor) -> Tensor | None:
-        axis, first = self.axis, inputs[0].shape.sizes
-        if not -len(first) <= axis < len(first):
-            return None
-        behind = axis + 1 or len(first)
-        before, after, length = first[:axis], first[behind:], 0
-        for tensor in inputs:
-            sizes = tensor.shape.sizes
-            if len(sizes) != len(first) or sizes[:axis] != before or sizes[behind:] != after:
-                return None
-            size = sizes[axis]
-            if not isinstance(size, int) or (
-                -1 in tensor.shape.declared and not all(map(_is_handed_on, first, sizes))
-            ):
-                return None
-            length += size
-        if length >= UNBOUNDED:
-            return None
-        shape = PartialShape.of_sizes((*before, length, *after))
-        return Tensor(common_type(*inputs), shape)
-
     def infer_value(self, *inputs: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         sizes = outputs[0].shape.static
         if sizes is None or all(tensor.value is None for tensor in inputs):
@@ -132,18 +111,6 @@ def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
     dims = list(shape.dims)
     dims[axis] = dim
     return PartialShape(dims)
-
-
-def _is_handed_on(first: int | Dimension, size: int | Dimension) -> bool:
-    """Whether nothing is to be said of two sizes that are equal."""
-    return size is first or isinstance(size, int)
-
-
-def _with_size(sizes: tuple[int | Dimension, ...], axis: int, size: int) -> PartialShape:
-    """The shape of these sizes with another one at an axis."""
-    changed = list(sizes)
-    changed[axis] = size
-    return PartialShape.of_sizes(tuple(changed))
 
 
 def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
@@ -202,16 +169,6 @@ class Split(Operation):
         part = length.multiple_of(count) // count
         return (Tensor(data.element_type, _with(data.shape, index, part)),) * count
 
-    def infer_usual(self, data: Tensor, axis: Tensor) -> tuple[Tensor, ...] | None:
-        index, sizes, count = single(axis), data.shape.sizes, self.num_splits
-        if index is None or not -len(sizes) <= index < len(sizes):
-            return None
-        size = sizes[index]
-        if not isinstance(size, int) or size % count:
-            return None
-        part = _with_size(sizes, index, size // count)
-        return (Tensor(data.element_type, part),) * count
-
     def infer_value(
         self, data: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]
     ) -> tuple[Value | None, ...]:
@@ -244,35 +201,6 @@ class VariadicSplit(Operation):
         return tuple(
             Tensor(data.element_type, _with(data.shape, index, part))
             for part in self.parts(data.shape[index], split_lengths, count.low)
-        )
-
-    def infer_usual(
-        self, data: Tensor, axis: Tensor, split_lengths: Tensor
-    ) -> tuple[Tensor, ...] | None:
-        index, sizes, lengths = single(axis), data.shape.sizes, split_lengths.known
-        if (
-            index is None
-            or not -len(sizes) <= index < len(sizes)
-            or not lengths
-            or len(lengths) > MAX_OUTPUTS
-            or min(lengths) < -1
-            or lengths.count(-1) > 1
-            or axis.shape.declared not in ((), (1,))
-            or axis.element_type not in INTEGER
-            or split_lengths.element_type not in INTEGER
-        ):
-            return None
-        size = sizes[index]
-        if not isinstance(size, int):
-            return None
-        rest = size - sum(lengths) - (-1 in lengths)
-        if rest < 0 or (rest and -1 not in lengths):
-            return None
-        return tuple(
-            [
-                Tensor(data.element_type, _with_size(sizes, index, rest if part == -1 else part))
-                for part in lengths
-            ]
         )
 
     def parts(self, length: Dimension, split_lengths: Tensor, count: int) -> list[Dimension]:

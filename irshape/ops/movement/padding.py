@@ -13,7 +13,7 @@ from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .index_ranges import Bounds, NamedBounds, bounds_of, usual_bounds
+from .index_ranges import Bounds, NamedBounds, bounds_of
 
 
 def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -93,35 +93,6 @@ class Pad(Operation):
             element_type,
             [self.padded(data.shape, axis, begin[axis], end[axis]) for axis in range(rank)],
         )
-
-    def infer_usual(
-        self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None
-    ) -> Tensor | None:
-        begins, ends, sizes = (
-            usual_bounds(pads_begin),
-            usual_bounds(pads_end),
-            data.shape.sizes,
-        )
-        if (
-            begins is None
-            or ends is None
-            or not len(begins) == len(ends) == len(sizes)
-            or self.pad_mode != "constant"
-            or (
-                pad_value is not None
-                and (pad_value.rank or pad_value.element_type is not data.element_type)
-            )
-        ):
-            return None
-        padded: list[int | Dimension] = []
-        for size, begin, end in zip(sizes, begins, ends, strict=True):
-            if begin != -end:
-                if not isinstance(size, int) or not 0 <= size + begin + end < UNBOUNDED:
-                    return None
-                padded.append(size + begin + end)
-            else:
-                padded.append(size)
-        return Tensor(data.element_type, PartialShape.of_sizes(tuple(padded)))
 
     def padded(self, shape: PartialShape, axis: int, before: Bounds, after: Bounds) -> Dimension:
         """The padded dimension, from the bounds of the padding at its beginning and end."""

@@ -7,13 +7,13 @@ from typing import Final
 
 from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_SHAPES, INPUT_VALUE
-from ...shapes import DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import normalized_axis, picked
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
 from ..kinds import INTS
 from ..lazy import Array
 from ..tensors import Tensor, Value
-from .index_ranges import Bounds, Run, bounds_of, sliced, taken, up_to, usual_bounds
+from .index_ranges import Bounds, Run, bounds_of, sliced, up_to
 
 
 class SlicedAxes:
@@ -126,31 +126,6 @@ class Slice(Operation):
         dims = SlicedAxes(data.shape, start, axes).result(data.shape, start, stop, step)
         return Tensor(data.element_type, dims)
 
-    def infer_usual(
-        self, data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None
-    ) -> Tensor | None:
-        sizes = list(data.shape.sizes)
-        begins, ends, steps = usual_bounds(start), usual_bounds(stop), step.known
-        along = range(len(begins or ())) if axes is None else axes.known
-        if (
-            begins is None
-            or ends is None
-            or steps is None
-            or along is None
-            or not len(begins) == len(ends) == len(steps) == len(along) <= len(sizes)
-            or 0 in steps
-        ):
-            return None
-        rank = len(sizes)
-        for axis, begin, end, by in zip(along, begins, ends, steps, strict=True):
-            size = sizes[axis] if -rank <= axis < rank else -1
-            if not isinstance(size, int) or not 0 <= size < UNBOUNDED:
-                return None
-            sizes[axis] = taken(size, begin, end, by)
-        if len(along) > 1 and len({axis % rank for axis in along}) < len(along):
-            return None
-        return Tensor(data.element_type, PartialShape.of_sizes(tuple(sizes)))
-
     def infer_value(
         self,
         data: Tensor,
@@ -240,40 +215,6 @@ class StridedSlice(Operation):
                     )
                 )
         return Tensor(data.element_type, dims)
-
-    def infer_usual(
-        self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None
-    ) -> Tensor | None:
-        rest, begins, ends = data.shape.sizes, usual_bounds(begin), usual_bounds(end)
-        if begins is None or ends is None:
-            return None
-        steps = (1,) * len(begins) if strides is None else strides.known
-        firsts, lasts, dropped = self.begin_mask, self.end_mask, self.shrink_axis_mask
-        new, elided = self.new_axis_mask, self.ellipsis_mask
-        if (
-            steps is None
-            or (strides is not None and strides.element_type not in INTEGER)
-            or not len(begins) == len(ends) == len(steps) <= len(rest)
-            or not len(firsts) == len(lasts) == len(begins)
-            or not {len(dropped), len(new), len(elided)} <= {0, len(begins)}
-            or not _BITS.issuperset(firsts + lasts + dropped)
-            or any(new + elided)
-            or min(steps, default=1) < 1
-        ):
-            return None
-        sizes: list[int] = []
-        for at, (size, first, last) in enumerate(zip(rest, begins, ends, strict=False)):
-            if not isinstance(size, int) or size >= UNBOUNDED:
-                return None
-            if dropped and dropped[at]:
-                if not -size <= first < size:
-                    return None
-                continue
-            sizes.append(
-                taken(size, 0 if firsts[at] else first, size if lasts[at] else last, steps[at])
-            )
-        shape = PartialShape.of_sizes((*sizes, *rest[len(begins) :]))
-        return Tensor(data.element_type, shape)
 
     def part(
         self, dim: Dimension, begin: Bounds | None, end: Bounds | None, step: int | None, at: int

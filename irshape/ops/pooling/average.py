@@ -27,10 +27,6 @@ class AveragePooling(Pooling):
     def infer(self, data: Tensor) -> Tensor:
         return Tensor(data.element_type, self.pooled(data.shape))
 
-    def infer_usual(self, data: Tensor) -> Tensor | None:
-        shape = self.usual(data.shape)
-        return None if shape is None else Tensor(data.element_type, shape)
-
     def evaluate(self, data: Array) -> Array:
         numbers = plain(data)
         real = numbers.dtype.kind == "f"

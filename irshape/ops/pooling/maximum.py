@@ -25,10 +25,6 @@ class MaxPool_1(Pooling):
     def infer(self, data: Tensor) -> Tensor:
         return Tensor(data.element_type, self.pooled(data.shape))
 
-    def infer_usual(self, data: Tensor) -> Tensor | None:
-        shape = self.usual(data.shape)
-        return None if shape is None else Tensor(data.element_type, shape)
-
     def evaluate(self, data: Array) -> Array:
         return self.largest_values(data)
 
@@ -57,13 +53,6 @@ class MaxPool_8(Pooling):
                 rule=ATTRIBUTE_VALUE,
             )
         shape = self.pooled(data.shape)
-        return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
-
-    def infer_usual(self, data: Tensor) -> tuple[Tensor, Tensor] | None:
-        rank = len(data.shape)
-        shape = self.usual(data.shape) if -rank <= self.axis < rank else None
-        if shape is None:
-            return None
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 
     spares_outputs = True

@@ -332,8 +332,8 @@ def _gelu_by_tanh(data: Array, out: Array) -> None:
     out *= data.dtype.type(math.sqrt(2 / math.pi))
     np.tanh(out, out=out)
     out += 1
+    out *= data.dtype.type(0.5)  # before `data`, so that no large number overflows
     out *= data
-    out *= data.dtype.type(0.5)
 
 
 class HSigmoid(Unary):

@@ -58,14 +58,18 @@ class BitwiseXor(BitwiseBinary):
 
 
 class BitwiseLeftShift(BitwiseBinary):
-    """`a` shifted towards the high bits by `b` places. Specification: BitwiseLeftShift-15."""
+    """`a` shifted towards the high bits by `b` places. Specification: BitwiseLeftShift-15.
+
+    The specification leaves open what places below 0 or beyond the bits of `a` give. They are taken
+    modulo 32, or 64 of an `a` of 64 bits, as OpenVINO's kernels do.
+    """
 
     since = 15
     a = operand(INTEGER)
     b = operand(INTEGER, like="a")
 
     def of(self, a: Array, b: Array) -> Array:
-        return np.left_shift(a, b)
+        return np.left_shift(a, _places(a, b))
 
 
 class BitwiseRightShift(BitwiseLeftShift):
@@ -77,4 +81,8 @@ class BitwiseRightShift(BitwiseLeftShift):
     since = 15
 
     def of(self, a: Array, b: Array) -> Array:
-        return np.right_shift(a, b)
+        return np.right_shift(a, _places(a, b))
+
+
+def _places(a: Array, b: Array) -> Array:
+    return np.bitwise_and(b, b.dtype.type(63 if a.dtype.itemsize == 8 else 31))

@@ -92,15 +92,15 @@ def _gelu_single(data: Array, out: Array) -> None:
     out *= data
     np.tanh(out, out=out)
     out += 1
+    out *= np.float32(0.5)  # before `data`, so that no large number overflows
     out *= data
-    out *= np.float32(0.5)
 
 
 def _gelu_double(data: Array, out: Array) -> None:
     result = _erf_double(data * math.sqrt(0.5))
     result += 1
-    result *= data
-    np.multiply(result, 0.5, out=out)
+    result *= 0.5
+    np.multiply(result, data, out=out)
 
 
 def _by_blocks(function: Callable[[Array], Array], data: Array, out: Array | None = None) -> Array:

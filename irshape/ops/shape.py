@@ -195,12 +195,15 @@ class Reshape(Reinterpretation):
             )
 
     def evaluate(self, data: Array, pattern: Array) -> Array:
-        sizes = [int(size) for size in pattern.ravel()]
-        if self.special_zero:
-            sizes = [data.shape[index] if size == 0 else size for index, size in enumerate(sizes)]
+        sizes, left = [int(size) for size in pattern.ravel()], list(data.shape)
+        copied = [i for i, size in enumerate(sizes) if size == 0] if self.special_zero else []
         if -1 in sizes:
-            rest = product(size for size in sizes if size != -1)
-            sizes[sizes.index(-1)] = data.size // rest if rest else 1
+            # copied dimensions count on neither side: one of 0 says nothing of what is left over
+            rest = product(size for i, size in enumerate(sizes) if size != -1 and i not in copied)
+            there = product(size for i, size in enumerate(left) if i not in copied)
+            sizes[sizes.index(-1)] = there // rest if rest else 1
+        for i in copied:
+            sizes[i] = left[i]
         return data.reshape(sizes)
 
 

@@ -719,6 +719,10 @@ KNOWN: dict[str, Known] = {
             "sequences of length 0"
         ),
     ),
+    "reverse-axis-below": Known(
+        "stricter",
+        "Reverse-1 of an axis below -rank: OpenVINO reads it, and its kernels then leave the tensor",
+    ),
     "sizes-moved": Known(
         "tighter",
         (

@@ -159,6 +159,12 @@ ATTRIBUTES = [
     Case("Elu", "opset1", {"alpha": "one"}, [x]),
     Case("Gelu", "opset7", {}, [x]),
     Case("Gelu", "opset7", {"approximation_mode": "TANH"}, [x]),
+    Case(
+        "Gelu",
+        "opset7",
+        {"approximation_mode": "TANH"},
+        [data("f32", "4", values=[3e38, -3e38, 2e38, 1e30])],
+    ),
     Case("Gelu", "opset7", {"approximation_mode": "tanh"}, [data("f16", "2,3", low=-4, high=4)]),
     Case("Gelu", "opset7", {"approximation_mode": "sigmoid"}, [x]),
     Case("Gelu", "opset1", {}, [x]),

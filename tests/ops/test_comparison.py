@@ -230,6 +230,8 @@ VALUES = [
     two("BitwiseRightShift", "opset15", t="i32", a=[-8, -1, -7], b=[1, 3, 1]),
     two("BitwiseLeftShift", "opset15", t="u8", a=[200, 255], b=[1, 4]),
     two("BitwiseLeftShift", "opset15", t="u32", a=[2**31 + 1, 1], b=[1, 31]),
+    two("BitwiseLeftShift", "opset15", t="i32", a=[5, -5, 5, 5], b=[-1, -33, 32, 33]),
+    two("BitwiseRightShift", "opset15", t="i8", a=[5, -5, -5, 5], b=[-1, -33, 32, 8]),
     two("BitwiseLeftShift", "opset14", t="i32", a=[1], b=[1]),
     # kinds of number
     *(

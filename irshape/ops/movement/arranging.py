@@ -11,6 +11,7 @@ from ...rule_ids import (
 )
 from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import listed, normalized_axis, of_length, picked
+from ..conditions import within
 from ..declaration import (
     ANY,
     BOOLEAN_TYPE,
@@ -113,22 +114,15 @@ class Reverse(Operation):
                 actual=axis.shape,
                 rule=INPUT_SHAPES,
             )
-        for index in () if masked else axis.known or ():
-            if max(index, 0) >= data.rank:
-                raise Violation(
-                    f"axis {index} is out of range for `data` of rank {data.rank}",
-                    at="axis",
-                    expected=f"[0, {data.rank - 1}]",
-                    actual=index,
-                    rule=INPUT_VALUE,
-                )
+        if not masked:
+            within(axis.known or (), data.rank, at="axis")
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array, axis: Array) -> Array:
         if self.mode == "mask":
             along = np.flatnonzero(axis).tolist()
         else:
-            along = sorted({max(int(index), 0) for index in axis})
+            along = sorted({int(index) % data.ndim for index in axis})
         return np.flip(data, along) if along else data
 
 

@@ -721,7 +721,7 @@ KNOWN: dict[str, Known] = {
     ),
     "reverse-axis-below": Known(
         "stricter",
-        "Reverse-1 of an axis below -rank: OpenVINO reads it, and its kernels then leave the tensor",
+        "Reverse-1 of an axis below -rank: OpenVINO reads it; its kernel then leaves the tensor",
     ),
     "sizes-moved": Known(
         "tighter",

@@ -80,7 +80,8 @@ def _check_count(operator: Any, inputs: list[NodeOutput | None], proto: Any) -> 
     """Raises `Violation` for a number of inputs that the operator does not take."""
     least, most = operator.min_input, operator.max_input
     if not least <= len(inputs) <= most or any(
-        value is None and index < least for index, value in enumerate(inputs)
+        value is None and index < least and operator.inputs[index].option.name != "Optional"
+        for index, value in enumerate(inputs)
     ):
         wanted = f"{least} to {most}"
         if least == most:

@@ -16,6 +16,8 @@ def axes_of(node: Node) -> NodeOutput | None:
     if given is not None and given.known != () and given.shape.static != (0,):
         if given.known is not None:
             node.axes("axes", given.known, x.rank)
+        elif given.shape.static is None and not node.flag("noop_with_empty_axes"):
+            return _or_all(node, given)
         return given
     listed = node["axes"]
     if listed:
@@ -25,6 +27,26 @@ def axes_of(node: Node) -> NodeOutput | None:
         noop = node.flag("noop_with_empty_axes")
         if noop:
             return None
+    return _all_axes(node)
+
+
+def _or_all(node: Node, axes: NodeOutput) -> NodeOutput:
+    """Axes that come at run time; all axes if none come."""
+    none = node.add("Equal", node.shape_of(axes), node.numbers([0]))
+    count = node.add("Select", none, node.shape_of(node.shape_of(node.x)), node.numbers([0]))
+    all_axes = node.add(
+        "Slice",
+        _all_axes(node),
+        node.numbers([0]),
+        count,
+        node.numbers([1]),
+        version="opset8",
+    )
+    return node.add("Concat", axes, all_axes, axis=0)
+
+
+def _all_axes(node: Node) -> NodeOutput:
+    x = node.x
     if x.rank is not None:
         return node.numbers(list(range(x.rank)), shape=(x.rank,))
     rank = node.add("Squeeze", node.shape_of(node.shape_of(x)))

@@ -103,19 +103,15 @@ def loop(
         padded[1] or builder.numbers(True, "boolean"),
     )
     said = [declared(info.type) for info in graph.input[2:]]
+    goes_on = DYNAMIC_SHAPE if condition.shape.rank else SCALAR  # [1] may be a scalar later
     given = [
         (graph.input[0].name, Tensor(ElementType.of("i64"), SCALAR)),
-        (graph.input[1].name, Tensor(ElementType.of("boolean"), SCALAR)),
+        (graph.input[1].name, Tensor(ElementType.of("boolean"), goes_on)),
     ]
     for info, tensor, state in zip(graph.input[2:], said, states, strict=True):
-        given.append(
-            (
-                info.name,
-                tensor
-                if tensor is not None and tensor.element_type is state.element_type
-                else Tensor(state.element_type, DYNAMIC_SHAPE),
-            )
-        )
+        fits = tensor is not None and tensor.element_type is state.element_type
+        shape = tensor.shape if tensor is not None and fits else DYNAMIC_SHAPE
+        given.append((info.name, Tensor(state.element_type, shape)))
     inner = read(graph, given, stacked=dict.fromkeys(range(1 + len(states), len(graph.output)), 0))
     fed = [trips, condition, *states, *(value for value, _ in inner.captured)]
     entries = [

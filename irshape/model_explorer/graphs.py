@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..diagnostics.neighbourhood import agrees, port_text
+from ..diagnostics.report import Diagnostic
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer
 from ..model.ports import Port
@@ -59,10 +60,10 @@ def graphs(subject: Subject) -> list[dict[str, Any]]:
     assert shown is not None
     places = Places(subject)
     notes: dict[Layer, list[str]] = {}
-    for diagnostic, layer in shown.findings:
-        if layer is not None:
-            text = f"{diagnostic.severity} {diagnostic.code}: {diagnostic.message}"
-            notes.setdefault(layer, []).append(text)
+    for diagnostic, about, layer in findings_shown(subject):
+        constant = "" if about is layer else f" (constant '{about.name}', id {about.id})"
+        text = f"{diagnostic.severity} {diagnostic.code}{constant}: {diagnostic.message}"
+        notes.setdefault(layer, []).append(text)
     results = {result.body: result for result in shown.inference.result.walk()}
     return [
         {
@@ -71,6 +72,26 @@ def graphs(subject: Subject) -> list[dict[str, Any]]:
         }
         for body in model.net.all_bodies()
     ]
+
+
+def findings_shown(subject: Subject) -> Iterator[tuple[Diagnostic, Layer, Layer]]:
+    """Each finding with the layer that it is about and a layer that shows it. Model Explorer hides
+    constants, so the layers that take one show its findings too."""
+    shown = subject.shown
+    assert shown is not None
+    consumers: dict[Layer, dict[Layer, None]] = {
+        layer: {} for _, layer in shown.findings if layer is not None and layer.is_constant
+    }
+    for result in shown.inference.result.walk() if consumers else ():
+        layers = result.body.layers
+        for consumer, row in zip(layers, result.wiring.sources, strict=True):
+            for source in row:
+                if source is not None and layers[source[0]] in consumers:
+                    consumers[layers[source[0]]][consumer] = None
+    for diagnostic, layer in shown.findings:
+        if layer is not None:
+            for place in (layer, *consumers.get(layer, ())):
+                yield diagnostic, layer, place
 
 
 def _nodes(

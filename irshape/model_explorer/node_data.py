@@ -12,7 +12,7 @@ from typing import Any
 from ..rule_ids import SEVERITIES
 from ..view.overlays import UNKNOWN, Overlay, crosscheck_overlays, static_overlays, stats_overlays
 from ..view.showing import Subject
-from .graphs import NET, Places
+from .graphs import NET, Places, findings_shown
 
 Data = dict[str, dict[str, Any]]
 """For each graph, node data in the form of Model Explorer's JSON."""
@@ -25,13 +25,11 @@ SEVERITY_TONES = dict(zip(SEVERITIES, ("bad", "warn", "note"), strict=True))
 
 
 def findings(subject: Subject) -> list[Data]:
-    """The severity of the gravest finding of each layer."""
-    assert subject.shown is not None
+    """The severity of the gravest finding of each layer, and of the constants that it takes."""
     gravest: dict[int, int] = {}
-    for diagnostic, layer in subject.shown.findings:
-        if layer is not None:
-            at, rank = subject.numbering.at[layer], SEVERITIES.index(diagnostic.severity)
-            gravest[at] = min(rank, gravest.get(at, rank))
+    for diagnostic, _, layer in findings_shown(subject):
+        at, rank = subject.numbering.at[layer], SEVERITIES.index(diagnostic.severity)
+        gravest[at] = min(rank, gravest.get(at, rank))
     overlay = Overlay(
         "findings",
         "Findings",

@@ -259,7 +259,7 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
     focus = _first_departing(result, rows, numbering)
     about = f"Compared with {where}. The error of a layer, as a multiple of what is allowed there."
     problems = [str(each) for each in result.get("problems", ())]
-    departs = any(_STATE_TONES[group] != "good" for group, _ in verdicts.values())
+    departs = any(_STATE_TONES[group] not in ("good", "none") for group, _ in verdicts.values())
     if not focus and not problems:
         about += " Nothing departs."
     return [

@@ -252,13 +252,13 @@ class _Untangling:
 
     def _to_dissolve(self, scope: _Scope, names: list[str]) -> list[str]:
         """Which of the scopes on a circle dissolve: those of few layers; else those that are left
-        and entered again, but for one that holds most of all; else the smaller half."""
+        and entered again, but for one that holds nearly all; else the smaller half."""
         names.sort(key=lambda name: scope.scopes[name].size)
         sizes = [scope.scopes[name].size for name in names]
         small = [name for name, size in zip(names, sizes, strict=True) if size < LEAST_MEMBERS]
         if small:
             return small
-        others = names[:-1] if 2 * sizes[-1] > sum(sizes) else names
+        others = names[:-1] if sizes[-1] > 0.8 * sum(sizes) else names
         returning = [name for name in others if self._returns(scope.scopes[name])]
         return returning or names[: len(names) // 2]
 

@@ -77,6 +77,22 @@ def test_a_broken_model_is_drawn_with_its_findings(tmp_path: Path) -> None:
     )
 
 
+def test_a_finding_on_a_constant_shows_at_its_consumer(tmp_path: Path) -> None:
+    net = Net()
+    constant = net.constant([1.0, 2.0, 3.0], "f32")
+    add = net.layer("Add", [net.parameter("2,3"), constant], outputs=["FP32:2,3"], name="sum")
+    net.result(add)
+    path = net.save(tmp_path)
+    text = path.read_text()
+    path.write_text(text.replace('size="12"', 'size="8"'))  # fewer bytes than elements
+    nodes = {node.label: node for node in graphs_of(path)["net"].nodes}
+    for label in ("Const", "Add"):
+        told = [value for key, value in pairs(nodes[label].attrs) if key == "finding"]
+        assert any(value.startswith("error IR5") for value in told), label
+    (data,) = main.Overlays().run("irshape_findings", str(path), "net", {}).result
+    assert data.results[nodes["Add"].id].value == "error"
+
+
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
     path.write_text("<net")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -98,10 +99,121 @@ GROUPINGS = {
     "a number that tells layers of one name apart is no name": Grouping(
         [f"n.{number}" for number in range(5)], [("root", "m", 7)]
     ),
+    "a scope that holds nearly all layers": Grouping(
+        [f"module/{part}/{name}" for part in ("stem", "head") for name in "abcdefghij"],
+        [("root", "m", 2), ("scope", "stem", 10), ("scope", "head", 10)],
+    ),
+    "a layer between two of a scope is in it": Grouping(
+        ["s/a/x", "s/a/y", "s/z", "s/a/u", "t/a", "t/b", "t/c"],
+        [("root", "m", 2), ("scope", "s/a", 4), ("scope", "t", 3)],
+    ),
+    "a module that is called between blocks is no group": Grouping(
+        [
+            f"{name}{part}"
+            for name in ("b1", "norm", "b2", "norm", "b3", "norm")
+            for part in ("/x", "/y", "/z")
+        ],
+        [
+            ("root", "m", 5),
+            ("repeat", "b1 … b3", 6),
+            ("scope", "b1", 3),
+            ("scope", "b2", 3),
+            ("scope", "b3", 3),
+        ],
+    ),
     "a scope without end": Grouping(
         ["/".join("s" * 5000)] * 3, [("root", "m", 2), ("scope", "", 3)]
     ),
 }
+
+
+def residual(net: Net, at: Any, scope: str) -> Any:
+    """A block as PyTorch's frontend names it: what is fused has a name without a scope."""
+    start = at
+    for part in ("conv1", "conv2"):
+        at = net.layer("Exp", [at], outputs=["FP32:2,3"], name=f"Multiply_1_{part}")
+        at = net.layer("ReLU", [at], outputs=["FP32:2,3"], name=f"{scope}/{part}/relu")
+    at = net.layer("Exp", [at], outputs=["FP32:2,3"], name="Multiply_2")
+    return net.layer("Add", [at, start], outputs=["FP32:2,3"], name=f"{scope}/aten::add/Add")
+
+
+def test_what_is_fused_is_in_its_block(tmp_path: Path) -> None:
+    net = Net()
+    at = net.parameter("2,3", name="x")
+    for scope in ("stage.0.0", "stage.0.1", "stage.1.0"):
+        at = residual(net, at, scope)
+    net.result(at, name="y")
+    page = view(net.save(tmp_path, declare=False), "-o", tmp_path / "page.html")
+    assert groups(page)[0][2] == ["x", "y"]
+    assert circles(page) == []
+
+
+def circles(page: Path) -> list[str]:
+    """The groups that feed a member of the same group, and take from it."""
+    model = document(page)["models"][0]
+    parents = [parent for _, _, parent, _ in model["groups"]]
+
+    def chain_of(layer: int) -> list[str]:
+        at = model["layers"][layer][4]
+        way = [f"layer {layer}"]
+        while at >= 0:
+            way.insert(0, f"group {at}")
+            at = parents[at]
+        return way
+
+    feeds: dict[str, set[str]] = {}
+    for taker, row in enumerate(model["layers"]):
+        for _, source, *_ in row[7]:
+            if source < 0 or model["layers"][source][5] or row[5]:
+                continue
+            one, other = chain_of(source), chain_of(taker)
+            at = next(
+                at for at, pair in enumerate(zip(one, other, strict=False)) if len(set(pair)) > 1
+            )
+            feeds.setdefault(one[at], set()).add(other[at])
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for each in feeds.get(waiting.pop(), ()):
+                if each not in seen:
+                    seen.add(each)
+                    waiting.append(each)
+        return seen
+
+    return [name for name in feeds if name in reached(name)]
+
+
+@pytest.mark.parametrize("name", ["classifier", "encoder", "decoder", "recurrent"])
+def test_no_group_is_in_a_circle(name: str, tmp_path: Path) -> None:
+    page = view(ROOT / "examples" / f"{name}.xml", "-o", tmp_path / "page.html")
+    assert circles(page) == []
+
+
+def test_open_starts_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    command = [sys.executable, "-m", "irshape", "view", str(ROOT / "examples" / "recurrent.xml")]
+    environment = {**os.environ, "BROWSER": str(browser)}
+    done = subprocess.run(
+        [*command, "-o", "m.html", "--open"], cwd=tmp_path, env=environment, check=False
+    )
+    assert done.returncode == 0
+    assert (tmp_path / "opened").read_text().strip() == (tmp_path / "m.html").resolve().as_uri()
+
+
+def test_keys_of_node_data_that_match_nothing_are_said(tmp_path: Path) -> None:
+    data = {"results": {"0": {"value": 1}, "nowhere": {"value": 2}}}
+    (tmp_path / "data.json").write_text(json.dumps(data))
+    words = ["view", str(ROOT / "examples" / "recurrent.xml"), "-o", str(tmp_path / "m.html")]
+    done = CliRunner().invoke(cli, [*words, "--node-data", str(tmp_path / "data.json")])
+    assert done.exit_code == 0
+    assert "'nowhere'" in done.stderr
+    (overlay, *_) = document(tmp_path / "m.html")["models"][0]["overlays"]
+    assert "'nowhere'" in overlay["about"]
+    assert "'0'" not in overlay["about"]
 
 
 def test_types_that_repeat_are_blocks_where_names_give_no_scopes(tmp_path: Path) -> None:

@@ -221,6 +221,107 @@ def test_keys_and_links(browser: Browser, encoder: Path) -> None:
     assert browser.all(".card.selected") == []
 
 
+CHOSEN = "return document.querySelector('.card.selected, .frame.selected')?.textContent ?? ''"
+NAMES = """
+return [...document.querySelectorAll("[role=button]")].filter(each => each.getClientRects().length)
+  .filter(each => {
+    const name = each.getAttribute("aria-label");
+    return name && each.textContent.trim().length > 1 && !name.includes(each.textContent.trim());
+  }).map(each => each.outerHTML.slice(0, 200))
+"""
+
+
+def test_arrows_lead_through_open_groups(browser: Browser, tmp_path: Path) -> None:
+    net = Net()
+    at = net.parameter("2,3", name="x")
+    names = ["s/a/x", "s/a/y", "s/a/z", "s/b/x", "s/b/y", "s/b/z", "t/x", "t/y", "t/z"]
+    for name in names:
+        at = net.layer("ReLU", [at], outputs=["FP32:2,3"], name=name)
+    net.result(at, name="out")
+    browser.open(view(net.save(tmp_path, declare=False), "-o", tmp_path / "page.html"))
+    browser.js("document.getElementById('open-all').click()")
+    graph = browser.one(".graph")
+    browser.search("x type:Parameter")
+    passed = []
+    for key in ["\ue015"] * len(names):  # arrow down
+        graph.send_keys(key)
+        passed.append(browser.texts("#panel .name")[0])
+    assert passed == names
+    graph.send_keys("u")
+    assert browser.texts("#panel h2")[0] == "t"
+    graph.send_keys("\ue015")
+    assert browser.texts("#panel .name")[0] == "t/x"
+    graph.send_keys("\ue013")  # up
+    assert browser.texts("#panel .name")[0] == "s/b/z"
+    assert browser.js(NAMES) == []
+
+
+def test_escape_closes_the_menu(browser: Browser, encoder: Path) -> None:
+    browser.open(encoder)
+    browser.one(".menu summary").click()
+    browser.one("#constants").send_keys("\ue00c")
+    assert browser.js("return document.querySelector('.menu').open") is False
+    assert browser.js("return document.activeElement.tagName") == "SUMMARY"
+
+
+def test_what_is_printed_is_the_drawing(browser: Browser, encoder: Path) -> None:
+    browser.open(encoder)
+    browser.js("dispatchEvent(new Event('beforeprint'))")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    shown = "return [...document.body.children].filter(each => each.getClientRects().length)"
+    assert browser.js(f"{shown}.map(each => each.className)") == ["print"]
+    assert browser.all(".print .card")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.js("dispatchEvent(new Event('afterprint'))")
+    assert browser.all(".print") == []
+
+
+def test_equal_blocks_stand_below_each_other(browser: Browser, tmp_path: Path) -> None:
+    net = Net()
+    at = net.parameter("2,3", name="x")
+    mask = net.parameter("2,3", name="mask")
+    for number in range(6):
+        start = at
+        for name in ("a", "b", "c"):
+            at = net.layer("ReLU", [at], outputs=["FP32:2,3"], name=f"n/{number}/{name}")
+        at = net.layer("Add", [at, mask], outputs=["FP32:2,3"], name=f"n/{number}/d")
+        at = net.layer("Add", [at, start], outputs=["FP32:2,3"], name=f"n/{number}/e")
+    net.result(at, name="y")
+    browser.open(view(net.save(tmp_path, declare=False), "-o", tmp_path / "page.html"))
+    browser.js("document.getElementById('open-all').click()")
+    middles = """return [...document.querySelectorAll(".frame.scope > rect")].map(each => {
+      const area = each.getBoundingClientRect(); return (area.left + area.right) / 2; })"""
+    found = browser.js(middles)
+    assert len(found) == 6
+    assert max(found) - min(found) < 1
+
+
+@pytest.mark.parametrize("command", ["crosscheck", "run"])
+def test_a_clean_result_opens_on_something(browser: Browser, command: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    options = ["--random", "--stats"] if command == "run" else []
+    call(command, EXAMPLES / "classifier.xml", *options, "--view", page)
+    browser.open(page)
+    assert browser.all("#panel .finding")
+    browser.js("""const choice = document.getElementById("overlay");
+      choice.value = [...choice.options].find(each => /verdicts|f16/.test(each.text)).value;
+      choice.dispatchEvent(new Event("change"));""")
+    assert "Nothing stands out" in browser.panel or browser.all("#panel .finding")
+
+
+def test_costs_list_what_is_known_first(browser: Browser, tmp_path: Path) -> None:
+    net = Net()
+    known = net.layer("ReLU", [net.parameter("2,3", name="x")], outputs=["FP32:2,3"], name="known")
+    unknown = net.layer("Mystery", [known], outputs=["FP32:"], name="unknown")
+    net.result(net.layer("ReLU", [unknown], outputs=["FP32:"], name="behind"))
+    browser.open(view(net.save(tmp_path), "-o", tmp_path / "page.html"))
+    browser.js("""const choice = document.getElementById("overlay"); choice.value = "activations";
+      choice.dispatchEvent(new Event("change"));""")
+    rows = browser.texts("#panel .list .finding")
+    assert "known" in rows[0] or "x" in rows[0]
+    assert "not known" in rows[-1]
+
+
 def test_groups_open_and_close_and_a_link_leads_to_them(browser: Browser, encoder: Path) -> None:
     browser.open(encoder)
     browser.js("document.getElementById('close-all').click()")

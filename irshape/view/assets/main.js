@@ -31,7 +31,11 @@ class Page {
     window.addEventListener("resize", () => this.canvases.forEach(function (canvas) { canvas.drawSoon(); }));
     document.addEventListener("keydown", (event) => this.pressed(event));
     window.addEventListener("beforeprint", () => document.body.append(
-      element("div", { class: "print" }, this.canvases.map(function (canvas) { return canvas.drawing(); }))));
+      element("div", { class: "print" }, this.canvases.map(function (canvas) {
+        const drawing = canvas.drawing();
+        drawing.querySelector("style").remove();
+        return drawing;
+      }))));
     window.addEventListener("afterprint", function () { document.querySelectorAll("body > .print").forEach(function (each) { each.remove(); }); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => this.setTheme(event.matches ? "dark" : "light"));
     document.documentElement.dataset.ready = "yes";

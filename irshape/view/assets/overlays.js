@@ -87,7 +87,10 @@ class Overlays {
     const overlay = this.of(net);
     if (!overlay) return [];
     const rows = overlay.values.slice();
-    if (overlay.kind === "heat") return rows.filter(function (row) { return row[1] !== 0; }).sort(function (a, b) { return b[1] - a[1]; });
+    if (overlay.kind === "heat") {
+      const telling = rows.filter(function (row) { return row[1] !== 0; });
+      return (telling.length ? telling : rows).sort(function (a, b) { return b[1] - a[1]; });
+    }
     const plain = new Set(overlay.groups.flatMap(function ([, tone], at) { return tone === "none" || tone === "good" ? [at] : []; }));
     return rows.filter(function (row) { return !plain.has(row[1]); }).sort(function (a, b) { return a[1] - b[1]; });
   }
@@ -97,9 +100,9 @@ class Overlays {
     const overlay = this.of(net);
     const counts = (overlay.groups || []).map(function ([name], at) {
       const count = overlay.values.filter(function (row) { return row[1] === at; }).length;
-      return count ? name + ": " + counted(count, "layer") : "";
+      return count ? name + ", " + counted(count, "layer") : "";
     }).filter(Boolean);
-    return counts.length ? "Nothing stands out. " + counts.join(", ") + "." : "No layer here has a value.";
+    return counts.length ? "Nothing stands out: " + counts.join("; ") + "." : "No layer here has a value.";
   }
 
   /** What overlays say of a layer: title and note, a note that several have once. */

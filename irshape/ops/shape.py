@@ -153,6 +153,8 @@ class Reshape(Reinterpretation):
                 actual=shown(pattern),
             )
         there, taken = total.all, known.all
+        if not known.fixed and not data.shape.is_static:
+            return DYNAMIC
         if there.is_static and taken.is_static:
             size = there.divided(taken.low)
         else:

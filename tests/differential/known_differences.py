@@ -441,6 +441,11 @@ KNOWN: dict[str, Known] = {
             "without one and leaves its outputs dynamic"
         ),
     ),
+    "if-scalar-or-vector": Known(
+        "wider",
+        "an If of which one branch gives a scalar and one a vector has either rank; OpenVINO takes "
+        "the scalar for a vector of one",
+    ),
     "loop-may-not-start": Known(
         "wider",
         "a Loop that may not start, or does not: states stay as they come, and nothing is "
@@ -688,6 +693,11 @@ KNOWN: dict[str, Known] = {
     "sizes-partly-known": Known(
         "tighter",
         "of a list of sizes some are known and others not; OpenVINO then knows none of them",
+    ),
+    "split-of-nothing": Known(
+        "lenient",
+        "Split of a dimension of 0 to 2 in 3 parts: 0 can be split; OpenVINO takes it where it "
+        "knows that it is 0",
     ),
     "split-lengths": Known(
         "stricter",

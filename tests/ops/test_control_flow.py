@@ -252,8 +252,10 @@ IF = [
     conditional("union", CONDITION, branches("2,3", "4,1")),
     conditional("union-zero-size", OTHERWISE, branches("0", "7")),
     conditional("other-rank", CONDITION, branches("2,3", "2"), run=False),
-    conditional("scalar-and-vector", CONDITION, branches("", "5"), run=False),
-    conditional("scalar-and-one", OTHERWISE, branches("", "1")),
+    conditional(
+        "scalar-and-vector", CONDITION, branches("", "5"), run=False, known="if-scalar-or-vector"
+    ),
+    conditional("scalar-and-one", OTHERWISE, branches("", "1"), known="if-scalar-or-vector"),
     conditional("scalars", CONDITION, branches("", "")),
     conditional("other-type", CONDITION, branches("2", ("i32", "2"))),
     conditional("known-true", TRUE, branches("2", ("i32", "3"))),

@@ -152,7 +152,7 @@ SPLIT = [
     split("6,2", 0, 4),
     split("6,2", 2, 2),
     split("6,2", -3, 2),
-    split("..2,2", 0, 3),
+    split("..2,2", 0, 3, known="split-of-nothing"),
     split("", 0, 1),
     split("6,2", 0, 0),
     split("6,2", 0, -1),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...demands import note_wider
 from ...element_types import DYNAMIC_TYPE
 from ...faults import require
 from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
-from ...shapes import DYNAMIC, Dimension
+from ...shapes import Dimension
 from ..declaration import ANY, operand
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
@@ -85,10 +86,7 @@ class If(ControlFlow):
             help="insert a Convert",
         )
         if {then.rank, other.rank} == {0, 1}:
-            vector = then.shape if then.rank else other.shape
-            return Tensor(
-                element_type, vector if vector[0] == 1 else [DYNAMIC]
-            )  # OpenVINO takes a scalar for a vector of one
+            note_wider()  # OpenVINO takes a scalar for a vector of one
         return Tensor(element_type, then.shape.union(other.shape))
 
     def evaluate(

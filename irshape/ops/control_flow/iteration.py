@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...faults import Fault, fault, require
 from ...rule_ids import PORT_MAP
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..lazy import Array, np
 from ..tensors import UNKNOWN, Tensor
 from .base import ControlFlow, connected, fed
@@ -94,10 +94,7 @@ class Iteration(ControlFlow):
                     continue
                 shape = DYNAMIC_SHAPE
                 if before.rank is not None and before.rank == brought.rank:
-                    shape = PartialShape(
-                        a if a.encloses(b) else DYNAMIC
-                        for a, b in zip(before, brought, strict=True)
-                    )
+                    shape = PartialShape(map(_widened, before, brought))
                 parameters[parameter] = Tensor(parameters[parameter].element_type, shape)
                 wider = True
             if not wider:
@@ -233,6 +230,14 @@ class Iteration(ControlFlow):
                     else np.zeros_like(result)
                 )
         return tuple(arrays)
+
+
+def _widened(before: Dimension, brought: Dimension) -> Dimension:
+    """A dimension of a state that allows for what an iteration brings; a name of it may go."""
+    if before.encloses(brought):
+        return before
+    interval = Dimension(before.low, before.high)
+    return interval if interval.encloses(brought) else DYNAMIC
 
 
 def part(array: Array, binding: PortBinding, iteration: int) -> Array:

@@ -158,7 +158,7 @@ class Split(Operation):
             return (_of_rank(data),) * count
         index = normalized_axis(index, rank)
         length = data.shape[index]
-        if length.low % count if length.is_static else length.high < count:
+        if length.low % count if length.is_static else 0 < length.low <= length.high < count:
             raise Violation(
                 f"dimension {index} of `data` {data.shape} is {length}, "
                 f"which cannot be split into {count} equal parts",

@@ -25,6 +25,7 @@ os.environ["IRSHAPE_CACHE_DIR"] = os.path.join(
 )
 atexit.register(shutil.rmtree, os.environ["IRSHAPE_CACHE_DIR"], ignore_errors=True)
 os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"  # those of other packages, such as an event loop's
+os.environ.pop("COLUMNS", None)  # xdist gives its workers the width of a terminal
 os.environ.pop("GITHUB_ACTIONS", None)  # tests that run there see what tests elsewhere see
 
 if TYPE_CHECKING:

@@ -9,7 +9,17 @@ import click
 from .arguments import Command
 from .blas import prefer_avx512
 from .common import keep_apart, load_or_exit
-from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
+from .comparing import (
+    Case,
+    Outcome,
+    answer_options,
+    cell,
+    error_table,
+    junit,
+    place,
+    row,
+    write_answer,
+)
 from .pages import view_option
 from .running import (
     force_option,
@@ -156,9 +166,9 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
     shown = comparison.worst((5 if differs else 0) if worst is None else worst)
     if shown:
         rows = [
-            row(pair.errors, _state(pair), place(pair.second, pair.second_port)) for pair in shown
+            row(pair.errors, _state(pair), cell(pair.second, pair.second_port)) for pair in shown
         ]
-        lines += [f"    {line}" for line in table(HEAD, rows, 2)]
+        lines += error_table(rows, 4)
     return lines + _verdict(comparison)
 
 

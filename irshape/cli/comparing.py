@@ -9,6 +9,7 @@ import click
 
 from .common import echo
 from .reporting import FormatName, FormatOption, report_text
+from .tables import fitted, text_table
 
 if TYPE_CHECKING:
     from ..diagnostics.report import Report
@@ -49,6 +50,14 @@ def place(layer: Layer, port: int | None = None) -> str:
     )
 
 
+def cell(layer: Layer, port: int) -> str:
+    """An output in a table: the id of its layer, its type and name, and the port among several."""
+    from ..diagnostics.renderers.common import plain
+
+    index = f":{port}" if len(layer.outputs) > 1 else ""
+    return plain(f"{'/'.join([*layer.path, layer.id])} {layer.type} '{layer.name}'{index}")
+
+
 def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
 
@@ -80,18 +89,16 @@ def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
     )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
-    """Columns under their heads, numbers to the right, the last `left` columns to the left."""
-    lines = [tuple(head), *(tuple(line) for line in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    texts = len(head) - left
-    return [
-        "  ".join(
-            cell.rjust(width) if at < texts else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
+def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
+    """The rows under `HEAD`."""
+    return text_table(
+        HEAD,
+        rows,
+        shrinking={"output": 24},
+        right=HEAD[:-2],
+        dropped=("ulp", "NaN", "inf", "mean rel", "mean abs", "cosine"),
+        indent=indent,
+    )
 
 
 def junit(suite: str, cases: Sequence[Case]) -> str:
@@ -171,8 +178,10 @@ def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
     """Writes the answer in a format; ends the command with status 1 if something differs."""
     from ..diagnostics.renderers.common import json_text, plain
 
+    on_terminal = output_file in (None, "-")
     if form == "text":
-        text = "".join(f"{plain(line)}\n" for line in answer.lines())
+        lines = map(plain, answer.lines())
+        text = "".join(f"{line}\n" for line in (fitted(lines) if on_terminal else lines))
     elif form == "json":
         text = json_text(answer.document(), 1) + "\n"
     elif form == "junit":

@@ -10,7 +10,17 @@ import click
 from .arguments import Command
 from .blas import prefer_avx512
 from .common import keep_apart, load_or_exit, weights_option
-from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
+from .comparing import (
+    Case,
+    Outcome,
+    answer_options,
+    cell,
+    error_table,
+    junit,
+    place,
+    row,
+    write_answer,
+)
 from .pages import view_option
 from .running import (
     force_option,
@@ -223,11 +233,9 @@ def _worst(shown: list[Row]) -> list[str]:
     if not shown:
         return []
     several = f"  the {len(shown)} largest errors, measured by what is allowed:"
-    rows = [
-        row(output.errors, _state(output), place(output.layer, output.port)) for output in shown
-    ]
+    rows = [row(output.errors, _state(output), cell(output.layer, output.port)) for output in shown]
     head = several if len(shown) > 1 else "  the largest error:"
-    return [head, *(f"    {line}" for line in table(HEAD, rows, 2))]
+    return [head, *error_table(rows, 4)]
 
 
 def _state(output: Row) -> str:

@@ -11,6 +11,7 @@ from ..spelling import counted
 from .arguments import Command
 from .common import colour_option, echo, form_option, keep_apart, load_or_none, wants_colour
 from .pages import view_option
+from .tables import fitted
 
 if TYPE_CHECKING:
     from ..differences.result import LayerDiff, ModelDiff, Unmatched
@@ -132,8 +133,13 @@ def _write(
         output = page(difference)
     else:
         lines = list(_text(difference, limit))
-        if not to_file and wants_colour(color):
-            lines = [click.style(line, fg=TONES.get(line[:1])) for line in lines]
+        if not to_file:
+            tones = [TONES.get(line[:1]) if wants_colour(color) else None for line in lines]
+            lines = [
+                part if tone is None else click.style(part, fg=tone)
+                for line, tone in zip(lines, tones, strict=True)
+                for part in fitted([line])
+            ]
         output = "".join(f"{line}\n" for line in lines)
     if output_file is None or output_file == "-":
         echo(output, newline=False, colour=True)

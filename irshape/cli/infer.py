@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +18,7 @@ from .common import (
     refuse_overwriting,
     weights_option,
 )
-from .tables import terminal_width, text_table
+from .tables import text_table
 
 if TYPE_CHECKING:
     from ..inference.result import Inference
@@ -187,11 +187,12 @@ def _outputs_table(layers: list[dict[str, Any]], names: list[str]) -> list[str]:
     """The outputs of a model, by the names by which they are asked for."""
     from ..diagnostics.renderers.common import plain
 
-    rows = [("OUTPUT", "ELEMENT TYPE", "SHAPE")]
+    rows = []
     for layer, name in zip(layers, names, strict=True):
         (port,) = layer["outputs"] or [{"element_type": "", "shape": ""}]
         rows.append((plain(name), port["element_type"], written_shape(port)))
-    return text_table(rows, [(0, 12), (2, 20), (0, 4)], terminal_width())
+    head = ("OUTPUT", "ELEMENT TYPE", "SHAPE")
+    return text_table(head, rows, shrinking={"OUTPUT": 12, "SHAPE": 20})
 
 
 def _table(
@@ -200,7 +201,7 @@ def _table(
     """A row for each output; layers that do not fit their inputs are marked."""
     from ..diagnostics.renderers.common import plain
 
-    rows: list[Sequence[str]] = [("", "ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")]
+    rows = []
     hidden = 0
     for layer in layers:
         if layer["type"].lower() == "const" and not constants:
@@ -220,12 +221,13 @@ def _table(
                     written_shape(output),
                 )
             )
-    if not refused:
-        rows = [row[1:] for row in rows]
-    width = len(rows[0])
-    name, kind, shape = width - 4, width - 5, width - 1
-    shrinking = [(name, 12), (kind, 12), (name, 4), (shape, 20), (kind, 4), (width - 6, 4)]
-    lines = text_table(rows, shrinking, terminal_width())
+    at = 0 if refused else 1
+    lines = text_table(
+        ("", "ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")[at:],
+        [row[at:] for row in rows],
+        shrinking={"NAME": 12, "TYPE": 12, "SHAPE": 20, "ID": 8},
+        dropped=("PORT",),
+    )
     if hidden:
         lines.append(f"{counted(hidden, 'constant')} not shown; --constants shows them")
     return lines

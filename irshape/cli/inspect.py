@@ -11,7 +11,7 @@ from ..shapes import UNBOUNDED
 from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option
 from .common import echo, form_option, load_or_exit, weights_option
-from .tables import terminal_width, text_table
+from .tables import fitted, text_table
 
 if TYPE_CHECKING:
     from ..inspection.costs import LayerCost
@@ -84,7 +84,7 @@ def command(
 
         echo(json_text(inspection.to_dict(), 1))
     else:
-        echo("\n".join(_text(inspection, top, sort)))
+        echo("\n".join(fitted(_text(inspection, top, sort))))
     broken = told_briefly(inference, given)
     for line in broken:
         click.echo(line, err=True)
@@ -193,7 +193,8 @@ def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
         return
     whole = sum(_low(cost, SORTS[sort]) for cost in costs)
     yield f"layers by {sort}, {min(top, len(costs))} of {len(costs)}"
-    rows = [("ID", "TYPE", "NAME", "OUTPUT", "MULTIPLY-ADDS", "ACTIVATIONS", "PARAMETERS", "SHARE")]
+    head = ("ID", "TYPE", "NAME", "OUTPUT", "MULTIPLY-ADDS", "ACTIVATIONS", "PARAMETERS", "SHARE")
+    rows = []
     for cost in costs[:top]:
         layer = cost.layer
         share = f"{_low(cost, SORTS[sort]) / whole:.1%}" if whole else ""
@@ -209,10 +210,13 @@ def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
                 share,
             )
         )
-    width = terminal_width()
-    shrinking = [(2, 12), (1, 12), (2, 4), (3, 12)]
-    for line in text_table(rows, shrinking, None if width is None else width - 2):
-        yield f"  {line}"
+    yield from text_table(
+        head,
+        rows,
+        shrinking={"NAME": 20, "TYPE": 10, "OUTPUT": 12},
+        dropped=("ACTIVATIONS", "PARAMETERS", "OUTPUT"),
+        indent=2,
+    )
 
 
 def _low(cost: LayerCost, column: str) -> int:
@@ -228,13 +232,14 @@ def _place(type: str, name: str, id: str) -> str:
 
 def _indented(rows: Sequence[Sequence[str]], right: tuple[int, ...] = ()) -> Iterator[str]:
     """Rows in columns, those that are named to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield f"  {'  '.join(cells)}".rstrip()
+    heads = [str(at) for at in range(len(rows[0]))]
+    yield from text_table(
+        heads,
+        rows,
+        shrinking={name: 12 for name in heads if int(name) not in right},
+        right=[str(at) for at in right],
+        indent=2,
+    )[1:]
 
 
 def _number(size: Dimension) -> str:

@@ -52,14 +52,15 @@ def command(type_name: str | None, form: str) -> None:
 
 def _listing(rows: list[dict[str, Any]]) -> list[str]:
     """The table of all versions, and a line of counts."""
-    table = [("OPERATION", "OPSETS", "INFER", "EVALUATE", "CATEGORY")]
+    table = []
     for row in rows:
         span = row["version"] if row["library"] else str(row["since"])
         if row["until"] != row["since"]:
             span += f"-{row['until']}"
         infer, evaluate = ("yes" if row[what] else "no" for what in ("infer", "evaluate"))
         table.append((row["type"], span, infer, evaluate, row["category"]))
-    lines = text_table(table, [(0, 20), (4, 8)], terminal_width())
+    head = ("OPERATION", "OPSETS", "INFER", "EVALUATE", "CATEGORY")
+    lines = text_table(head, table, shrinking={"OPERATION": 20, "CATEGORY": 8})
     own = [row for row in rows if not row["library"]]
     types = len({row["type"] for row in own})
     both = sum(row["infer"] and row["evaluate"] for row in own)

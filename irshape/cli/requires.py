@@ -9,7 +9,7 @@ import click
 from ..spelling import counted
 from .arguments import Command
 from .common import echo, expand, form_option, load_among
-from .tables import terminal_width, wrapped
+from .tables import fitted
 
 if TYPE_CHECKING:
     from ..inference.requirements import Requirements
@@ -59,7 +59,7 @@ def command(paths: tuple[str, ...], form: str) -> None:
             echo(json_text(answers[0].to_dict(), 1))
     else:
         for answer in answers:
-            _print(_text(answer))
+            echo("\n".join(fitted(_text(answer))))
         if len(answers) > 1:
             strictest = max(answers, key=lambda answer: answer.oldest)
             lines = [f"all {len(answers)} models: OpenVINO {strictest.release} or newer"]
@@ -68,15 +68,9 @@ def command(paths: tuple[str, ...], form: str) -> None:
                     f"  library: {library['install']}, {library['release']} or newer, "
                     f"for {len(library['models'])} of them"
                 )
-            _print(lines)
+            echo("\n".join(fitted(lines)))
     if statuses:
         raise click.exceptions.Exit(max(statuses))
-
-
-def _print(lines: list[str]) -> None:
-    width = terminal_width()
-    for line in lines:
-        echo("\n".join(wrapped(line, width)))
 
 
 def _text(requirements: Requirements) -> list[str]:

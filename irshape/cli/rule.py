@@ -10,6 +10,7 @@ import click
 
 from .arguments import Command
 from .common import echo, form_option
+from .tables import fitted
 
 if TYPE_CHECKING:
     from ..rules import Rule
@@ -48,7 +49,8 @@ def command(code: str | None, every: bool, form: str) -> None:
         echo(markdown(chosen) if code is None else markdown_page(chosen[0]), newline=False)
     elif code is None and not every:
         for rule in chosen:
-            echo(f"{rule.code}  {severity(rule):<16} {rule.name:<28} {rule.page().summary}")
+            line = f"{rule.code}  {severity(rule):<16} {rule.name:<28} {rule.page().summary}"
+            echo("\n".join(fitted([line])))
     else:
         echo("\n\n".join(map(text_page, chosen)), newline=False)
 

@@ -18,6 +18,7 @@ from .running import (
     sound_or_exit,
     ticking,
 )
+from .tables import fitted, text_table
 
 if TYPE_CHECKING:
     from ..execution.ranges import Precision, Range, Simulation
@@ -152,9 +153,9 @@ def _print_json(document: dict[str, Any]) -> None:
 def _print(arrays: dict[str, Any], rows: list[Range] | None, simulation: Simulation | None) -> None:
     """For people: the simulation, or the ranges of the layers, or those of the outputs."""
     if simulation is not None:
-        echo("\n".join(_simulation(simulation)))
+        echo("\n".join(fitted(_simulation(simulation))))
     elif rows is not None:
-        echo("\n".join(_stats(rows)))
+        echo("\n".join(fitted(_stats(rows))))
     else:
         _ranges(arrays)
 
@@ -211,7 +212,7 @@ def _json(
 
 def _stats(rows: list[Range]) -> list[str]:
     from ..spelling import counted
-    from .comparing import number, place, table
+    from .comparing import cell, number, place
 
     head = ("min", "max", "mean", "NaN", "inf", "subnormal", "zero", "type", "shape", "output")
     lines = []
@@ -237,10 +238,16 @@ def _stats(rows: list[Range]) -> list[str]:
                 share,
                 row.element_type,
                 str(list(row.shape)),
-                place(row.layer, row.port) + mark,
+                cell(row.layer, row.port) + mark,
             )
         )
-    shown = table(head, lines, 2)
+    shown = text_table(
+        head,
+        lines,
+        shrinking={"output": 24, "shape": 12},
+        right=head[:-3],
+        dropped=("subnormal", "zero", "mean"),
+    )
     wide = [row for row in rows if row.leaves_f16]
     lost = [row for row in rows if row.values is not None and row.values.lost_in_f16]
     for name, found_rows in (
@@ -266,7 +273,7 @@ def _stats(rows: list[Range]) -> list[str]:
 
 def _simulation(simulation: Simulation) -> list[str]:
     from ..spelling import counted
-    from .comparing import HEAD, place, row, table
+    from .comparing import cell, error_table, place, row
 
     steps = sorted(
         simulation.steps,
@@ -280,17 +287,15 @@ def _simulation(simulation: Simulation) -> list[str]:
         f"{counted(len(simulation.steps), 'output')}; {len(broken)} not finite any more, "
         f"{len(departed)} off by more than {simulation.precision} explains"
     ]
-    lines += table(
-        HEAD,
+    lines += error_table(
         [
             row(
                 step.errors,
                 "breaks" if step.breaks else "departs" if step.departs else "close",
-                place(step.layer, step.port),
+                cell(step.layer, step.port),
             )
             for step in steps
-        ],
-        2,
+        ]
     )
     first = simulation.first
     if first is None:

@@ -1,13 +1,15 @@
-"""Tables that fit the width of the terminal."""
+"""Text that fits the width of the terminal: tables, and lines of prose."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 GAP = 2
 """Spaces between two columns."""
+NOTHING = ("", "-", "?")
+"""Cells without information."""
 
 
 def terminal_width() -> int | None:
@@ -23,38 +25,76 @@ def terminal_width() -> int | None:
         return None
 
 
-def wrapped(line: str, width: int | None) -> list[str]:
-    """A line of text in as many as the width takes, the following ones further in."""
-    if width is None or len(line) <= width:
-        return [line]
-    import textwrap
+def fitted(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of text in as many as the terminal takes, the following ones further in."""
+    width = terminal_width()
+    for line in lines:
+        if width is None or len(line) <= width:
+            yield line
+            continue
+        import textwrap
 
-    further = " " * (len(line) - len(line.lstrip()) + 4)
-    return textwrap.wrap(
-        line, width, subsequent_indent=further, break_on_hyphens=False, break_long_words=False
-    )
+        further = " " * (len(line) - len(line.lstrip()) + 4)
+        yield from textwrap.wrap(
+            line,
+            max(width, 20),
+            subsequent_indent=further,
+            break_on_hyphens=False,
+            break_long_words=len(further) + max(map(len, line.split())) > width,
+        )
 
 
 def text_table(
-    rows: Sequence[Sequence[str]], shrinking: Sequence[tuple[int, int]], width: int | None
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    shrinking: Mapping[str, int],
+    right: Collection[str] = (),
+    dropped: Sequence[str] = (),
+    indent: int = 0,
 ) -> list[str]:
-    """The lines of a table, texts to the left, the first row being its head.
+    """The lines of a table that fits the terminal.
 
-    shrinking: the columns whose texts may be shortened in their middle, and the width down to which
-    each may be, in the order in which they are used. width: None for as much as it takes.
+    shrinking: the columns whose texts may be shortened in their middle, by their heads, and the
+    widths down to which each may be, in the order in which they are used. right: the columns whose
+    texts stand at the right, as numbers do. dropped: the columns that are left out, in this order,
+    where shortening is not enough; before them go those in which no row says anything.
     """
     from ..diagnostics.renderers.common import shortened
 
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    excess = 0 if width is None else sum(widths) + GAP * (len(widths) - 1) - width
-    for column, least in shrinking:
-        taken = max(0, min(excess, widths[column] - least))
-        widths[column] -= taken
-        excess -= taken
-    gap = " " * GAP
-    return [
-        gap.join(
-            shortened(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    columns = {name: [*cells] for name, *cells in zip(head, head, *rows, strict=True)}
+    width = terminal_width()
+    if width is not None:
+        empty = [
+            name
+            for name in head
+            if name and len(columns[name]) > 1 and set(columns[name][1:]) <= set(NOTHING)
+        ]
+        for name in (*empty, *dropped):
+            least = [
+                min(_width(cells), shrinking.get(name, 1 << 30)) for name, cells in columns.items()
+            ]
+            if indent + sum(least) + GAP * (len(least) - 1) <= width:
+                break
+            columns.pop(name, None)
+    widths = {name: _width(cells) for name, cells in columns.items()}
+    excess = indent + sum(widths.values()) + GAP * (len(widths) - 1) - (width or 1 << 30)
+    for name, least_of_it in shrinking.items():
+        taken = max(0, min(excess, widths.get(name, 0) - least_of_it))
+        if taken:
+            widths[name] -= taken
+            excess -= taken
+    lines = []
+    for cells in zip(*columns.values(), strict=True):
+        texts = [
+            shortened(cell, widths[name]).rjust(widths[name])
+            if name in right
+            else shortened(cell, widths[name]).ljust(widths[name])
+            for name, cell in zip(columns, cells, strict=True)
+        ]
+        lines.append(" " * indent + (" " * GAP).join(texts).rstrip())
+    return lines
+
+
+def _width(cells: Sequence[str]) -> int:
+    return max(map(len, cells))

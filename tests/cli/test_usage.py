@@ -305,11 +305,31 @@ def test_streams_may_be_closed(closed: str, arguments: str, status: int, folder:
 
 @pytest.mark.parametrize("columns", [70, 80, 120])
 @pytest.mark.parametrize(
-    "command", [["ops"], ["ops", "Interpolate"], ["infer", str(EXAMPLES / "encoder.xml")]]
+    "command",
+    [
+        "ops",
+        "ops Interpolate",
+        "rule",
+        "infer encoder.xml",
+        "inspect encoder.xml",
+        "inspect decoder.xml",
+        "requires classifier.xml reductions.xml compressed.xml detector.xml",
+        "diff classifier.xml int8.xml",
+        "run encoder.xml --random --stats",
+        "run encoder.xml --random --simulate f16",
+        "compare encoder.xml half.xml --worst 60",
+    ],
 )
-def test_what_is_printed_fits_the_terminal(command: list[str], columns: int) -> None:
-    lines = call(*command, COLUMNS=str(columns))[1].splitlines()
-    assert len(lines) > 60
+def test_what_is_printed_fits_the_terminal(
+    command: str, columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in EXAMPLES.glob("*.[xb]*"):
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    if "half.xml" in command:
+        assert call("edit", "encoder.xml", "--f16", "-o", "half.xml")[0] == 0
+    lines = call(*command.split(), COLUMNS=str(columns))[1].splitlines()
+    assert len(lines) > 5
     assert max(map(len, lines)) <= columns
 
 

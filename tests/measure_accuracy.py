@@ -1,4 +1,4 @@
-"""Runs the operation tests, cross-checks the examples, and writes docs/accuracy.md.
+"""Runs the operation tests, cross-checks the examples, and writes tests/measured/accuracy.md.
 
 The page has the largest error against OpenVINO's CPU plugin for each operation version and element
 type.
@@ -36,7 +36,7 @@ plugin's own inputs. `python tests/measure_accuracy.py` writes this page.
   little; for f64 they say nothing, since the plugin computes it as f32.
 - *exact* means that every element of every case is the same.
 - *known differences* counts the cases whose values differ for a reason that
-  [known_differences.py](../tests/differential/known_differences.py) gives. They are in no other
+  [known_differences.py](../differential/known_differences.py) gives. They are in no other
   column.
 
 {cases} results of {total} of the {operations} operation versions were compared.{missing}
@@ -44,7 +44,8 @@ plugin's own inputs. `python tests/measure_accuracy.py` writes this page.
 ## The examples, cross-checked
 
 The results of `irshape crosscheck` for every model in examples/. The last three columns show the
-output with the largest error, and how much of the [tolerance](debugging.md#tolerances) it uses.
+output with the largest error, and how much of the
+[tolerance](../../docs/debugging.md#tolerances) it uses.
 
 {examples}
 
@@ -223,7 +224,7 @@ def main() -> None:
     recorder = Recorder()
     status = pytest.main(sys.argv[1:] or [str(ROOT / "tests" / "ops"), "-q"], plugins=[recorder])
     if recorder.rows and not sys.argv[1:]:
-        (ROOT / "docs" / "accuracy.md").write_text(recorder.page())
+        (ROOT / "tests" / "measured" / "accuracy.md").write_text(recorder.page())
     elif recorder.rows:
         print(recorder.page())
     sys.exit(int(status))

@@ -19,6 +19,8 @@ html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
 html_static_path: list[str] = []
+html_extra_path = ["moved"]
+exclude_patterns = ["moved", "files/tests/measured/*"]
 
 myst_heading_anchors = 6
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]

@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,6 +27,7 @@ from programs import program, rows, shape_rows  # noqa: E402
 
 import irshape  # noqa: E402
 from irshape.cli.ops import described  # noqa: E402
+from irshape.cli.rule import markdown as rules_as_markdown  # noqa: E402
 from irshape.cli.rule import severity  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 from irshape.ops.declaration import LibraryOperation, Operation  # noqa: E402
@@ -79,8 +81,6 @@ def staged(path: Path, folder: Path) -> str:
         target, _, anchor = match[2].partition("#")
         name = os.path.normpath(os.path.join(here, target)) if target else None
         home = page if name is None else _page_of(name, anchor, folder)
-        if name == "docs/rules.md" and re.match(r"ir\d{3}-", anchor):
-            home, anchor = f"rules/{anchor[:5].upper()}.md", ""
         leading = os.path.relpath(home, os.path.dirname(page)) if name is not None else ""
         return f"{match[1]}{leading}{'#' + anchor if anchor else ''}{match[3]}"
 
@@ -114,6 +114,57 @@ def _listing(name: str, folder: Path) -> str:
     return page
 
 
+RULE = re.compile(r"(?<![\w`\[/#-])`?(IR\d{3})`?(?![\w`\]-])")
+
+
+def with_rules(text: str) -> str:
+    """A page of the top folder in which the codes of rules are links to their pages."""
+    codes = {rule.code for rule in all_rules()}
+
+    def linked(match: re.Match[str]) -> str:
+        return f"[{match[1]}](rules/{match[1]}.md)" if match[1] in codes else match[0]
+
+    lines = (
+        part if index % 2 else "\n".join(_linked_line(line, linked) for line in part.split("\n"))
+        for index, part in enumerate(CODE.split(text))
+    )
+    return "".join(lines)
+
+
+def _linked_line(line: str, linked: Callable[[re.Match[str]], str]) -> str:
+    """Headings and code within a line stay as they are."""
+    if line.startswith("#"):
+        return line
+    pieces = re.split(r"(`[^`]*`|\[[^\]]*\]\([^)]*\))", line)
+    return "".join(
+        RULE.sub(linked, piece) if not index % 2 or re.fullmatch(r"`IR\d{3}`", piece) else piece
+        for index, piece in enumerate(pieces)
+    )
+
+
+MOVED = {
+    "accuracy": "evidence.html#accuracy",
+    "releases": "evidence.html#agreement-with-openvino-releases",
+    "openvino-bugs": "evidence.html#bugs-of-openvino",
+    "layer-examples": "evidence.html#layer-examples-of-the-operation-documents",
+    "wild": "evidence.html#ir-files-of-public-projects",
+    "at-a-terminal": "what-went-wrong.html",
+}
+"""Pages that the site had once, and where they lead now."""
+
+
+def moved_pages(folder: Path) -> None:
+    """HTML that leads on from old addresses; Sphinx copies it."""
+    for name, target in MOVED.items():
+        write(
+            folder,
+            f"moved/{name}.html",
+            f'<!doctype html><meta charset="utf-8"><title>Moved</title>'
+            f'<meta http-equiv="refresh" content="0; url={target}">'
+            f'<link rel="canonical" href="{target}"><a href="{target}">This page has moved</a>\n',
+        )
+
+
 def write(folder: Path, name: str, text: str) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,12 +173,11 @@ def write(folder: Path, name: str, text: str) -> None:
 
 def documents(folder: Path) -> None:
     for path in sorted(DOCS.glob("*.md")):
-        if path.name not in ("rules.md", "operations.md"):
-            write(folder, path.name, staged(path, folder))
+        write(folder, path.name, with_rules(staged(path, folder)))
     for name, page in ELSEWHERE.items():
         if name != "README.md":
             write(folder, page, staged(ROOT / name, folder))
-    shutil.copyfile(HERE / "index.md", folder / "index.md")
+    write(folder, "index.md", with_rules((HERE / "index.md").read_text(encoding="utf-8")))
     shutil.copyfile(HERE / "conf.py", folder / "conf.py")
     shutil.copytree(DOCS / "pictures", folder / "pictures", dirs_exist_ok=True)
 
@@ -142,7 +192,7 @@ def rule_pages(folder: Path) -> None:
         summary = rule.page().summary.replace("|", "\\|")
         cells = (f"[{rule.code}](rules/{rule.code}.md)", f"`{rule.name}`", severity(rule), summary)
         table.append(f"| {' | '.join(cells)} |")
-    head = (DOCS / "rules.md").read_text(encoding="utf-8").partition("| Code |")[0]
+    head = rules_as_markdown(all_rules()).partition("| Code |")[0]
     lines = [head + "| Code | Name | Severity | |", "|---|---|---|---|", *table, ""]
     write(folder, "rules.md", "\n".join(lines))
 
@@ -393,6 +443,7 @@ def main(arguments: list[str]) -> int:
     rule_pages(folder)
     operation_pages(folder)
     api_pages(folder)
+    moved_pages(folder)
     return 0
 
 

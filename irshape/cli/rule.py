@@ -104,7 +104,7 @@ def _indented(text: str) -> str:
 
 
 def markdown(rules: tuple[type[Rule], ...]) -> str:
-    """The document of all rules, docs/rules.md."""
+    """All rules as one document."""
     rows = [
         f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | `{rule.name}` | {severity(rule)} "
         f"| {rule.page().summary.replace('|', chr(92) + '|')} |"

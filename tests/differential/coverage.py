@@ -1,6 +1,6 @@
 """Which operation versions the differential tests hold against OpenVINO, and the pages about it.
 
-The pages are docs/operations.md and docs/differences.md.
+The pages are tests/measured/operations.md and docs/differences.md.
 
 python tests/differential/coverage.py        writes both
 """
@@ -23,7 +23,7 @@ from differential.known_differences import KNOWN  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 from irshape.ops.declaration import Operation  # noqa: E402
 
-OPERATIONS = TESTS.parent / "docs" / "operations.md"
+OPERATIONS = TESTS / "measured" / "operations.md"
 DIFFERENCES = TESTS.parent / "docs" / "differences.md"
 
 
@@ -90,7 +90,7 @@ def _under_test(case: Case) -> Iterator[tuple[str, str]]:
 
 
 def operations_page() -> str:
-    """docs/operations.md."""
+    """tests/measured/operations.md."""
     from irshape.cli.ops import described
 
     lines = [

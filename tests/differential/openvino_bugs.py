@@ -1,6 +1,6 @@
-"""What is wrong in OpenVINO, each reduced to the smallest IR that shows it: docs/openvino-bugs.md.
+"""What is wrong in OpenVINO, each reduced to the smallest IR that shows it.
 
-    python tests/differential/openvino_bugs.py                    # writes the page
+    python tests/differential/openvino_bugs.py       # writes tests/measured/openvino-bugs.md
     python tests/differential/openvino_bugs.py --only lrn-whole-bias
     python tests/differential/openvino_bugs.py --environments FOLDER --releases 2023.0 2025.4
 
@@ -44,7 +44,7 @@ from irshape import ExecutionError, Model  # noqa: E402
 from irshape.execution.inputs import random_inputs  # noqa: E402
 from irshape.numpy_types import element_type_of, pack  # noqa: E402
 
-PAGE = ROOT / "docs" / "openvino-bugs.md"
+PAGE = ROOT / "tests" / "measured" / "openvino-bugs.md"
 
 CRASHES = ("signal-size", "multinomial-too-many", "ctc-numbers")
 """Rows that break the specification, at which the CPU plugin crashes."""
@@ -313,8 +313,8 @@ def page(bugs: list[Bug]) -> str:
         "rows of the differential tests, but for those that are seen after several inferences;",
         "`python tests/differential/openvino_bugs.py` writes this",
         f"page. Everything was measured with OpenVINO {version} on the CPU, with one thread and",
-        "`INFERENCE_PRECISION_HINT` f32. What is a limitation rather than a bug is in",
-        f"[the list of known differences](differences.md). {_asked(bugs)} were asked about",
+        "`INFERENCE_PRECISION_HINT` f32. What is a limitation rather than a bug is in [the list of",
+        f"known differences](../../docs/differences.md). {_asked(bugs)} were asked about",
         "the same IR with the same inputs. The columns name the first and the last release in",
         "which the bug is seen, and the releases in which it is not.",
         "",

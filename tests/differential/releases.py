@@ -1,7 +1,7 @@
-"""The rows of the differential tests, asked of many releases of OpenVINO: docs/releases.md.
+"""The rows of the differential tests, asked of many releases of OpenVINO.
 
     python tests/differential/releases.py record FOLDER              # an hour and more
-    python tests/differential/releases.py page FOLDER                # writes docs/releases.md
+    python tests/differential/releases.py page FOLDER      # writes tests/measured/releases.md
     python tests/differential/releases.py check FOLDER --releases 2023.0 2026.4 --every 20
 
 `record` makes an environment for each release in FOLDER, and adds to FOLDER/verdicts.jsonl a line
@@ -46,7 +46,7 @@ from differential.oracle import Oracle  # noqa: E402
 from irshape.releases import FIRST, parse_release, written  # noqa: E402
 
 ROOT = TESTS.parent
-PAGE = ROOT / "docs" / "releases.md"
+PAGE = ROOT / "tests" / "measured" / "releases.md"
 MODELS = sorted((ROOT / "examples").glob("*.xml"))
 VERDICTS, CROSSCHECKS = "verdicts.jsonl", "crosschecks.json"
 
@@ -203,8 +203,8 @@ All rows that six of the releases did not treat alike are among them, and others
 """
 
 NEWEST_TOO = """\
-Where the values of 2026.4 differ, [the known differences](differences.md) say why. `not run` are
-mostly rows with an input of any rank, which the CPU plugin of no release runs.
+Where the values of 2026.4 differ, [the known differences](../../docs/differences.md) say why.
+`not run` are mostly rows with an input of any rank, which the CPU plugin of no release runs.
 """
 
 NOT_TOLD = """\

@@ -1,6 +1,6 @@
 """Which layers the facts about older releases concern: for each, a layer and one beside it.
 
-The facts were measured with rows like these (docs/releases.md).
+The facts were measured with rows like these (tests/measured/releases.md).
 """
 
 from __future__ import annotations

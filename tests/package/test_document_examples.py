@@ -1,7 +1,6 @@
 """Every example of the documents: commands run, programs run, files are what they should be.
 
-The programs of `recipes.md` are in tests/graph/test_recipes.py; the files of `rules.md` are
-excerpts with faults, which tests/rules tries.
+The programs of `recipes.md` are in tests/graph/test_recipes.py.
 """
 
 from __future__ import annotations
@@ -47,8 +46,6 @@ OTHERS = {"bash", "gh", "jq", "ls", "model-explorer", "python", "sort", "uniq", 
 ELSEWHERE = ("https://", "s3://", "hf://", "gs://", "--scheduler")
 """What an example names that no test may reach: then only its arguments are checked."""
 
-RULES = "docs/rules.md"
-
 MEASURED = {
     "docs/configuration.md": ["irshape requires", "irshape validate models --baseline"],
     "docs/debugging.md": ["irshape crosscheck t5.xml", "irshape run", "irshape compare"],
@@ -78,11 +75,9 @@ class Example(NamedTuple):
         return f"{Path(self.document).stem}-{self.line}"
 
 
-def examples(*languages: str, without: str = "") -> list[Example]:
+def examples(*languages: str) -> list[Example]:
     listed = []
     for document in NAMES:
-        if document == without:
-            continue
         text = (ROOT / document).read_text(encoding="utf-8")
         for block in BLOCK.finditer(text):
             language = {"bash": "sh"}.get(block[1], block[1])
@@ -94,8 +89,8 @@ def examples(*languages: str, without: str = "") -> list[Example]:
     return listed
 
 
-def rows(*languages: str, without: str = "") -> pytest.MarkDecorator:
-    chosen = examples(*languages, without=without)
+def rows(*languages: str) -> pytest.MarkDecorator:
+    chosen = examples(*languages)
     return pytest.mark.parametrize("example", chosen, ids=lambda each: each.name)
 
 
@@ -320,13 +315,13 @@ def test_workflows(example: Example) -> None:
             parsed(shlex.split(re.sub(r"\$\{\{.*?\}\}", "1", script)))
 
 
-@rows("json", without=RULES)
+@rows("json")
 def test_json(example: Example) -> None:
     text = example.text if example.text[0] in "{[" else "{" + example.text + "}"
     json.loads(text)
 
 
-@pytest.mark.parametrize("document", sorted({each.document for each in examples("xml")} - {RULES}))
+@pytest.mark.parametrize("document", sorted({each.document for each in examples("xml")}))
 def test_xml(document: str, tmp_path: Path) -> None:
     """Elements nest; of what is shown in part, the end is missing."""
     for example in examples("xml"):

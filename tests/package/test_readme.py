@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,10 +16,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BASH = shutil.which("bash") or "bash"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FOLDERS = ("docs", "examples", "tests/differential", "tests/measured")
 DOCUMENTS = sorted(
-    path
-    for folder in (ROOT, ROOT / "docs", ROOT / "examples", ROOT / "tests" / "differential")
-    for path in folder.glob("*.md")
+    path for folder in (ROOT, *(ROOT / name for name in FOLDERS)) for path in folder.glob("*.md")
 )
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
@@ -55,7 +55,7 @@ def test_the_picture_comes_before_the_commands_and_the_installation_is_named_bet
 
 def test_the_extras_that_the_readme_names_exist() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    named = set(re.findall(r"irshape\[([\w-]+)\]", README))
+    named = set(re.findall(r"'(?:irshape|\.)\[([\w-]+)\]'", README))
     assert named == set(project["optional-dependencies"])
 
 
@@ -72,8 +72,15 @@ def test_ci_runs_the_second_command_of_the_readme(tmp_path: Path) -> None:
     (checkout / "tests").mkdir()
     script = "echo ran; test -f README.md && exit 3\n"
     (checkout / "tests" / "run.sh").write_text(script, encoding="utf-8", newline="\n")
+    (tmp_path / "bin").mkdir()
+    for name in ("chromium", "chromedriver"):  # nothing is to be installed
+        (tmp_path / "bin" / name).write_text("#!/bin/sh\necho 1.0\n", encoding="utf-8")
+        (tmp_path / "bin" / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     command = [BASH, "checkout/.ci/run"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.stdout.splitlines() == ["+ bash tests/run.sh", "ran"]
     assert done.returncode == 3
 

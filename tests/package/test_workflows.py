@@ -136,7 +136,7 @@ def test_a_release_names_its_repository(checkout: Path) -> None:
     assert "ruff" in project["tool"]
     readme = (checkout / "README.md").read_text(encoding="utf-8")
     assert f"]({REPOSITORY}/raw/{tag}/docs/pictures/validate.svg)" in readme
-    assert f"]({REPOSITORY}/blob/{tag}/docs/rules.md)" in readme
+    assert f"]({REPOSITORY}/blob/{tag}/docs/start.md)" in readme
     assert [link for link in re.findall(r"\]\(([^)]+)\)", readme) if "://" not in link] == []
 
 

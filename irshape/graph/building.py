@@ -9,14 +9,14 @@ from ..element_types import ElementType
 from ..faults import Fault
 from ..formats.builder import written
 from ..model.graph import Layer
-from ..model.ports import Port
+from ..model.ports import Port, names_in
 from ..ops import registry
 from ..ops.declaration import Operation
 from ..shapes import PartialShape, ShapeLike
 from ..spelling import suggestion
 from .constants import array_bytes, as_array, fitting_type
 from .control_flow import built
-from .errors import GraphError, calling_place
+from .errors import GraphError, calling_place, checked_name, is_plain_text
 from .indexing import indexed
 from .inferring import Inferring
 from .nodes import GraphLayer, Input, Output
@@ -58,7 +58,7 @@ class Building(Inferring):
         **attributes: Any,
     ) -> GraphLayer:
         """As `add`, but returns the layer."""
-        if name is not None and name in self._by_name:
+        if name is not None and checked_name(name) in self.content.by_name:
             raise GraphError(f"there is a layer '{name}' already", operation=type)
         given = [each for each in attributes if attributes[each] is not None]
         refused: GraphError | None = None
@@ -72,13 +72,13 @@ class Building(Inferring):
                 refused = refused or unknown_attribute(operation, unknown[0])
                 continue
             try:
-                with self.changes.whole():
+                with self.changes:
                     return self._add(operation, inputs, name, attributes)
             except GraphError as error:
                 refused = refused or error
         assert refused is not None
         for each in inputs:
-            if isinstance(each, str) and each in (self._by_tensor | self._by_name):
+            if isinstance(each, str) and each in (self.content.by_tensor | self.content.by_name):
                 refused.add_note(f"'{each}' is a text here; graph.tensor('{each}') is the tensor")
         raise refused
 
@@ -126,7 +126,7 @@ class Building(Inferring):
         name: of its layer and its tensor. Raises `GraphError`, and `ValueError` for what is no
         shape.
         """
-        with self.changes.whole():
+        with self.changes:
             output = self.add_layer(
                 "Parameter",
                 element_type=str(element_type),
@@ -152,10 +152,9 @@ class Building(Inferring):
         kind = None if element_type is None else _element_type(element_type)
         array, kind = as_array(value, kind)
         data = array_bytes(array, kind)
-        with self.changes.whole():
-            mark = self.bytes.mark()
+        with self.changes:
+            self.changes.keep(self.bytes, "mark")
             offset = self.bytes.add(data)
-            self.changes.note(lambda: self.bytes.reset(mark))
             return self.add_layer(
                 "Const",
                 element_type=kind,
@@ -166,24 +165,50 @@ class Building(Inferring):
             ).outputs[0]
 
     def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
-        """Adds an output of the graph. name: another name of the tensor, and that of the Result."""
+        """Adds an output of the graph.
+
+        name: of the Result, and another name of the tensor. Of a tensor that is an output already,
+        the Result alone has the name.
+        """
         source = self._output(output)
-        with self.changes.whole():
-            if name is not None and name not in source.names:
-                self._name_tensor(source, (*source.names, name))
-            taken = name is None or name in self._by_name
-            return self.add_layer("Result", source, name=None if taken else name)
+        with self.changes:
+            first = not any(end.layer.raw.is_result for end in source._users)
+            # of an input, OpenVINO's compiled models keep the names of the Result alone
+            shared = source._names if source.layer.raw.is_parameter else ()
+            taken = name is None or name in self.content.by_name
+            result = self.add_layer("Result", source, name=None if taken else name)
+            if name is not None and name not in source._names:
+                self._name_tensor(source, (*source._names, name))
+                if shared or not first:
+                    self._give_output_names(result, (name, *shared))
+            return result
+
+    def rename_output(self, result: GraphLayer, names: str | Iterable[str]) -> None:
+        """Names an output of the graph; see `GraphLayer.output_names`. Raises `GraphError`."""
+        if not result.raw.is_result:
+            raise GraphError(f"{result.label} is no Result", operation=result.type)
+        wanted = (names,) if isinstance(names, str) else tuple(names)
+        source = result._inputs[0]._source
+        with self.changes:
+            lost = {*names_in(result.raw.output_names)} - self.claimed_names(source, result)
+            kept = [name for name in source._names if name not in lost or name in wanted]
+            self._name_tensor(source, (*kept, *wanted))
+            self._give_output_names(result, wanted)
 
     def _name_tensor(self, output: Output, names: Iterable[str]) -> None:
         """Names a tensor. Raises `GraphError` for a name that another tensor has."""
-        wanted = tuple(dict.fromkeys(names))
+        wanted = tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
         for name in wanted:
-            holder = self._by_tensor.get(name, output)
-            if holder is not output and name not in output._names:
+            if name in output._names:
+                continue
+            holder = self.content.by_tensor.get(checked_name(name), output)
+            if holder is not output:
                 raise GraphError(f"{holder.layer.label} has a tensor '{name}' already")
-            if not name and name not in output._names:
-                raise GraphError("a name cannot be empty")
         self._give_names(output, wanted)
+        for end in output._users:
+            own = names_in(end.layer.raw.output_names)
+            if not set(own) <= set(wanted):
+                self._give_output_names(end.layer, [name for name in own if name in wanted])
 
     def _output(self, given: Output | GraphLayer) -> Output:
         """An output of this graph.
@@ -332,7 +357,10 @@ def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple
                 continue
             value = declared.default
         try:
-            items += (declared.name, written(declared, value))
+            text = written(declared, value)
+            if not is_plain_text(text):
+                raise ValueError(text)
+            items += (declared.name, text)
         except (TypeError, ValueError, AttributeError):
             raise GraphError(
                 f"{kind}: the attribute `{name}` cannot be {value!r}",

@@ -1,47 +1,111 @@
-"""What has to be done to take changes back: every public operation is made whole or not at all."""
+"""The log of what a change replaced: every public operation is made whole or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from operator import itemgetter
+from types import TracebackType
+from typing import Any, Generic, TypeVar
 
 G = TypeVar("G")
 L = TypeVar("L")
 
+_ABSENT = object()
+
+
+class Ordered(dict[Any, int]):
+    """Keys in the order of their values, which a key keeps when its removal is undone."""
+
+    __slots__ = ()
+
 
 class Changes(Generic[G, L]):
-    """A journal shared by a net and its bodies.
+    """The log of a net and its bodies, and the context in which a change is made whole.
 
-    Each step of a change notes how it is undone. The outermost operation that fails undoes all
-    steps since it began; the outermost that succeeds forgets them.
+    All that a change replaces is replaced by `set`, `put` and `drop`. The outermost context that
+    fails puts back what was there when it was entered; the outermost that succeeds forgets it.
     """
 
     def __init__(self) -> None:
-        self._undo: list[Callable[[], None]] = []
-        self._depth = 0
+        self._log: list[tuple[Any, Any, Any]] = []
+        """What held something, under which name or key, and what it held."""
+        self._marks: list[int] = []
+        self._count = 0
         self.deferred: dict[G, dict[L, None]] | None = None
         """Within a batch: the layers to infer when it ends, by graph."""
+        self.at_end: Callable[[], None] | None = None
+        """A check of the whole change; what it raises undoes the change."""
 
-    def note(self, undo: Callable[[], None]) -> None:
-        """Notes how the step just made is undone."""
-        if self._depth:
-            self._undo.append(undo)
+    def start_behind(self, other: Changes[Any, Any]) -> None:
+        """Counts on from where another log is."""
+        self._count = max(self._count, other._count)
 
-    @contextmanager
-    def whole(self) -> Iterator[None]:
-        """Takes back what is done inside if it raises."""
-        mark = len(self._undo)
-        self._depth += 1
-        try:
-            yield
-        except BaseException:
-            steps = self._undo[mark:]
-            del self._undo[mark:]
-            for undo in reversed(steps):
-                undo()
-            raise
-        finally:
-            self._depth -= 1
-            if not self._depth:
-                self._undo.clear()
+    def number(self) -> int:
+        """A number that is higher than those before, for the values of an `Ordered`."""
+        self._count += 1
+        return self._count
+
+    def set(self, item: Any, name: str, value: Any) -> None:
+        """Sets an attribute."""
+        if self._marks:
+            self._log.append((item, name, getattr(item, name)))
+        setattr(item, name, value)
+
+    def keep(self, item: Any, name: str) -> None:
+        """Notes an attribute that is about to change."""
+        if self._marks:
+            self._log.append((item, name, getattr(item, name)))
+
+    def put(self, mapping: dict[Any, Any], key: Any, value: Any) -> None:
+        """Sets an item of a dictionary."""
+        if self._marks:
+            self._log.append((mapping, key, mapping.get(key, _ABSENT)))
+        mapping[key] = value
+
+    def drop(self, mapping: dict[Any, Any], key: Any) -> None:
+        """Removes an item of a dictionary, if it is there."""
+        value = mapping.pop(key, _ABSENT)
+        if self._marks:
+            self._log.append((mapping, key, value))
+
+    def __enter__(self) -> None:
+        self._marks.append(len(self._log))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._undo(self._marks.pop())
+            return
+        if len(self._marks) == 1:
+            check, self.at_end = self.at_end, None
+            if check is not None:
+                try:
+                    check()
+                except BaseException:
+                    self._undo(self._marks.pop())
+                    raise
+            self._log.clear()
+        self._marks.pop()
+
+    def _undo(self, mark: int) -> None:
+        mixed: dict[int, Ordered] = {}
+        for holder, key, value in reversed(self._log[mark:]):
+            if not isinstance(holder, dict):
+                setattr(holder, key, value)
+            elif value is _ABSENT:
+                holder.pop(key, None)
+            else:
+                if isinstance(holder, Ordered):
+                    mixed[id(holder)] = holder
+                holder[key] = value
+        del self._log[mark:]
+        for ordered in mixed.values():
+            items = sorted(ordered.items(), key=itemgetter(1))
+            ordered.clear()
+            ordered.update(items)
+        if not self._marks:
+            self.at_end = None

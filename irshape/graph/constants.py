@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
@@ -63,7 +64,23 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
                 f"{value!r} is no constant of element type {element_type}",
                 expected=f"whole numbers from {low} to {high}",
             )
-    return encoded(numbers, element_type), element_type
+    with np.errstate(over="ignore"):
+        codes = encoded(numbers, element_type)
+    if element_type.is_real and numbers.dtype.kind in "iuf" and numbers.size:
+        limit = _LARGEST.get(element_type.name, math.inf)
+        with np.errstate(invalid="ignore"):
+            lost = np.isfinite(numbers) & (~np.isfinite(plain(codes)) | (np.abs(numbers) > limit))
+        if lost.any():
+            raise GraphError(
+                f"{numbers[lost].flat[0]} is beyond {element_type}",
+                actual=str(numbers[lost].flat[0]),
+                help="clip the values, or take a wider element type",
+            )
+    return codes, element_type
+
+
+_LARGEST = {"f4e2m1": 6.0, "nf4": 1.0, "f8e8m0": 2.0**127}
+"""The largest number of types that have no infinity; what is larger would become this number."""
 
 
 def element_type_or_none(array: Array) -> ElementType | None:

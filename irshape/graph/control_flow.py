@@ -75,9 +75,7 @@ def built(
             expected="a function that builds the body",
             help=f"give {missing[0]}=…, a function of the inputs that returns the outputs",
         )
-    with graph.changes.whole():
-        first = graph._next_id
-        graph.changes.note(lambda: setattr(graph, "_next_id", first))
+    with graph.changes:
         raw = Layer(graph._new_id(), "", kind, operation.version_name(), -1, graph._path)
         raw.name = name if name is not None else graph._new_name(f"{kind}_{raw.id}")
         layer = GraphLayer(graph, raw, graph._declaration(raw, kind))
@@ -176,7 +174,7 @@ class _Body:
             source = value.source if isinstance(value, Stacked) else value
             carried = at < len(self.graph.back_edges)
             result = (
-                self.graph._by_id[self.graph.back_edges[at].from_layer]
+                self.graph.content.by_id[self.graph.back_edges[at].from_layer]
                 if carried and not part
                 else self._result(source)
             )
@@ -184,7 +182,7 @@ class _Body:
         return len(values)
 
     def _parameter(self, marker: Any, end: Input | None, name: str | None) -> Output:
-        if name is not None and name in self.graph._by_name:
+        if name is not None and name in self.graph.content.by_name:
             name = None
         if end is None:
             parameter: Output = self.graph.parameter("i64", "[]", name=name)

@@ -34,15 +34,16 @@ def duplicate(graph: G) -> G:
 
 def _copy_all(graph: Structure, twin: Structure) -> None:
     """Copies all layers with what is known of them."""
+    known, content = graph.content, twin.content
     outputs: dict[Output, Output] = {}
     layers: dict[GraphLayer, GraphLayer] = {}
-    for layer in graph.layers:
+    for layer in known.layers:
         raw = layer.raw
         if layer.bodies:
             raw = copy(raw)
             raw.bodies = None
         twins = GraphLayer(twin, raw, layer.operation)
-        twins.origin, twins.serial, twins.valued = layer.origin, layer.serial, layer.valued
+        twins.origin, twins.valued = layer.origin, layer.valued
         twins._outputs = [Output(twins, out.index, out.tensor) for out in layer._outputs]
         layers[layer] = twins
         for old, new in zip(layer._outputs, twins._outputs, strict=True):
@@ -51,16 +52,17 @@ def _copy_all(graph: Structure, twin: Structure) -> None:
     for layer, twins in layers.items():
         twins._inputs = [Input(twins, end.index, outputs[end.source]) for end in layer._inputs]
     for old, new in outputs.items():
-        new._users = {layers[end.layer]._inputs[end.index]: None for end in old._users}
-    twin._layers = dict.fromkeys(layers.values())
-    twin._by_id = {layer.id: layer for layer in layers.values()}
-    twin._by_name = {
-        name: [layers[layer] for layer in named] for name, named in graph._by_name.items()
+        for end, number in old._users.items():
+            new._users[layers[end.layer]._inputs[end.index]] = number
+    content.layers.update((layers[layer], number) for layer, number in known.layers.items())
+    content.by_id = {layer.id: layer for layer in layers.values()}
+    content.by_name = {
+        name: tuple(layers[layer] for layer in named) for name, named in known.by_name.items()
     }
-    twin._by_tensor = {name: outputs[output] for name, output in graph._by_tensor.items()}
-    twin._next_id, twin._serial = graph._next_id, graph._serial
-    twin._order.start(layers[layer] for layer in graph.sorted())
-    twin.back_edges = graph.back_edges
+    content.by_tensor = {name: outputs[output] for name, output in known.by_tensor.items()}
+    content.next_id, content.back_edges = known.next_id, known.back_edges
+    content.order.ranks = {layers[layer]: rank for layer, rank in known.order.ranks.items()}
+    twin.changes.start_behind(graph.changes)
     for layer, twins in layers.items():
         bodies = {}
         for tag, body in layer.bodies.items():
@@ -84,7 +86,7 @@ def transplant(
     """
     outputs = dict(fed)
     rebased: Rebased = {}
-    with target.changes.whole():
+    with target.changes:
         for layer in layers:
             raw = _moved(layer.raw, target, layer.graph, rebased)
             raw.name = target._new_name(named(layer.name))
@@ -100,8 +102,18 @@ def transplant(
             target._attach(twins)
             for old, new in zip(layer._outputs, twins._outputs, strict=True):
                 outputs[old] = new
-                free = [name for name in map(named, old.names) if name not in target._by_tensor]
+                taken = target.content.by_tensor
+                free = [name for name in map(named, old.names) if name not in taken]
                 target._give_names(new, free)
+            if twins.raw.is_result and layer.raw.output_names:
+                source = twins._inputs[0].source
+                own = [
+                    name
+                    for name in map(named, layer.output_names)
+                    if name in source.names or name not in target.content.by_tensor
+                ]
+                target._give_names(source, dict.fromkeys((*source.names, *own)))
+                target._give_output_names(twins, own)
             target._settle([twins])
     return outputs
 
@@ -142,12 +154,11 @@ def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) ->
     constant = Constant.of(raw.items, None)
     key = constant.offset, constant.size
     if key not in rebased:
-        mark = target.bytes.mark()
+        target.changes.keep(target.bytes, "mark")
         if home.bytes.holds(*key):
             rebased[key] = target.bytes.add(home.bytes.view(*key))
         else:
             rebased[key] = target.bytes.miss(constant.size)
-        target.changes.note(lambda: target.bytes.reset(mark))
     at = raw.items.index("offset") + 1
     raw.items = (*raw.items[:at], str(rebased[key]), *raw.items[at + 1 :])
 

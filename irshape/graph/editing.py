@@ -8,11 +8,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..element_types import DYNAMIC_TYPE
+from ..model.ports import names_in
 from ..model.weights import Constant
 from ..shapes import Dimension, PartialShape, ShapeLike
 from ..spelling import counted
 from .building import Building, items_of, names_of, python_name, unknown_attribute
-from .errors import GraphError
+from .errors import GraphError, checked_name
+from .inferring import variable_of
 from .nodes import GraphLayer, Input, Output
 from .port_maps import captured, released
 
@@ -38,18 +40,18 @@ class Editing(Building):
         self._own(input.layer)
         if source is input.source:
             return
-        with self.changes.whole():
-            moved = self._order.connect(source.layer, input.layer)
-            if moved is None:
+        with self.changes:
+            if not self.content.order.connect(source.layer, input.layer):
                 raise GraphError(
                     f"{self.where(input.layer)}: feeding it from {source.layer.label} "
                     "closes a cycle",
                     operation=input.layer.type,
                     operand=input.name,
                 )
-            if moved:
-                self.changes.note(lambda: self._order.restore(moved))
+            old = input.source
             self._feed(input, source)
+            if input.layer.raw.output_names:
+                self._give_names(source, (*source._names, *self._leave_names(old, input.layer)))
             self._settle([input.layer])
 
     def replace_uses(
@@ -62,26 +64,38 @@ class Editing(Building):
         old, new = self._output(old), self._output(new)
         given = old.users if inputs is None else inputs
         replaced = [end for end in given if end.source is old and end.layer is not new.layer]
-        with self.changes.whole():
+        unnamed = [each.layer for each in replaced if each.layer.raw.is_result]
+        unnamed = [result for result in unnamed if not result.raw.output_names]
+        with self.changes:
             with self.batch():
                 for user in replaced:
                     self.connect(user, new)
-            fed_results = any(user.layer.raw.is_result for user in replaced)
             feeds_results = any(user.layer.raw.is_result for user in old._users)
-            if fed_results and not feeds_results and not old.layer.raw.is_parameter:
-                self._move_names(old, new)  # an output of the graph keeps its name
+            if unnamed and not feeds_results and not old.layer.raw.is_parameter:
+                self._move_names(old, new, unnamed)  # an output of the graph keeps its name
 
-    def _move_names(self, old: Output, new: Output) -> None:
-        names = old.names
+    def _move_names(self, old: Output, new: Output, results: Iterable[GraphLayer] = ()) -> None:
+        """Gives a tensor the names of another.
+
+        results: which had these names, and keep them for their own where the tensor is an input or
+        another output too.
+        """
+        names = [name for name in old._names if name not in new._names]
+        others = new.layer.raw.is_parameter or any(
+            end.layer.raw.is_result and end.layer not in results for end in new._users
+        )
+        if others and names:
+            for result in results:
+                self._give_output_names(result, names)
         self._give_names(old, ())
-        self._give_names(new, tuple(dict.fromkeys((*names, *new.names))))
+        self._give_names(new, (*names, *new._names))
 
     def insert_after(
         self, output: Output, type: str, more: tuple[Any, ...], **attributes: Any
     ) -> Output:
         """See `Output.insert_after`."""
         users = output.users
-        with self.changes.whole():
+        with self.changes:
             new = self.add_layer(type, output, *more, **attributes).output
             self.replace_uses(output, new, users)
         return new
@@ -90,13 +104,13 @@ class Editing(Building):
         self, input: Input, type: str, more: tuple[Any, ...], **attributes: Any
     ) -> Output:
         """See `Input.insert_before`."""
-        with self.changes.whole():
+        with self.changes:
             new = self.add_layer(type, input.source, *more, **attributes).output
             self.connect(input, new)
         return new
 
     def _own(self, layer: GraphLayer) -> None:
-        if layer not in self._layers:
+        if layer not in self.content.layers:
             raise GraphError(f"{layer.label} is not in this graph", operation=layer.type)
 
     # attributes and names
@@ -131,8 +145,10 @@ class Editing(Building):
             name: text for name, text in old if name in changed or name not in wanted
         } | changed
         raw.items = tuple(word for pair in texts.items() for word in pair)
-        with self.changes.whole():
+        with self.changes:
             self._redeclare(layer, raw, self._declaration(raw, self.where(layer)))
+            if operation.keeps_state:
+                self.changes.at_end = self._check_variables
             self._settle([layer])
             if raw.is_parameter and self.owner is not None:
                 self._require_what_is_fed(layer)
@@ -155,18 +171,16 @@ class Editing(Building):
         self._own(layer)
         if name == layer.name:
             return
-        if not name:
-            raise GraphError("a name cannot be empty", operation=layer.type)
-        if name in self._by_name:
+        if checked_name(name) in self.content.by_name:
             raise GraphError(f"there is a layer '{name}' already", operation=layer.type)
-        with self.changes.whole():
+        with self.changes:
             self._give_name(layer, name)
             self._stale()
 
-    def rename_tensor(self, output: Output, names: Iterable[str]) -> None:
+    def rename_tensor(self, output: Output, names: str | Iterable[str]) -> None:
         """Names a tensor. Raises `GraphError` for a name that another tensor has."""
         output = self._output(output)
-        with self.changes.whole():
+        with self.changes:
             self._name_tensor(output, names)
 
     def rename(self, names: Mapping[str, str]) -> None:
@@ -179,22 +193,28 @@ class Editing(Building):
         tensors: dict[Output, list[str]] = {}
         layers: dict[GraphLayer, str] = {}
         for old, new in names.items():
-            output = self._by_tensor.get(old)
-            if output is None and old not in self._by_name:
+            output = self.content.by_tensor.get(old)
+            if output is None and old not in self.content.by_name:
                 self.tensor(old)  # raises, and suggests a name that is close
             if output is not None:
                 tensors[output] = [names.get(name, name) for name in output.names]
-            layers.update(dict.fromkeys(self._by_name.get(old, ()), new))
-        with self.changes.whole():
+            layers.update(dict.fromkeys(self.content.by_name.get(old, ()), new))
+        own = {
+            end.layer: [names.get(name, name) for name in names_in(end.layer.raw.output_names)]
+            for output in tensors
+            for end in output._users
+            if end.layer.raw.output_names
+        }
+        with self.changes:
             for output in tensors:
                 self._give_names(output, ())
             for output, wanted in tensors.items():
                 self._name_tensor(output, wanted)
+            for result, wanted in own.items():
+                self._give_output_names(result, wanted)
             free = {layer.name for layer in layers}
-            if "" in layers.values():
-                raise GraphError("a name cannot be empty")
             for layer, name in layers.items():
-                if name in self._by_name and name not in free:
+                if checked_name(name) in self.content.by_name and name not in free:
                     raise GraphError(f"there is a layer '{name}' already", operation=layer.type)
             for layer, name in layers.items():
                 self._give_name(layer, name)
@@ -205,7 +225,7 @@ class Editing(Building):
     def remove(self, layer: GraphLayer, bypass: int | None = None) -> None:
         """See `GraphLayer.remove`."""
         self._own(layer)
-        with self.changes.whole():
+        with self.changes:
             if bypass is not None:
                 if not 0 <= bypass < len(layer._inputs) or len(layer._outputs) != 1:
                     raise GraphError(
@@ -235,7 +255,7 @@ class Editing(Building):
 
     def _remove_all(self, layers: Iterable[GraphLayer]) -> None:
         """Removes layers that only these layers use."""
-        for layer in sorted(layers, key=self._order.rank, reverse=True):
+        for layer in sorted(layers, key=self.content.order.rank, reverse=True):
             self._detach(layer)
 
     def clean(self, *, duplicates: bool = True) -> int:
@@ -244,7 +264,7 @@ class Editing(Building):
         Parameters stay. Bodies are cleaned too. duplicates: whether to remove those.
         Returns how many layers were removed.
         """
-        with self.changes.whole():
+        with self.changes:
             count = self._clean_dead()
             if duplicates:
                 count += self._merge_duplicates()
@@ -258,24 +278,28 @@ class Editing(Building):
     def _clean_dead(self) -> int:
         used = self._reachable(
             layer
-            for layer in self._layers
+            for layer in self.content.layers
             if layer.raw.is_result or layer.raw.folded_type == "assign"
         )
-        dead = [layer for layer in self._layers if layer not in used and not layer.raw.is_parameter]
+        dead = [
+            layer
+            for layer in self.content.layers
+            if layer not in used and not layer.raw.is_parameter
+        ]
         self._remove_all(dead)
         return len(dead) + self._remove_unread(dead)
 
     def _unread(self, removed: Iterable[GraphLayer]) -> list[GraphLayer]:
         """The Assigns of variables that nothing reads since these layers were removed."""
-        lost = {_variable(layer) for layer in removed if layer.raw.folded_type == "readvalue"}
+        lost = {variable_of(layer) for layer in removed if layer.raw.folded_type == "readvalue"}
         if not lost:
             return []
         every = list(self.root.walk())
-        lost -= {_variable(layer) for layer in every if layer.raw.folded_type == "readvalue"}
+        lost -= {variable_of(layer) for layer in every if layer.raw.folded_type == "readvalue"}
         return [
             layer
             for layer in every
-            if layer.raw.folded_type == "assign" and _variable(layer) in lost
+            if layer.raw.folded_type == "assign" and variable_of(layer) in lost
         ]
 
     def _remove_unread(self, removed: Collection[GraphLayer]) -> int:
@@ -288,8 +312,8 @@ class Editing(Building):
                 home = assign.graph
                 before = home._reachable([assign])
                 home._remove_all([assign])
-                used = home._reachable(each for each in home._layers if each not in before)
-                gone = [each for each in before if each in home._layers and each not in used]
+                used = home._reachable(each for each in home.content.layers if each not in before)
+                gone = [each for each in before if each in home.content.layers and each not in used]
                 gone = [each for each in gone if not each.raw.is_parameter]
                 home._remove_all(gone)
                 removed += gone
@@ -367,7 +391,7 @@ class Editing(Building):
                 shapes[output.layer.id] = PartialShape(tuple(dims))
         with self.batch():
             for id, shape in shapes.items():
-                self._by_id[id].set(shape=shape)
+                self.content.by_id[id].set(shape=shape)
 
     def _input(self, name: str | Output | GraphLayer) -> Output:
         """An input of the graph. Raises `KeyError`, `GraphError`."""
@@ -385,7 +409,7 @@ class Editing(Building):
         """
         old = self._input(name)
         layer = old.layer
-        with self.changes.whole(), self.batch():
+        with self.changes, self.batch():
             kind = None if old.element_type.is_dynamic else old.element_type
             new = self.constant(value, kind)
             if not old.shape.compatible(new.shape):
@@ -423,13 +447,13 @@ class Editing(Building):
         asked = name if isinstance(name, str) else (old.names or (old.layer.name,))[0]
         if self.owner is not None:
             return self._cut_in_body(old, asked)
-        with self.changes.whole():
+        with self.changes:
             before = self._reachable([old.layer])
             new = self._replace_by_parameter(old, asked)
-            used = self._reachable(each for each in self._layers if each not in before)
+            used = self._reachable(each for each in self.content.layers if each not in before)
             self._remove_all(before - used)
             self._remove_unread(before - used)
-            if asked not in self._by_name:
+            if asked not in self.content.by_name:
                 self._give_name(new.layer, asked)
         return new
 
@@ -437,18 +461,18 @@ class Editing(Building):
         """Feeds what a tensor of a body feeds from a new input of the net."""
         net = self.root
         assert isinstance(net, Editing)
-        with self.changes.whole(), self.batch():
+        with self.changes, self.batch():
             before = self._reachable([old.layer])
             given: Output = net.parameter(old.element_type, old.shape)
             new = captured(self, given)
             for user in old.users:
                 self.connect(user, new)
             self._move_names(old, new)
-            used = self._reachable(each for each in self._layers if each not in before)
+            used = self._reachable(each for each in self.content.layers if each not in before)
             self._remove_all(each for each in before - used if not each.raw.is_parameter)
-            if asked and asked not in net._by_name:
+            if asked and asked not in net.content.by_name:
                 net._give_name(given.layer, asked)
-            if asked and asked not in net._by_tensor:
+            if asked and asked not in net.content.by_tensor:
                 net._name_tensor(given, (asked,))
             self._settle(())
         return new
@@ -460,38 +484,44 @@ class Editing(Building):
                 self.connect(user, new)
         self._move_names(old, new)
         if not new.names:
-            self._name_tensor(new, (asked,) if asked and asked not in self._by_tensor else ())
+            self._name_tensor(
+                new, (asked,) if asked and asked not in self.content.by_tensor else ()
+            )
         return new
 
     def add_output(self, name: str | Output, as_name: str | None = None) -> GraphLayer:
         """Makes a tensor an output of the graph, unless it is one. as_name: another name for it."""
         output = self.tensor(name)
-        with self.changes.whole():
+        with self.changes:
             for user in output.users:
                 if user.layer.raw.is_result:
                     if as_name is not None:
+                        names = (*user.layer.output_names, as_name)
                         self._name_tensor(output, (*output.names, as_name))
+                        if user.layer.raw.output_names:
+                            self._give_output_names(user.layer, names)
                     return user.layer
             if as_name is None and not output.names and isinstance(name, str):
-                as_name = name if name not in self._by_tensor else None
+                as_name = name if name not in self.content.by_tensor else None
             return self.result(output, as_name)
 
     def drop_output(self, name: str | Output) -> None:
-        """Removes the Results of a tensor, and what only led to them. Parameters stay."""
-        output = self.tensor(name)
-        results = [user.layer for user in output.users if user.layer.raw.is_result]
-        if not results:
-            raise GraphError(f"{output!r} is no output of the graph")
-        with self.changes.whole():
+        """Removes an output of the graph, by its name, or all of a tensor, and what only led to it.
+
+        Parameters stay. Raises `KeyError`, and `GraphError` for what is no output.
+        """
+        results = self.results_of(name)
+        with self.changes:
             before = self._reachable(results)
             self._remove_all(results)
-            used = self._reachable(each for each in self._layers if each not in before)
+            used = self._reachable(each for each in self.content.layers if each not in before)
             used |= self._reachable(
                 each
                 for each in before
-                if each in self._layers and (each.raw.is_result or each.raw.folded_type == "assign")
+                if each in self.content.layers
+                and (each.raw.is_result or each.raw.folded_type == "assign")
             )
-            gone = [each for each in before if each in self._layers and each not in used]
+            gone = [each for each in before if each in self.content.layers and each not in used]
             gone = [each for each in gone if not each.raw.is_parameter]
             self._remove_all(gone)
             self._remove_unread(gone)
@@ -505,8 +535,3 @@ class Editing(Building):
             for layer in self.layers
             if fnmatchcase(layer.name, pattern) or fnmatchcase(layer.type, pattern)
         ]
-
-
-def _variable(layer: GraphLayer) -> object:
-    """The variable that a ReadValue or Assign is about."""
-    return layer.attributes["variable_id"]

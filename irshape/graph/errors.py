@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from typing import NamedTuple
 
@@ -33,6 +34,25 @@ def calling_place() -> Place | None:
             return None
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno)
+
+
+def checked_name(name: object) -> str:
+    """The name of a layer or tensor. Raises `GraphError` for what a file cannot hold."""
+    if not isinstance(name, str):
+        raise GraphError(f"a name is a text, got {type(name).__name__}")
+    if not name:
+        raise GraphError("a name cannot be empty")
+    if not is_plain_text(name):
+        raise GraphError(f"the name {name!r} contains control characters")
+    return name
+
+
+def is_plain_text(text: str) -> bool:
+    """Whether an IR holds the text as it is: no control characters, no lone surrogates."""
+    return text.isprintable() or not _UNFIT.search(text)
+
+
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class GraphError(ValueError):

@@ -15,7 +15,7 @@ from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from .inferring import declaring, edges_into
 from .nodes import GraphLayer, Output
-from .structure import Structure
+from .structure import Structure, written_names
 
 
 def exported(graph: Structure, place: Callable[[Constant], int]) -> Inference:
@@ -41,7 +41,7 @@ def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyRe
     sources = [
         [(positions[end.source.layer], end.source.index) for end in node._inputs] for node in nodes
     ]
-    order = sorted(range(len(nodes)), key=lambda at: graph._order.rank(nodes[at]))
+    order = sorted(range(len(nodes)), key=lambda at: graph.content.order.rank(nodes[at]))
     result = BodyResult(body, Wiring([list(row) for row in sources], order, frozenset()))
     result.outputs = [()] * len(nodes)
     for position, node in enumerate(nodes):
@@ -70,39 +70,14 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
         if port.element_type is not fed.element_type or port.dims != _dims(fed.shape):
             layer.items = declaring(layer, fed)
     layer.outputs = [
-        _port(port, node._outputs[at], _port_names(node._outputs[at], port))
+        _port(port, node._outputs[at], written_names(graph.port_names(node._outputs[at])))
         for at, port in enumerate(node.raw.outputs[: len(node._outputs)])
     ]
     layer.inputs = [
         _port(port, node._inputs[at].source, None)
         for at, port in enumerate(node.raw.inputs[: len(node._inputs)])
     ]
-    if layer.output_names:
-        names = node._inputs[0].source._names
-        if not set(_names_in(layer.output_names)) <= set(names):
-            layer.output_names = _written_names(names)
     return layer
-
-
-def _port_names(output: Output, port: Port) -> str | None:
-    """The names that the port of a tensor gives; others stand on a Result."""
-    by_result = {
-        name
-        for end in output._users
-        if end.layer.raw.output_names
-        for name in _names_in(end.layer.raw.output_names)
-    }
-    own = set(port.tensor_names) if by_result else ()
-    names = [name for name in output._names if name in own or name not in by_result]
-    return _written_names(names)
-
-
-def _names_in(text: str) -> list[str]:
-    return Port("", None, text, -1).tensor_names
-
-
-def _written_names(names: list[str] | tuple[str, ...]) -> str | None:
-    return ",".join(name.replace(",", "\\,") for name in names) or None
 
 
 def _port(port: Port, output: Output, names: str | None) -> Port:

@@ -24,7 +24,7 @@ def folded(graph: Editing, max_bytes: int, *, decompress: bool) -> int:
     session = Session(graph.store)
     kept = set() if decompress else _decompressing(graph)
     count = 0
-    with graph.changes.whole():
+    with graph.changes:
         for layer in graph.sorted():
             if layer in kept:
                 continue

@@ -19,6 +19,7 @@ from .patterns import Match, Wanted, matches, why_not
 from .precision import Selection, compressed, to_f16, without_fake_quantize
 from .processing import postprocessed, preprocessed
 from .rewriting import Rewrite, rewritten
+from .structure import Fill
 from .surgery import extracted, merged, neighbourhood, parts_of
 from .variables import made_stateful, made_stateless
 from .weightless import restored, stripped
@@ -46,6 +47,7 @@ class Graph(Editing):
         name: str | None = None,
         owner: GraphLayer | None = None,
         tag: str = "",
+        fill: Fill | None = None,
     ) -> None:
         if not (model is None or isinstance(model, Model)):
             raise TypeError(
@@ -53,14 +55,14 @@ class Graph(Editing):
                 "a file, graph.copy() makes a second one"
             )
         given = "" if model is None else model.name
-        super().__init__(given if name is None else name, owner=owner, tag=tag)
+        super().__init__(given if name is None else name, owner=owner, tag=tag, fill=fill)
         if model is not None:
             from .checked import checked
-            from .opening import fill
+            from .opening import opened
 
             with collection_paused():
                 engine, inference = checked(model)
-                fill(self, model, inference.result, engine)
+                opened(self, model, inference.result, engine)
 
     @property
     def op(self) -> Operations:

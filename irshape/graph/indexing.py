@@ -1,4 +1,4 @@
-"""Indexing of outputs as in NumPy: `x[..., 0]`, `x[1:, None]`, `x[:, -1]`."""
+"""Indexing of outputs as in NumPy: `x[..., 0]`, `x[1:, None]`, `x[:, -1]`, `x[:, [0, 2]]`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,80 @@ _END = (1 << 63) - 1
 
 
 def indexed(output: Output, index: Any) -> Output:
-    """What `output[index]` stands for. Raises `GraphError`, `TypeError`."""
-    items = list(index) if isinstance(index, tuple) else [index]
+    """What `output[index]` stands for.
+
+    Raises `GraphError` for an index out of range and for one that NumPy would read otherwise than
+    axis by axis, and `TypeError` for what is no index.
+    """
+    items = [_item(each) for each in (index if isinstance(index, tuple) else (index,))]
     axes = _axes(output, items)
+    _check_arrays(output, items)
     graph = _home(output, items)
     value = _sliced(graph, output, items, axes)
     counted = [at for at, axis in enumerate(axes) if axis is not None and axis >= 0]
     # an axis that goes must not renumber those that follow it: axes counted from the front are
     # done last to first, those counted from the end first to last
     for at in (*reversed(counted), *(at for at, axis in enumerate(axes) if (axis or 0) < 0)):
-        value = _gathered(graph, value, items[at], axes[at])
+        if not isinstance(items[at], slice):
+            _check_range(output, items[at], axes[at])
+            value = graph.add("Gather", value, items[at], axes[at], batch_dims=0)
     new = _new_axes(items)
     return graph.add("Unsqueeze", value, new) if new else value
+
+
+def _item(item: Any) -> Any:
+    """An item of an index; lists and NumPy's numbers as arrays. Raises `TypeError`."""
+    if isinstance(item, GraphLayer):
+        return item.output
+    if item is None or item is Ellipsis or isinstance(item, (slice, Output)):
+        return item
+    import numpy as np
+
+    array = np.asarray(item)
+    if not array.size and not isinstance(item, np.ndarray):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        kind = "a truth value" if array.dtype.kind == "b" else f"{array.dtype}"
+        raise TypeError(f"an output is not indexed by {kind}: use op.select or op.gather_nd")
+    return int(array) if not array.ndim else array
+
+
+def _rank(item: Any) -> int:
+    """The axes of the result that an item gives."""
+    if item is None or isinstance(item, slice):
+        return 1
+    if item is Ellipsis or isinstance(item, int):
+        return 0
+    if isinstance(item, Output):
+        if item.shape.rank is None:
+            raise GraphError(f"{item!r} is an index of dynamic rank", help="reshape it first")
+        return item.shape.rank
+    rank: int = item.ndim
+    return rank
+
+
+def _check_arrays(output: Output, items: list[Any]) -> None:
+    """Raises `GraphError` where NumPy pairs up the indices of several axes, or moves an axis."""
+    arrays = [at for at, item in enumerate(items) if _is_array(item)]
+    if len(arrays) > 1:
+        raise GraphError(
+            f"{output!r}: lists for several axes are paired up in NumPy",
+            help="take one axis after the other, as in x[[0, 1]][:, [0, 2]], or points by "
+            "op.gather_nd",
+        )
+    if arrays:
+        numbers = [at for at, item in enumerate(items) if isinstance(item, (int, Output))]
+        both = sorted({*numbers, *arrays})
+        if len(both) > 1 and both != list(range(both[0], both[-1] + 1)):
+            raise GraphError(
+                f"{output!r}: a number and a list with something between them move the axis of "
+                "the list to the front in NumPy",
+                help="take one after the other, as in x[0][:, [0, 2]]",
+            )
+
+
+def _is_array(item: Any) -> bool:
+    return not (item is None or item is ... or isinstance(item, (int, slice))) and _rank(item) > 0
 
 
 def _home(output: Output, items: list[Any]) -> Any:
@@ -49,60 +111,92 @@ def _axes(output: Output, items: list[Any]) -> list[int | None]:
     axes: list[int | None] = []
     axis = 0
     for at, item in enumerate(items):
-        if item is Ellipsis:
-            axis = -sum(each is not None for each in items[at + 1 :])
+        if item is None or item is Ellipsis:
             axes.append(None)
-        elif item is None:
-            axes.append(None)
+            if item is Ellipsis:
+                axis = -sum(each is not None for each in items[at + 1 :])
         else:
-            if isinstance(item, bool):
-                raise TypeError("an output is not indexed by a truth value")
             axes.append(axis)
             axis += 1
     return axes
 
 
+def _check_range(output: Output, item: Any, axis: int | None) -> None:
+    """Raises `GraphError` for an index that lies outside of every size the axis can have."""
+    dims = output.shape.dims
+    if dims is None or axis is None or isinstance(item, Output):
+        return
+    size = dims[axis].high
+    for number in [item] if isinstance(item, int) else item.ravel().tolist():
+        if not -size <= number < size:
+            raise GraphError(
+                f"{output!r}: index {number} is out of range for axis {axis}",
+                expected=f"[{-size}, {size - 1}]",
+                actual=str(number),
+            )
+
+
 def _sliced(graph: Any, value: Output, items: list[Any], axes: list[int | None]) -> Output:
-    """Applies the slices among the items, in one layer."""
-    chosen = [
-        (item, axis)
-        for item, axis in zip(items, axes, strict=True)
-        if isinstance(item, slice) and item != slice(None)
-    ]
-    if not chosen:
-        return value
-    starts, stops, steps = [], [], []
-    for item, _ in chosen:
+    """Applies the slices among the items."""
+    forwards: list[tuple[Any, Any, int, int | None]] = []
+    backwards: list[tuple[Any, Any, int, int | None]] = []
+    for item, axis in zip(items, axes, strict=True):
+        if not isinstance(item, slice) or item == slice(None):
+            continue
         step = 1 if item.step is None else item.step
-        if not isinstance(step, int) or not step:
+        if isinstance(step, bool) or not hasattr(step, "__index__") or not int(step):
             raise TypeError("the step of a slice is a whole number other than 0")
-        backwards = step < 0
-        starts.append((_END if backwards else 0) if item.start is None else item.start)
-        stops.append((-_END if backwards else _END) if item.stop is None else item.stop)
-        steps.append(step)
-    result: Output = graph.add("Slice", value, starts, stops, steps, [axis for _, axis in chosen])
-    return result
+        step = int(step)
+        start, stop = _bound(item.start), _bound(item.stop)
+        if step > 0:
+            start, stop = 0 if start is None else start, _END if stop is None else stop
+            forwards.append((start, stop, step, axis))
+            continue
+        if isinstance(start, Output):
+            raise GraphError(
+                f"{value!r}: a slice backwards begins at a number",
+                help="slice forwards, then turn it round, as in x[a:b][::-1]",
+            )
+        if start is not None or isinstance(stop, int):
+            # a Slice would clamp a start before the first element to that element
+            low = 0 if stop is None or isinstance(stop, Output) else _behind(stop)
+            high = _END if start is None else _behind(start)
+            forwards.append((low, high, 1, axis))
+        end = stop if isinstance(stop, Output) and start is None else -_END
+        if isinstance(stop, Output) and start is not None:
+            raise GraphError(
+                f"{value!r}: a slice backwards ends at a number",
+                help="slice forwards, then turn it round, as in x[a:b][::-1]",
+            )
+        backwards.append((_END, end, step, axis))
+    for slices in (forwards, backwards):
+        if slices:
+            starts, stops, steps, at = map(list, zip(*slices, strict=True))
+            value = graph.add("Slice", value, starts, stops, steps, at)
+    return value
 
 
-def _gathered(graph: Any, value: Output, item: Any, axis: int | None) -> Output:
-    """Takes one element along an axis, which then is gone, or several by a list of indices."""
-    if isinstance(item, slice):
-        return value
-    if not isinstance(item, (int, Output, GraphLayer)):
-        import numpy as np
+def _bound(bound: Any) -> Any:
+    """A bound of a slice: a number, an output of one element, or None. Raises `TypeError`."""
+    if bound is None or isinstance(bound, Output):
+        return bound
+    if isinstance(bound, GraphLayer):
+        return bound.output
+    if isinstance(bound, bool) or not hasattr(bound, "__index__"):
+        raise TypeError("the bounds of a slice are whole numbers or outputs")
+    return max(-_END, min(int(bound), _END))
 
-        item = np.asarray(item)
-        if item.dtype.kind not in "iu":
-            raise TypeError(f"an output is not indexed by {item.dtype}")
-    result: Output = graph.add("Gather", value, item, axis, batch_dims=0)
-    return result
+
+def _behind(bound: int) -> int:
+    """Where a slice forwards has to end to include an element, or to begin to leave it out."""
+    return _END if bound in (-1, _END) else bound + 1
 
 
 def _new_axes(items: list[Any]) -> list[int]:
     """Where an index puts axes of length 1 in what is left."""
     new: list[int] = []
     place = 0
-    left = [_axes_left(item) for item in items]
+    left = [_rank(item) for item in items]
     for at, item in enumerate(items):
         if item is Ellipsis:
             place = -sum(left[at + 1 :])
@@ -111,15 +205,3 @@ def _new_axes(items: list[Any]) -> list[int]:
             new.append(place)
         place += left[at]
     return new
-
-
-def _axes_left(item: Any) -> int:
-    """How many axes of the result an item of an index stands for."""
-    if item is None or isinstance(item, slice):
-        return 1
-    if isinstance(item, (Output, GraphLayer)):
-        output = item.output if isinstance(item, GraphLayer) else item
-        return output.shape.rank or 0
-    import numpy as np
-
-    return 0 if item is Ellipsis else np.ndim(item)

@@ -8,12 +8,13 @@ from copy import copy
 from heapq import heappop, heappush
 from typing import Any
 
-from ..faults import Fault
+from ..faults import Fault, Violation
 from ..inference.result import BodyResult, LayerResult
 from ..model.edges import Edge
 from ..model.graph import Body, Layer
 from ..ops import registry
 from ..ops.declaration import AttributeFault, Operation
+from ..ops.infrastructure import check_assigned
 from ..ops.tensors import Tensor
 from .errors import GraphError
 from .nodes import GraphLayer
@@ -30,7 +31,7 @@ class Inferring(Structure):
         Until the end, shapes are those of before.
         """
         changes = self.changes
-        with changes.whole():
+        with changes:
             if changes.deferred is not None:
                 yield
                 return
@@ -77,9 +78,9 @@ class Inferring(Structure):
         queued: set[GraphLayer] = set()
 
         def push(layer: GraphLayer) -> None:
-            if layer not in queued and layer in self._layers:
+            if layer not in queued and layer in self.content.layers:
                 queued.add(layer)
-                heappush(waiting, (self._order.rank(layer), id(layer), layer))
+                heappush(waiting, (self.content.order.rank(layer), id(layer), layer))
 
         for layer in dirty:
             push(layer)
@@ -88,7 +89,9 @@ class Inferring(Structure):
             queued.discard(layer)
             for output, tensor in zip(layer._outputs, self._inferred(layer), strict=True):
                 if tensor != output.tensor:
-                    self._know(output, tensor)
+                    if layer.operation.keeps_state:
+                        self.changes.at_end = self._check_variables
+                    self.changes.set(output, "tensor", tensor)
                     for user in output._users:
                         push(user.layer)
 
@@ -109,6 +112,38 @@ class Inferring(Structure):
                 operation=layer.type,
             )
         return result.outputs[: len(layer._outputs)]
+
+    def _check_variables(self) -> None:
+        """Raises `GraphError` for an Assign that its ReadValue does not fit, or without one."""
+        held: dict[object, list[Tensor]] = {}
+        assigns: list[GraphLayer] = []
+        for layer in self.root.walk():
+            if layer.operation.keeps_state and layer.raw.folded_type == "readvalue":
+                held.setdefault(variable_of(layer), []).append(layer._outputs[0].tensor)
+            elif layer.operation.keeps_state and layer.raw.folded_type == "assign":
+                assigns.append(layer)
+        for assign in assigns:
+            variable = variable_of(assign)
+            faults = []
+            for tensor in held.get(variable, ()):
+                try:
+                    check_assigned(variable, tensor, assign._inputs[0]._source.tensor)
+                except Violation as violation:
+                    faults.append(violation.fault)
+            if len(faults) < len(held.get(variable, ())):
+                continue
+            where = assign.graph.where(assign)
+            if faults:
+                raise GraphError.of(faults[0], assign.type, where, assign.place)
+            known = ", ".join(f"'{name}'" for name in held) or "none"
+            raise GraphError(
+                f"{where}: no ReadValue reads the variable '{variable}'",
+                operation=assign.type,
+                operand="variable_id",
+                expected=known,
+                actual=variable,
+                help="add the ReadValue first" if not held else f"variables that are read: {known}",
+            )
 
     def _know_value(self, layer: GraphLayer) -> None:
         """Works out the values of a layer's outputs, and of what they depend on, once."""
@@ -133,7 +168,7 @@ class Inferring(Structure):
             result = self._infer(at, [end.source.tensor for end in at._inputs])
             if not isinstance(result.outputs, Fault):
                 for output, tensor in zip(at._outputs, result.outputs, strict=False):
-                    self._know(output, tensor)
+                    self.changes.set(output, "tensor", tensor)
 
     def _infer(self, layer: GraphLayer, inputs: list[Tensor]) -> LayerResult:
         """One layer, its bodies included. Raises `GraphError` for a condition that it breaks."""
@@ -145,7 +180,7 @@ class Inferring(Structure):
                 body._take(result.inner[tag])
         faults = [result.outputs] if isinstance(result.outputs, Fault) else list(result.faults)
         if faults:
-            added = layer.place if layer in self._layers else None
+            added = layer.place if layer in self.content.layers else None
             raise GraphError.of(faults[0], layer.type, self.where(layer), added)
         return result
 
@@ -170,7 +205,7 @@ class Inferring(Structure):
     def as_body(self) -> Body:
         """The layers and edges as a `Body` of the model; its ports declare nothing."""
         body = Body(self._path)
-        for layer in self._layers:
+        for layer in self.content.layers:
             if layer.bodies:
                 self._write_bodies(layer)
             body.layers.append(layer.raw)
@@ -183,7 +218,7 @@ class Inferring(Structure):
 
         Raises `GraphError`.
         """
-        layers = {layer.raw: layer for layer in self._layers}
+        layers = {layer.raw: layer for layer in self.content.layers}
         fed: list[GraphLayer] = []
         for raw, subject in result.observations:
             fault = subject.fault if isinstance(subject, AttributeFault) else subject
@@ -197,7 +232,7 @@ class Inferring(Structure):
                     continue
                 if raw.is_constant and tensor.value is None:
                     continue  # inference had no need of the value
-                self._know(output, tensor)
+                self.changes.set(output, "tensor", tensor)
                 self._mark_valued(layer, layer.valued and tensor.value is not None)
                 if raw.is_parameter:
                     fed.append(layer)
@@ -236,3 +271,8 @@ def edges_into(layer: GraphLayer) -> list[Edge]:
         )
         for end in layer._inputs
     ]
+
+
+def variable_of(layer: GraphLayer) -> str:
+    """The variable that a ReadValue or Assign is about."""
+    return str(getattr(layer.operation, "variable_id", ""))

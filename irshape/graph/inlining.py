@@ -27,7 +27,7 @@ def inlined(graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
     """See `Graph.inline`."""
     graph._own(layer)
     operation = layer.operation
-    with graph.changes.whole():
+    with graph.changes:
         if isinstance(operation, If):
             outputs = _branch(graph, layer)
         elif isinstance(operation, Iteration):
@@ -87,7 +87,7 @@ def _copied(
     fed: what feeds the Parameters, by their ids.
     """
     body = layer.bodies[tag]
-    given = {body._by_id[id]._outputs[0]: output for id, output in fed.items()}
+    given = {body.content.by_id[id]._outputs[0]: output for id, output in fed.items()}
     inside = [
         each for each in body.sorted() if not each.raw.is_parameter and not each.raw.is_result
     ]
@@ -179,7 +179,7 @@ class _Unrolling:
         return [places[output.index] for output in self.layer.outputs]
 
     def _number(self, counter: PortBinding, number: int) -> Output:
-        parameter = self.body._by_id[counter.internal]._outputs[0]
+        parameter = self.body.content.by_id[counter.internal]._outputs[0]
         value = number if parameter.shape.rank == 0 else [number]
         return self.graph.constant(value, parameter.element_type)
 
@@ -224,7 +224,7 @@ def outlined(graph: Editing, layers: Iterable[str | GraphLayer], name: str | Non
         graph._own(layer)
         if layer.raw.is_parameter or layer.raw.is_result:
             raise GraphError(f"{layer.label} stays in the graph", operation=layer.type)
-    inside = sorted(chosen, key=graph._order.rank)
+    inside = sorted(chosen, key=graph.content.order.rank)
     constants = [
         source
         for layer in inside
@@ -257,7 +257,7 @@ def outlined(graph: Editing, layers: Iterable[str | GraphLayer], name: str | Non
 
     if not sources or not ends:
         raise GraphError("the layers take nothing from outside, or give nothing to it")
-    with graph.changes.whole():
+    with graph.changes:
         loop = built(graph, Loop, (1, True, *sources), name, {"body": body})
         with graph.batch():
             for old, new in zip(ends, loop.outputs, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from ..model.graph import Layer
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
+from .changes import Ordered
 from .errors import Place
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Output:
         self.loaded: Tensor | None = None
         """What was inferred when it was loaded from an IR, else None."""
         self._names: tuple[str, ...] = ()
-        self._users: dict[Input, None] = {}
+        self._users = Ordered()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,7 +40,7 @@ class Output:
         return self._names
 
     @names.setter
-    def names(self, names: Iterable[str]) -> None:
+    def names(self, names: str | Iterable[str]) -> None:
         self.layer.graph.rename_tensor(self, names)
 
     @property
@@ -157,11 +158,30 @@ class Output:
     def _truth(self) -> str:
         return "Logical" if self.element_type.name == "boolean" else "Bitwise"
 
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "an output of a graph has no truth value; op.if_ chooses by a tensor, `is not None` "
+            "asks whether there is an output"
+        )
+
+    @property
+    def name(self) -> str:
+        """A name by which `Graph.tensor` finds it, if no other layer or tensor has the same."""
+        if self._names:
+            return self._names[0]
+        layer = self.layer
+        return layer.name if len(layer._outputs) == 1 else f"{layer.name}:{self.index}"
+
     def __str__(self) -> str:
-        return f"{self.element_type} {self.shape}"
+        return f"{self.name}: {self.tensor.element_type}{self.shape}"
 
     def __repr__(self) -> str:
-        return f"<output {self.index} of {self.layer.label}: {self}>"
+        return f"<output {self.index} of {self.layer.label}: {described(self)}>"
+
+
+def described(output: Output) -> str:
+    """The element type and shape of an output."""
+    return f"{output.tensor.element_type} {output.tensor.shape}"
 
 
 def _unary(type: str, output: Output) -> Output:
@@ -228,7 +248,6 @@ class GraphLayer:
         "origin",
         "place",
         "raw",
-        "serial",
         "valued",
     )
 
@@ -246,8 +265,6 @@ class GraphLayer:
         self.bodies: Mapping[str, Any] = {}
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
         `else_body`."""
-        self.serial = 0
-        """Its place among the layers of the graph."""
         self.valued = False
         """Whether its outputs have the values that can be known of them."""
         self._inputs: list[Input] = []
@@ -340,16 +357,28 @@ class GraphLayer:
         self.graph.remove(self, bypass)
 
     @property
-    def producers(self) -> Iterator[GraphLayer]:
-        """The layers that feed it, each once."""
-        seen = dict.fromkeys(each._source.layer for each in self._inputs)
-        return iter(seen)
+    def output_names(self) -> tuple[str, ...]:
+        """Of a Result: the names of this output of the graph, which can be assigned.
+
+        Its own, or else those of its tensor that no other Result has for its own.
+        """
+        names: tuple[str, ...] = self.graph.output_names_of(self)
+        return names
+
+    @output_names.setter
+    def output_names(self, names: str | Iterable[str]) -> None:
+        self.graph.rename_output(self, names)
 
     @property
-    def users(self) -> Iterator[GraphLayer]:
+    def producers(self) -> tuple[GraphLayer, ...]:
+        """The layers that feed it, each once."""
+        return tuple(dict.fromkeys([each._source.layer for each in self._inputs]))
+
+    @property
+    def users(self) -> tuple[GraphLayer, ...]:
         """The layers that take one of its outputs, each once."""
-        seen = dict.fromkeys(user.layer for output in self._outputs for user in output._users)
-        return iter(seen)
+        users = [user.layer for output in self._outputs for user in output._users]
+        return tuple(dict.fromkeys(users))
 
     def __repr__(self) -> str:
         return f"<{self.label}>"

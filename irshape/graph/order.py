@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+from .changes import Changes
+
 N = TypeVar("N")
 
 Rank = tuple[int, int]
@@ -21,54 +23,53 @@ class Order(Generic[N]):
     """The ranks of nodes. producers, users: the neighbours of a node."""
 
     def __init__(
-        self, producers: Callable[[N], Iterable[N]], users: Callable[[N], Iterable[N]]
+        self,
+        producers: Callable[[N], Iterable[N]],
+        users: Callable[[N], Iterable[N]],
+        changes: Changes[object, object],
     ) -> None:
         self._producers = producers
         self._users = users
-        self._ranks: dict[N, Rank] = {}
-        self._added = 0
+        self._changes = changes
+        self.ranks: dict[N, Rank] = {}
 
     def start(self, nodes: Iterable[N]) -> None:
         """Takes nodes that are in order."""
-        self._ranks = {node: (rank, 0) for rank, node in enumerate(nodes)}
+        self.ranks = {node: (rank, 0) for rank, node in enumerate(nodes)}
 
     def add(self, node: N) -> None:
         """Takes a node that nothing uses yet."""
-        before = [self._ranks[each] for each in self._producers(node)]
-        self._added += 1
-        self._ranks[node] = (max(before)[0] if before else -1, self._added)
+        ranks = self.ranks
+        last = -1
+        for each in self._producers(node):
+            last = max(last, ranks[each][0])
+        self._changes.put(ranks, node, (last, self._changes.number()))
 
-    def restore(self, ranks: dict[N, Rank]) -> None:
-        """Gives nodes the ranks that they had."""
-        self._ranks.update(ranks)
-
-    def remove(self, node: N) -> Rank:
-        """Forgets a node. Returns the rank that it had."""
-        return self._ranks.pop(node)
+    def remove(self, node: N) -> None:
+        """Forgets a node."""
+        self._changes.drop(self.ranks, node)
 
     def rank(self, node: N) -> Rank:
-        return self._ranks[node]
+        return self.ranks[node]
 
-    def connect(self, producer: N, user: N) -> dict[N, Rank] | None:
-        """Makes the ranks fit a new edge. Returns the ranks of before of the nodes that moved.
-
-        None, and nothing moves, where the edge would close a cycle.
-        """
+    def connect(self, producer: N, user: N) -> bool:
+        """Makes the ranks fit a new edge; False where it would close a cycle."""
         if producer is user:
-            return None
-        low, high = self._ranks[user], self._ranks[producer]
+            return False
+        low, high = self.ranks[user], self.ranks[producer]
         if high < low:
-            return {}
+            return True
         behind = self._reach(user, self._users, lambda rank: rank <= high)
         if producer in behind:
-            return None
+            return False
         before = self._reach(producer, self._producers, lambda rank: rank >= low)
-        moved = sorted(before, key=self._ranks.__getitem__) + sorted(
-            behind, key=self._ranks.__getitem__
+        moved = sorted(before, key=self.ranks.__getitem__) + sorted(
+            behind, key=self.ranks.__getitem__
         )
-        old = {node: self._ranks[node] for node in moved}
-        self._ranks.update(zip(moved, sorted(old.values()), strict=True))
-        return old
+        free = sorted(self.ranks[node] for node in moved)
+        for node, rank in zip(moved, free, strict=True):
+            self._changes.put(self.ranks, node, rank)
+        return True
 
     def _reach(
         self, start: N, neighbours: Callable[[N], Iterable[N]], inside: Callable[[Rank], bool]
@@ -76,7 +77,7 @@ class Order(Generic[N]):
         reached, waiting = {start}, [start]
         while waiting:
             for node in neighbours(waiting.pop()):
-                if node not in reached and inside(self._ranks[node]):
+                if node not in reached and inside(self.ranks[node]):
                     reached.add(node)
                     waiting.append(node)
         return reached

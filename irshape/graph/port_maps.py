@@ -116,8 +116,8 @@ def captured(body: Structure, source: Output) -> Output:
         if line.direction == "output" or line.at is None or not _is_plain(body, line):
             continue
         if owner._inputs[line.at].source is source:
-            return body._by_id[line.inner]._outputs[0]
-    with body.changes.whole(), home.batch():
+            return body.content.by_id[line.inner]._outputs[0]
+    with body.changes, home.batch():
         output: Output = body.parameter(source.element_type, source.shape)  # type: ignore[attr-defined]
         at = _feed_one_more(owner, source)
         lines[body.tag].append(input_line(at, output.layer))
@@ -134,27 +134,16 @@ def _is_plain(body: Structure, line: Line) -> bool:
 
 def _feed_one_more(owner: GraphLayer, source: Output) -> int:
     """Gives a layer one more input; its place."""
-    home = owner.graph
+    home, changes = owner.graph, owner.graph.changes
     end = Input(owner, len(owner._inputs), source)
-    attached = owner in home._layers
-    moved = home._order.connect(source.layer, owner) if attached else {}
-    if moved is None:
-        raise GraphError(
-            f"{home.where(owner)}: feeding it from {source.layer.label} closes a cycle",
-            operation=owner.type,
-        )
-    if moved:
-        home.changes.note(lambda: home._order.restore(moved))
-    users = dict(source._users)
-    owner._inputs.append(end)
-    if attached:
-        source._users[end] = None
-
-    def undo() -> None:
-        owner._inputs.pop()
-        source._users = users
-
-    home.changes.note(undo)
+    if owner in home.content.layers:
+        if not home.content.order.connect(source.layer, owner):
+            raise GraphError(
+                f"{home.where(owner)}: feeding it from {source.layer.label} closes a cycle",
+                operation=owner.type,
+            )
+        changes.put(source._users, end, changes.number())
+    changes.set(owner, "_inputs", [*owner._inputs, end])
     return end.index
 
 
@@ -200,21 +189,12 @@ def _moved_up(line: Line, gone: int) -> Line:
 
 
 def _drop_input(owner: GraphLayer, at: int) -> None:
-    before = list(owner._inputs)
-    end = before[at]
-    users = dict(end.source._users)
+    changes = owner.graph.changes
     raw = copy(owner.raw)
     raw.inputs = raw.inputs[:at] + raw.inputs[at + 1 :]
     owner.graph._redeclare(owner, raw, owner.operation)
-    del owner._inputs[at]
-    end.source._users.pop(end, None)
+    end = owner._inputs[at]
+    changes.drop(end._source._users, end)
+    changes.set(owner, "_inputs", [each for each in owner._inputs if each is not end])
     for place, each in enumerate(owner._inputs):
-        each.index = place
-
-    def undo() -> None:
-        owner._inputs[:] = before
-        end.source._users = users
-        for place, each in enumerate(before):
-            each.index = place
-
-    owner.graph.changes.note(undo)
+        changes.set(each, "index", place)

@@ -30,7 +30,7 @@ def to_f16(graph: Editing, keep: Selection) -> int:
     half: dict[Output, Output] = {}
     count = 0
     same = {layer for layer in graph.layers if _converts_nothing(layer)}
-    with graph.changes.whole():
+    with graph.changes:
         for layer in graph.sorted():
             if layer in kept or layer.bodies or layer.raw.is_parameter or layer.raw.is_result:
                 continue
@@ -66,7 +66,7 @@ def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> boo
         return False
     if any(end.source.element_type is DYNAMIC_TYPE for end in layer.inputs):
         return False  # it may be f32, and the operation may want the same type of all
-    with graph.changes.whole():
+    with graph.changes:
         sources = {end: _half_of(graph, end.source, half) for end in singles}
         back: dict[Output, Output] = {}
         with graph.batch():
@@ -141,7 +141,7 @@ def compressed(graph: Editing, keep: Selection) -> int:
     if any(_is_optimized(layer) for layer in graph.walk()):
         return 0
     kept = selected(graph, keep)
-    with graph.changes.whole():
+    with graph.changes:
         return _compressed(graph, kept)
 
 
@@ -233,7 +233,7 @@ def without_fake_quantize(graph: Editing, selection: Selection) -> int:
         for layer in graph.layers
         if layer.raw.folded_type == "fakequantize" and layer in selected(graph, selection)
     ]
-    with graph.changes.whole():
+    with graph.changes:
         with graph.batch():
             for layer in layers:
                 layer.remove(bypass=0)

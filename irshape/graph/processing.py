@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 from ..formats.ir.writer import port_rt_info
 from ..model.ports import PortElsewhere
@@ -37,7 +38,7 @@ def preprocessed(
     kind, shape = old.element_type, old.shape
     written = _written_layout(graph, old)
     layout = layouts[1] if layouts is not None else "" if written is None else written
-    with graph.changes.whole():
+    with graph.changes:
         if layouts is not None:
             order = _permutation(layouts)
             dims = shape.dims
@@ -49,8 +50,8 @@ def preprocessed(
             for at, axis in enumerate(order):
                 outer[axis] = dims[at]
             shape = PartialShape(tuple(outer))
-        parameter = graph.parameter(element_type or kind, shape)
-        value: Output = parameter
+        fed = graph.parameter(element_type or kind, shape)
+        value = fed
         if value.element_type is not kind:
             value = graph.add("Convert", value, destination_type=str(kind))
         if layouts is not None:
@@ -61,17 +62,17 @@ def preprocessed(
         with graph.batch():
             for user in old.users:
                 graph.connect(user, value)
-        layer_name, names = old.layer.name, old.names
-        graph._give_names(old, ())
-        graph._remove_all([old.layer])
-        graph._give_name(parameter.layer, layer_name)
-        graph._give_names(parameter, names)
-        now = written if layouts is None else f"[{','.join(layouts[0])}]"
-        if now is not None:
+        # the Parameter stays where it is, so that the inputs keep their order
+        old.layer.set(element_type=str(fed.element_type), shape=shape)
+        graph.replace_uses(fed, old)
+        graph._remove_all([fed.layer])
+        if layouts is not None:
+            now = f"[{','.join(layouts[0])}]"
             info = f'<rt_info><attribute name="layout" version="0" layout="{now}"/></rt_info>'
-            raw = parameter.layer.raw
+            raw = copy(old.layer.raw)
             raw.outputs = [PortElsewhere(port, Passage.text(info)) for port in raw.outputs]
-    return parameter
+            graph._redeclare(old.layer, raw, old.layer.operation)
+    return old
 
 
 def _written_layout(graph: Editing, input: Output) -> str | None:
@@ -120,11 +121,9 @@ def postprocessed(
     graph: Editing, name: str | Output, element_type: str | None, layouts: Layouts | None
 ) -> Output:
     """See `Graph.postprocess`."""
-    old = graph.tensor(name)
-    results = [user for user in old.users if user.layer.raw.is_result]
-    if not results:
-        raise GraphError(f"{old!r} is no output of the graph")
-    with graph.changes.whole():
+    results = [result.inputs[0] for result in graph.results_of(name)]
+    old = results[0].source
+    with graph.changes:
         value = old
         if layouts is not None:
             value = graph.add("Transpose", value, _permutation(layouts))

@@ -45,9 +45,9 @@ def rewrite(pattern: Wanted) -> Callable[[Replacement], Rewrite]:
 
 def rewritten(graph: Editing, rule: Rewrite, check: bool, seed: int, rtol: float) -> int:
     """See `Graph.rewrite`."""
-    count = 0
-    with graph.changes.whole():
-        while True:
+    count, limit = 0, 10 * len(graph) + 1000
+    with graph.changes:
+        for _ in range(_ROUNDS):
             changed = 0
             used: set[GraphLayer] = set()
             for match in list(matches(graph, rule.pattern)):
@@ -60,10 +60,20 @@ def rewritten(graph: Editing, rule: Rewrite, check: bool, seed: int, rtol: float
                     used.update(match.layers)
                     changed += 1
             count += changed
-            if not changed or count > 10 * len(graph) + 1000:
+            if not changed:
+                return count
+            if count > limit:
                 break
             graph.clean(duplicates=False)
-    return count
+        raise GraphError(
+            f"{rule.name} still finds its pattern after {count} replacements: what it builds "
+            "matches again",
+            help="return None where nothing is left to do, or narrow the pattern",
+        )
+
+
+_ROUNDS = 100
+"""How often a graph is searched; where matches overlap, each search replaces half of them."""
 
 
 def _replaced(
@@ -72,7 +82,7 @@ def _replaced(
     old = match.output
     users = old.users
     before = len(home)
-    with home.changes.whole():
+    with home.changes:
         answer = rule.replace(home, match)
         if answer is None or not users:
             return False

@@ -15,7 +15,7 @@ from ..formats.ir.edits import Edit, set_dims
 from ..formats.ir.quoting import expressible
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer
-from ..model.ports import Port
+from ..model.ports import Port, PortElsewhere
 from ..model.source import Passage, Source, passage_bytes
 from .nodes import GraphLayer
 
@@ -91,7 +91,10 @@ def layout(data: bytes, encoding: str | None) -> Layout:
             rooms[-1].edges[-1] = (ends, first, after)
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.Parse(data, True)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError:
+        raise NotSpliceable from None  # the encoding is not the one that it declares
     return result
 
 
@@ -179,6 +182,7 @@ class Splicer:
             or len(origin.outputs) != len(now.outputs)
             or _frame(origin) != _frame(now)
             or isinstance(now.rt_info_span, Passage)
+            or any(isinstance(port, PortElsewhere) for port in now.outputs)
         ):
             self._anew(origin, result, position, depth)
             return

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,12 @@ from ..inference.body_engine import BodyEngine
 from ..model.graph import BackEdge, Layer, Model
 from ..model.ids import is_number
 from ..model.pieces import Pieces
+from ..model.ports import names_in
 from ..model.source import Passage, Source, passage_bytes
 from ..model.weights import Constant, Weights
-from ..ops.tensors import Tensor
 from ..spelling import suggestion
-from .changes import Changes
-from .errors import GraphError
+from .changes import Changes, Ordered
+from .errors import GraphError, checked_name
 from .nodes import GraphLayer, Input, Output
 from .order import Order
 
@@ -27,24 +28,41 @@ if TYPE_CHECKING:
     from ..ops.declaration import Operation
 
 
-CONTENT = (
-    "back_edges",
-    "_layers",
-    "_by_id",
-    "_by_name",
-    "_by_tensor",
-    "_next_id",
-    "_serial",
-    "_order",
-)
-"""What a graph consists of; of one that was loaded, made when it is first needed."""
+class Content:
+    """What a graph consists of: layers, and the tables to find them by."""
+
+    __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "layers", "next_id", "order")
+
+    def __init__(self, changes: Changes[Any, Any]) -> None:
+        self.layers: Ordered = Ordered()
+        """The layers in the order of the file; added ones come last."""
+        self.by_id: dict[str, GraphLayer] = {}
+        self.by_name: dict[str, tuple[GraphLayer, ...]] = {}
+        self.by_tensor: dict[str, Output] = {}
+        self.next_id = 0
+        self.order: Order[GraphLayer] = Order(attrgetter("producers"), attrgetter("users"), changes)
+        self.back_edges: tuple[BackEdge, ...] = ()
+        """Of the body of a Loop or TensorIterator: from a Result to the Parameter of the next
+        iteration, by id."""
+
+
+Fill = Callable[[Any, Content], None]
+"""Makes the layers of a graph that was loaded. It does not hold the graph: until the graph has
+layers it is in no cycle, and goes as soon as it is dropped."""
 
 
 class Structure:
     """Layers, who feeds whom, and their names. Nothing here is checked by an operation."""
 
-    def __init__(self, name: str = "", *, owner: GraphLayer | None = None, tag: str = "") -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        owner: GraphLayer | None = None,
+        tag: str = "",
+        fill: Fill | None = None,
+    ) -> None:
+        self._name = checked_name(name) if name else name
         self.owner = owner
         """The layer whose body this graph is; None for the net."""
         self.tag = tag
@@ -55,7 +73,8 @@ class Structure:
         """Where the rt_info of the net stands; a `Passage` if not in the file of `source`."""
         self.compact = False
         """Whether a saved .bin must hold nothing but what is needed: weights were stripped."""
-        self._empty()
+        self.fill = fill
+        """Makes the layers when something first asks for any of them."""
         if owner is None:
             self.bytes = Pieces()
             """The bytes of constants: those of the file, then those that were added."""
@@ -69,55 +88,49 @@ class Structure:
             self.bytes, self.store, self.engine = outer.bytes, outer.store, outer.engine
             self.changes = outer.changes
 
-    def _empty(self) -> None:
-        """Gives it what it consists of: no layers."""
-        self.back_edges: tuple[BackEdge, ...] = ()
-        """Of the body of a Loop or TensorIterator: from a Result to the Parameter of the next
-        iteration, by id."""
-        self._layers: dict[GraphLayer, None] = {}
-        self._by_id: dict[str, GraphLayer] = {}
-        self._by_name: dict[str, list[GraphLayer]] = {}
-        self._by_tensor: dict[str, Output] = {}
-        self._next_id = 0
-        self._serial = 0
-        self._order: Order[GraphLayer] = Order(attrgetter("producers"), attrgetter("users"))
+    @property
+    def name(self) -> str:
+        """The name of the net, which can be assigned."""
+        return self._name
 
-    def _fill_later(self, fill: Callable[[Any], None]) -> None:
-        """Lets the layers be made when something first asks for any of them.
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = checked_name(name)
 
-        fill: is given the graph. It must not hold it: until the graph has layers it is in no
-        cycle, and goes as soon as it is dropped.
-        """
-        for name in CONTENT:
-            del self.__dict__[name]
-        self.__dict__["_fill"] = fill
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            fill = self.__dict__.pop("_fill", None) if name in CONTENT else None
-            if fill is None:
-                raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
-            self._empty()
-            fill(self)
-            return self.__dict__[name]
+    @cached_property
+    def content(self) -> Content:
+        """The layers; of a graph that was loaded, made when they are first needed."""
+        content = Content(self.changes)
+        fill, self.fill = self.fill, None
+        if fill is not None:
+            fill(self, content)
+        return content
 
     # what is in it
 
     @property
     def layers(self) -> tuple[GraphLayer, ...]:
         """The layers, in the order of the file; added ones come last."""
-        return tuple(self._layers)
+        return tuple(self.content.layers)
+
+    @property
+    def back_edges(self) -> tuple[BackEdge, ...]:
+        """See `Content.back_edges`."""
+        return self.content.back_edges
+
+    @back_edges.setter
+    def back_edges(self, edges: tuple[BackEdge, ...]) -> None:
+        self.changes.set(self.content, "back_edges", edges)
 
     @property
     def parameters(self) -> tuple[GraphLayer, ...]:
         """The Parameters, whose outputs are the inputs of the graph."""
-        return tuple(layer for layer in self._layers if layer.raw.is_parameter)
+        return tuple(layer for layer in self.content.layers if layer.raw.is_parameter)
 
     @property
     def results(self) -> tuple[GraphLayer, ...]:
         """The Results, which take the outputs of the graph."""
-        return tuple(layer for layer in self._layers if layer.raw.is_result)
+        return tuple(layer for layer in self.content.layers if layer.raw.is_result)
 
     @property
     def inputs(self) -> tuple[Output, ...]:
@@ -130,15 +143,15 @@ class Structure:
         return tuple(layer.inputs[0].source for layer in self.results)
 
     def __len__(self) -> int:
-        return len(self._layers)
+        return len(self.content.layers)
 
     def __iter__(self) -> Iterator[GraphLayer]:
         return iter(self.layers)
 
     def __contains__(self, name: object) -> bool:
         if isinstance(name, GraphLayer):
-            return name in self._layers
-        return name in self._by_name or name in self._by_id
+            return name in self.content.layers
+        return name in self.content.by_name or name in self.content.by_id
 
     def __getitem__(self, name: str) -> GraphLayer:
         """A layer by its name, or else its id. Raises `KeyError`, also for a name of several."""
@@ -146,7 +159,7 @@ class Structure:
             raise TypeError(
                 f"expected the name or the id of a layer as text, got {type(name).__name__}"
             )
-        named = self._by_name.get(name)
+        named = self.content.by_name.get(name)
         if named:
             if len(named) > 1:
                 ids = ", ".join(f"'{layer.id}'" for layer in named[:8])
@@ -155,9 +168,9 @@ class Structure:
                     f"{len(named)} layers are called '{name}'; use the id of one: {ids}{more}"
                 )
             return named[0]
-        if name in self._by_id:
-            return self._by_id[name]
-        raise KeyError(f"there is no layer '{name}'{suggestion(name, list(self._by_name))}")
+        if name in self.content.by_id:
+            return self.content.by_id[name]
+        raise KeyError(f"there is no layer '{name}'{suggestion(name, list(self.content.by_name))}")
 
     def tensor(self, name: str | Output | GraphLayer) -> Output:
         """An output by tensor name, by layer (its only output), or by `LAYER:INDEX`.
@@ -166,8 +179,8 @@ class Structure:
         """
         if not isinstance(name, str):
             return self._output(name)
-        if name in self._by_tensor:
-            return self._by_tensor[name]
+        if name in self.content.by_tensor:
+            return self.content.by_tensor[name]
         if name in self:
             layer = self[name]
             if layer.raw.is_result:
@@ -180,8 +193,54 @@ class Structure:
             outputs = self[layer_name].outputs
             if int(index) < len(outputs):
                 return outputs[int(index)]
-        known = [*self._by_tensor, *self._by_name]
+        known = [*self.content.by_tensor, *self.content.by_name]
         raise KeyError(f"there is no tensor '{name}'{suggestion(name, known)}")
+
+    def results_of(self, name: str | Output | GraphLayer) -> list[GraphLayer]:
+        """The Results that a name means: the one that has it, or all of a tensor.
+
+        Raises `KeyError`, and `GraphError` for what is no output of the graph.
+        """
+        if isinstance(name, GraphLayer) and name.raw.is_result:
+            return [name]
+        content = self.content
+        if isinstance(name, str) and name not in content.by_tensor and name in self:
+            layer = self[name]
+            if layer.raw.is_result:
+                return [layer]
+        output = self.tensor(name)
+        results = [end.layer for end in output._users if end.layer.raw.is_result]
+        if not results:
+            raise GraphError(f"{output!r} is no output of the graph")
+        return [each for each in results if name in each.output_names] or results
+
+    def output_names_of(self, result: GraphLayer) -> tuple[str, ...]:
+        """See `GraphLayer.output_names`."""
+        if not result.raw.is_result:
+            return ()
+        own = names_in(result.raw.output_names)
+        if own:
+            return tuple(own)
+        source = result._inputs[0]._source
+        claimed = self.claimed_names(source)
+        return tuple(name for name in source._names if name not in claimed)
+
+    def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
+        """The names of a tensor that Results have for their own."""
+        return {
+            name
+            for end in source._users
+            if end.layer.raw.output_names and end.layer is not but
+            for name in names_in(end.layer.raw.output_names)
+        }
+
+    def port_names(self, output: Output) -> list[str]:
+        """The names that the port of a tensor gives; others stand on a Result."""
+        claimed = self.claimed_names(output)
+        if not claimed:
+            return list(output._names)
+        port = output.layer.raw.outputs[output.index]
+        return [name for name in output._names if name not in claimed or name in port.tensor_names]
 
     def walk(self) -> Iterator[GraphLayer]:
         """Every layer, those of bodies behind the layer that holds them."""
@@ -192,7 +251,7 @@ class Structure:
 
     def sorted(self) -> list[GraphLayer]:
         """The layers, producers before their users."""
-        return sorted(self._layers, key=self._order.rank)
+        return sorted(self.content.layers, key=self.content.order.rank)
 
     @property
     def root(self) -> Structure:
@@ -209,7 +268,7 @@ class Structure:
 
     def where(self, layer: GraphLayer) -> str:
         """The words for a layer in messages; of one in a body, with the way there."""
-        if layer not in self._layers:
+        if layer not in self.content.layers:
             return layer.type
         place: list[str] = []
         graph: Structure = self
@@ -248,14 +307,14 @@ class Structure:
         return self.store.source if origin is None else origin.source
 
     def __repr__(self) -> str:
-        return f"<Graph '{self.name}' of {len(self._layers)} layers>"
+        return f"<Graph '{self.name}' of {len(self.content.layers)} layers>"
 
     def _output(self, given: Output | GraphLayer) -> Output:
         """An output of this graph. Raises `GraphError`, and `TypeError` for what is none."""
         output = given.output if isinstance(given, GraphLayer) else given
         if not isinstance(output, Output):
             raise TypeError(f"expected an output of the graph, got {type(given).__name__}")
-        if output.layer.graph is not self or output.layer not in self._layers:
+        if output.layer.graph is not self or output.layer not in self.content.layers:
             raise GraphError(
                 f"{output!r} is not of this graph",
                 help="extract what is needed, or merge the graphs",
@@ -269,14 +328,16 @@ class Structure:
         return (*self.owner.raw.path, self.owner.id, self.tag)
 
     def _new_id(self) -> str:
-        while str(self._next_id) in self._by_id:
-            self._next_id += 1
-        self._next_id += 1
-        return str(self._next_id - 1)
+        content = self.content
+        number = content.next_id
+        while str(number) in content.by_id:
+            number += 1
+        self.changes.set(content, "next_id", number + 1)
+        return str(number)
 
     def _new_name(self, name: str) -> str:
         candidate, count = name, 1
-        while candidate in self._by_name:
+        while candidate in self.content.by_name:
             candidate, count = f"{name}_{count}", count + 1
         return candidate
 
@@ -284,136 +345,100 @@ class Structure:
 
     def _attach(self, layer: GraphLayer) -> None:
         """Adds a layer whose inputs are connected."""
-        next_id = self._next_id
-        self._serial += 1
-        layer.serial = self._serial
-        self._put(layer)
-        self._order.add(layer)
-
-        def undo() -> None:
-            self._drop(layer)
-            self._next_id = next_id
-
-        self.changes.note(undo)
+        content, changes = self.content, self.changes
+        changes.put(content.layers, layer, changes.number())
+        changes.put(content.by_id, layer.id, layer)
+        named = content.by_name.get(layer.name)
+        changes.put(content.by_name, layer.name, (*named, layer) if named else (layer,))
+        for end in layer._inputs:
+            changes.put(end._source._users, end, changes.number())
+        for output in layer._outputs:
+            for name in output._names:
+                changes.put(content.by_tensor, name, output)
+        content.order.add(layer)
+        if layer.operation.keeps_state:
+            changes.at_end = self._check_variables
 
     def _detach(self, layer: GraphLayer) -> None:
         """Removes a layer whose outputs nothing takes."""
-        before = {end.source: dict(end.source._users) for end in layer._inputs}
-        named = list(self._by_name[layer.name])
-        rank = self._order.rank(layer)
-        self._drop(layer)
-        self._stale()
-
-        def undo() -> None:
-            self._put(layer)
-            self._layers = dict.fromkeys(sorted(self._layers, key=lambda each: each.serial))
-            self._by_name[layer.name] = named
-            for source, users in before.items():
-                source._users = users
-            self._order.restore({layer: rank})
-
-        self.changes.note(undo)
-
-    def _put(self, layer: GraphLayer) -> None:
-        self._layers[layer] = None
-        self._by_id[layer.id] = layer
-        self._by_name.setdefault(layer.name, []).append(layer)
+        content, changes = self.content, self.changes
         for end in layer._inputs:
-            end.source._users[end] = None
-        for output in layer._outputs:
-            self._by_tensor.update(dict.fromkeys(output._names, output))
-
-    def _drop(self, layer: GraphLayer) -> None:
-        for end in layer._inputs:
-            end.source._users.pop(end, None)
+            changes.drop(end._source._users, end)
+            if layer.raw.output_names:
+                self._leave_names(end._source, layer)
         for output in layer._outputs:
             self._forget_names(output)
-        del self._layers[layer]
-        del self._by_id[layer.id]
+        changes.drop(content.layers, layer)
+        changes.drop(content.by_id, layer.id)
         self._unname(layer)
-        self._order.remove(layer)
+        content.order.remove(layer)
+        self._stale()
+
+    def _check_variables(self) -> None:
+        raise NotImplementedError
+
+    def _leave_names(self, source: Output, result: GraphLayer) -> tuple[str, ...]:
+        """Takes from a tensor the names of a Result that it feeds no longer; those names."""
+        own = names_in(result.raw.output_names)
+        kept = {*source.layer.raw.outputs[source.index].tensor_names}
+        kept |= self.claimed_names(source, result)
+        if any(name not in kept for name in own):
+            left = [name for name in source._names if name in kept or name not in own]
+            self._give_names(source, left)
+        return tuple(name for name in own if name not in source._names)
 
     def _forget_names(self, output: Output) -> None:
+        by_tensor = self.content.by_tensor
         for name in output._names:
-            if self._by_tensor.get(name) is output:
-                del self._by_tensor[name]
+            if by_tensor.get(name) is output:
+                self.changes.drop(by_tensor, name)
 
     def _unname(self, layer: GraphLayer) -> None:
-        named = self._by_name[layer.name]
-        named.remove(layer)
-        if not named:
-            del self._by_name[layer.name]
+        by_name = self.content.by_name
+        left = tuple(each for each in by_name[layer.name] if each is not layer)
+        if left:
+            self.changes.put(by_name, layer.name, left)
+        else:
+            self.changes.drop(by_name, layer.name)
 
     def _feed(self, input: Input, source: Output) -> None:
         """Connects an input to another output."""
-        old = input.source
-        users, new_users = dict(old._users), dict(source._users)
-        old._users.pop(input)
-        input._source = source
-        source._users[input] = None
-
-        def undo() -> None:
-            source._users = new_users
-            input._source = old
-            old._users = users
-
-        self.changes.note(undo)
-
-    def _know(self, output: Output, tensor: Tensor) -> None:
-        """Notes what is inferred of an output."""
-        old = output.tensor
-        output.tensor = tensor
-        self.changes.note(lambda: setattr(output, "tensor", old))
+        changes = self.changes
+        changes.drop(input._source._users, input)
+        changes.set(input, "_source", source)
+        changes.put(source._users, input, changes.number())
 
     def _mark_valued(self, layer: GraphLayer, valued: bool) -> None:
         if layer.valued is not valued:
-            layer.valued = valued
-            self.changes.note(lambda: setattr(layer, "valued", not valued))
+            self.changes.set(layer, "valued", valued)
 
     def _redeclare(self, layer: GraphLayer, raw: Layer, operation: Operation) -> None:
         """Replaces what a layer says; its id and name stay."""
-        old = layer.raw, layer.operation
-        layer.raw, layer.operation = raw, operation
-
-        def undo() -> None:
-            layer.raw, layer.operation = old
-
-        self.changes.note(undo)
+        self.changes.set(layer, "raw", raw)
+        self.changes.set(layer, "operation", operation)
 
     def _give_name(self, layer: GraphLayer, name: str) -> None:
-        old, named = layer.raw, list(self._by_name[layer.name])
         self._unname(layer)
-        layer.raw = copy(layer.raw)
-        layer.raw.name = name
-        self._by_name.setdefault(name, []).append(layer)
+        raw = copy(layer.raw)
+        raw.name = name
+        self.changes.set(layer, "raw", raw)
+        by_name = self.content.by_name
+        self.changes.put(by_name, name, (*by_name.get(name, ()), layer))
 
-        def undo() -> None:
-            self._unname(layer)
-            layer.raw = old
-            self._by_name[old.name] = named
-
-        self.changes.note(undo)
-
-    def _give_names(self, output: Output, names: Sequence[str]) -> None:
+    def _give_names(self, output: Output, names: Iterable[str]) -> None:
         """Gives a tensor names that no other has."""
-        old = output._names
-        held = [name for name in old if self._by_tensor.get(name) is output]
         self._forget_names(output)
-        output._names = tuple(names)
-        self._by_tensor.update(dict.fromkeys(names, output))
+        self.changes.set(output, "_names", tuple(names))
+        for name in output._names:
+            self.changes.put(self.content.by_tensor, name, output)
 
-        def undo() -> None:
-            self._forget_names(output)
-            output._names = old
-            self._by_tensor.update(dict.fromkeys(held, output))
-
-        self.changes.note(undo)
-
-    def _set(self, item: Any, name: str, value: Any) -> None:
-        """Sets an attribute of a part of the graph."""
-        old = getattr(item, name)
-        setattr(item, name, value)
-        self.changes.note(lambda: setattr(item, name, old))
+    def _give_output_names(self, result: GraphLayer, names: Iterable[str]) -> None:
+        """Gives a Result names of its own; without any it has those of its tensor."""
+        text = written_names(names)
+        if text != result.raw.output_names:
+            raw = copy(result.raw)
+            raw.output_names = text
+            self.changes.set(result, "raw", raw)
 
     def _give_info(self, layer: GraphLayer, text: str) -> None:
         """Gives a layer what stands inside its `<rt_info>`; nothing without a text."""
@@ -440,3 +465,8 @@ class Structure:
                 reached.add(layer)
                 waiting += layer.producers
         return reached
+
+
+def written_names(names: Iterable[str]) -> str | None:
+    """Tensor names as an attribute of a file."""
+    return ",".join(name.replace(",", "\\,") for name in names) or None

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from ..model.ports import names_in
 from ..model.source import Passage, passage_bytes
 from .copying import duplicate, transplant
 from .editing import Editing
 from .errors import GraphError
-from .nodes import GraphLayer, Output
+from .nodes import GraphLayer, Output, described
 
 G = TypeVar("G", bound=Editing)
 
 
 Names = Iterable["str | Output | tuple[str, Output]"]
 """Tensors by name, or themselves, or with the name that they shall have."""
+
+End = tuple["str | None", Output, "GraphLayer | None"]
+"""A tensor that is to be an output, with the name asked for, and the Result that was asked for."""
 
 
 def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: bool = False) -> G:
@@ -24,20 +28,21 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
 
     def twin(given: str | Output | tuple[str, Output]) -> Output:
         output = given[1] if isinstance(given, tuple) else graph.tensor(given)
-        return part._by_id[output.layer.id]._outputs[output.index]
+        return part.content.by_id[output.layer.id]._outputs[output.index]
 
-    wanted: list[tuple[str | None, Output]] = (
-        [(None, output) for output in part.outputs]
+    wanted: list[End] = (
+        [(None, layer.inputs[0].source, layer) for layer in part.results]
         if outputs is None
-        else [(_name_of(each), twin(each)) for each in outputs]
+        else [_end_of(each, twin(each)) for each in outputs]
     )
     asked = None if inputs is None else {twin(each): _name_of(each) for each in inputs}
     starts: dict[Output, Output] = {}
     for old, name in (asked or {}).items():
         fixed = old.layer.raw.is_parameter
-        starts[old] = old if fixed else part._replace_by_parameter(old, name or "")
-    ends = [(name, starts.get(output, output)) for name, output in wanted]
-    _keep_results(part, ends if again else list({out: (name, out) for name, out in ends}.values()))
+        starts[old] = old if fixed else part._replace_by_parameter(old, name or old.name)
+    ends = [(name, starts.get(output, output), result) for name, output, result in wanted]
+    once = {(output, result): (name, output, result) for name, output, result in ends}
+    _keep_results(part, ends if again else list(once.values()))
     needed = part._reachable(part.results)
     needed |= _states_of(part, needed)
     if asked is not None:
@@ -54,9 +59,9 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
         new = starts[old]
         if new is old or not name:
             continue
-        if name not in part._by_name:
+        if name not in part.content.by_name:
             part._give_name(new.layer, name)
-        elif name not in part._by_tensor:
+        elif name not in part.content.by_tensor:
             part._give_names(new, (*new.names, name))
     return part
 
@@ -67,22 +72,38 @@ def _name_of(given: str | Output | tuple[str, Output]) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _keep_results(graph: Editing, wanted: Sequence[tuple[str | None, Output]]) -> None:
+def _end_of(given: str | Output | tuple[str, Output], output: Output) -> End:
+    """An output of a part, and the Result that has it under the name that was asked for."""
+    if not isinstance(given, str) or not output.users:
+        return _name_of(given), output, None
+    results = [each for each in output.layer.users if each.raw.is_result]
+    own = [each for each in results if each.raw.output_names and given in each.output_names]
+    named = [each for each in results if each.name == given and given not in output.names]
+    return given, output, next(iter([*own, *named]), None)
+
+
+def _keep_results(graph: Editing, wanted: Sequence[End]) -> None:
     """Removes the Results of other tensors, and adds those that are missing, in this order."""
+    place = graph.content.layers
     kept: list[GraphLayer] = []
-    for name, output in wanted:
-        last = kept[-1].serial if kept else -1
+    for name, output, asked in wanted:
+        last = place[kept[-1]] if kept else -1
+        own = [] if asked is None else names_in(asked.raw.output_names)
         result = next(
             (
                 end.layer
                 for end in output.users
-                if end.layer.raw.is_result and end.layer not in kept and end.layer.serial > last
+                if end.layer.raw.is_result
+                and asked in (None, end.layer)
+                and end.layer not in kept
+                and place[end.layer] > last
             ),
             None,
         )
         if result is None:
-            free = name if name is not None and name not in graph._by_tensor else None
+            free = name if name is not None and name not in graph.content.by_tensor else None
             result = graph.result(output, None if output.names else free)
+            graph._give_output_names(result, own)
         kept.append(result)
     graph._remove_all(layer for layer in graph.results if layer not in kept)
 
@@ -119,10 +140,11 @@ def merged(
         old, new = second._input(end), whole.tensor(source)
         if not old.shape.compatible(new.shape) or old.element_type is not new.element_type:
             raise GraphError(
-                f"the tensor '{source}' is {new}, and the input '{end}' takes {old}",
+                f"the tensor '{source}' is {described(new)}, and the input '{end}' takes "
+                f"{described(old)}",
                 operand=end,
-                expected=str(old),
-                actual=str(new),
+                expected=described(old),
+                actual=described(new),
                 help="reshape the input, or insert a Convert",
             )
         fed[old] = new
@@ -131,24 +153,20 @@ def merged(
         each
         for layer in layers
         for each in (layer.name, *(name for out in layer.outputs for name in out.names))
-        if prefix + each in whole._by_name or prefix + each in whole._by_tensor
+        if prefix + each in whole.content.by_name or prefix + each in whole.content.by_tensor
     ]
-    clash = [each for each in taken if each in second._by_tensor]
+    clash = [each for each in taken if each in second.content.by_tensor]
     if clash:
         raise GraphError(
             f"both models have a tensor '{prefix}{clash[0]}'",
             help="give a prefix for the names of the second, as in prefix='second/'",
         )
+    ends = [source for source in connections if whole.tensor(source) in whole.outputs]
+    connected = dict.fromkeys(result for source in ends for result in whole.results_of(source))
     transplant(layers, whole, fed, named=lambda old: prefix + old)
     whole.rt_info_span = _both_infos(first, second)
-    connected = {whole.tensor(source) for source in connections}
-    with whole.changes.whole():
-        whole._remove_all(
-            user.layer
-            for output in connected
-            for user in output.users
-            if user.layer.raw.is_result and _unasked(user.layer, first)
-        )
+    with whole.changes:
+        whole._remove_all(connected)
     return whole
 
 
@@ -176,11 +194,6 @@ def _both_infos(first: Editing, second: Editing) -> tuple[int, int] | None:
 
 def _replaced(layer: GraphLayer, fed: Mapping[Output, Output]) -> bool:
     return layer.raw.is_parameter and layer.outputs[0] in fed
-
-
-def _unasked(result: GraphLayer, first: Editing) -> bool:
-    """Whether a Result of the first model gives a tensor that the second takes."""
-    return result.id in first._by_id and first._by_id[result.id].raw.is_result
 
 
 def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str]) -> list[G]:
@@ -314,11 +327,11 @@ def name_of_output(output: Output) -> str:
 def _named(output: Output) -> tuple[str, Output]:
     """An output with a name that no other one has: layers can share theirs."""
     name, graph = name_of_output(output), output.layer.graph
-    taken = graph._by_tensor.get(name, output) is not output
-    if output.names or not (taken or len(graph._by_name[output.layer.name]) > 1):
+    taken = graph.content.by_tensor.get(name, output) is not output
+    if output.names or not (taken or len(graph.content.by_name[output.layer.name]) > 1):
         return name, output
     name = f"{name}/{output.layer.id}"
-    while name in graph._by_tensor or name in graph._by_name:
+    while name in graph.content.by_tensor or name in graph.content.by_name:
         name += "_"
     return name, output
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from .editing import Editing
 from .errors import GraphError
-from .nodes import GraphLayer, Output
+from .nodes import GraphLayer, Output, described
 
 
 def made_stateful(
     graph: Editing, pairs: Mapping[str, str], beam_idx: str | None, batch_from: str | None
 ) -> None:
     """See `Graph.make_stateful`."""
-    with graph.changes.whole():
+    with graph.changes:
         ends = {graph._input(old): graph.tensor(new) for old, new in pairs.items()}
         if len(ends) < len(pairs):
             raise GraphError("two of the pairs name the same input")
@@ -21,7 +21,7 @@ def made_stateful(
         order: Output | None = None
         if beam_idx is not None:
             order = graph.parameter("i32", "[?]", name=beam_idx)
-        results = _results_of(ends, pairs)
+        results = _results_of(graph, ends, pairs)
         values: dict[Output, Output] = {}
         for (old, new), name in zip(ends.items(), pairs, strict=True):
             _check(name, old, new)
@@ -31,18 +31,17 @@ def made_stateful(
             graph.add_layer("Assign", values.get(new, new), variable_id=name)
 
 
-def _results_of(ends: Mapping[Output, Output], pairs: Mapping[str, str]) -> list[GraphLayer]:
+def _results_of(
+    graph: Editing, ends: Mapping[Output, Output], pairs: Mapping[str, str]
+) -> list[GraphLayer]:
     """The Results of the next values, one for each variable: a tensor can be another output too.
 
     Raises `GraphError` for what is no output.
     """
     removed: list[GraphLayer] = []
     for new, name in zip(ends.values(), pairs.values(), strict=True):
-        results = [user.layer for user in new.users if user.layer.raw.is_result]
-        if not results:
-            raise GraphError(f"{new!r} is no output of the graph")
-        left = [result for result in results if result not in removed]
-        left.sort(key=lambda result, name=name: result.name == name)  # type: ignore[misc]
+        left = [each for each in graph.results_of(new) if each not in removed]
+        left.sort(key=lambda each, name=name: name in (each.name, *each.output_names))  # type: ignore[misc]
         removed += left[-1:]
     return removed
 
@@ -61,10 +60,10 @@ def _check(name: str, old: Output, new: Output) -> None:
         raise GraphError(f"{new!r} is both ends of the variable")
     if new.element_type is not old.element_type or not old.shape.compatible(new.shape):
         raise GraphError(
-            f"the variable '{name}' is {old}, and its next value {new!r}",
+            f"the variable '{name}' is {described(old)}, and its next value {new!r}",
             operand=name,
-            expected=str(old),
-            actual=str(new),
+            expected=described(old),
+            actual=described(new),
         )
 
 
@@ -96,17 +95,19 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
         raise GraphError(f"{state!r} is of dynamic rank", help="reshape it first")
     sizes = [dim.low if dim.is_static else 0 for dim in dims]
     zero = graph.constant(0, state.element_type)
-    shape: Output = graph.constant(sizes, "i64")
-    if dims and not dims[0].is_static:
+    shape: Output
+    if not dims or dims[0].is_static:
+        shape = graph.constant(sizes, "i64")
+    else:
         if batch is None:
             raise GraphError(
                 f"nothing says how large axis 0 of {state!r} is at first",
                 help="give `batch_from=`, an input of the same batch",
             )
         whole = graph.add("ShapeOf", batch, output_type="i64")
-        first = graph.add("Gather", whole, [0], 0, batch_dims=0)
-        rest = graph.constant(sizes[1:], "i64")
-        shape = graph.add("Concat", first, rest, axis=0) if sizes[1:] else first
+        shape = graph.add("Gather", whole, [0], 0, batch_dims=0)
+        if sizes[1:]:
+            shape = graph.add("Concat", shape, graph.constant(sizes[1:], "i64"), axis=0)
     output: Output = graph.add("Broadcast", zero, shape, mode="numpy")
     return output
 
@@ -125,12 +126,12 @@ def made_stateless(graph: Editing) -> dict[str, str]:
             raise GraphError(f"the variable '{variable}' has two {layer.type} layers")
         known[variable] = layer
     names: dict[str, str] = {}
-    with graph.changes.whole():
+    with graph.changes:
         for variable, read in reads.items():
             old = read.outputs[0]
             kept = old.names
             graph._give_names(old, ())
-            free = variable not in graph._by_name
+            free = variable not in graph.content.by_name
             parameter = graph.parameter(old.element_type, old.shape)
             if free:
                 graph._give_name(parameter.layer, variable)

@@ -9,7 +9,7 @@ from ..model.weights import Constant
 from ..spelling import counted
 from .editing import Editing
 from .errors import GraphError
-from .nodes import GraphLayer
+from .nodes import GraphLayer, described
 
 Pair = tuple[GraphLayer, GraphLayer]
 
@@ -38,12 +38,11 @@ def stripped(graph: Editing, keep_bytes: int) -> int:
     if not large:
         return 0
     with graph.batch():
-        mark = graph.bytes.mark()
+        graph.changes.keep(graph.bytes, "mark")
         offset = graph.bytes.add(bytes(max(large.values())))
-        graph.changes.note(lambda: graph.bytes.reset(mark))
         for layer in large:
             _moved_to(layer, offset)
-        graph._set(graph, "compact", True)
+        graph.changes.set(graph, "compact", True)
     return sum(large.values())
 
 
@@ -56,16 +55,16 @@ def restored(graph: Editing, other: Editing) -> int:
             constant = Constant.of(twin.raw.items, None)
             if (ours.element_type, ours.shape) != (constant.element_type, constant.shape):
                 raise GraphError(
-                    f"{layer.label} is {layer.output}, and the weights are {twin.output}",
+                    f"{layer.label} is {described(layer.output)}, and the weights are "
+                    f"{described(twin.output)}",
                     operation=layer.type,
-                    expected=str(layer.output),
-                    actual=str(twin.output),
+                    expected=described(layer.output),
+                    actual=described(twin.output),
                 )
             if constant.size and other.bytes.holds(constant.offset, constant.size):
-                mark = graph.bytes.mark()
+                graph.changes.keep(graph.bytes, "mark")
                 view = other.bytes.view(constant.offset, constant.size)
                 offset = graph.bytes.add(view)
-                graph.changes.note(lambda mark=mark: graph.bytes.reset(mark))  # type: ignore[misc]
                 _moved_to(layer, offset)
                 count += 1
     return count

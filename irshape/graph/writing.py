@@ -145,6 +145,9 @@ def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, Conte
 
 def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:
     """The bytes of the .bin, a piece at a time."""
+    if not len(graph.bytes) or (isinstance(places, _Compact) and not places.chunks):
+        yield b"\0"  # OpenVINO reads no model with constants without a .bin, if they are all empty
+        return
     end = 0
     if isinstance(places, _Compact):
         for (offset, size), start in places.chunks.items():

@@ -12,6 +12,7 @@ from ..inference.requirements import Requirements
 from ..inference.result import BodyResult, Inference
 from ..model import rt_info
 from ..model.graph import Layer, Model
+from ..model.ports import names_in
 from ..model.weights import Constant
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension
@@ -80,8 +81,8 @@ class Inspection:
             if not layer.is_result or not tensors:
                 continue
             source = next(iter(result.wiring.sources[position]), None)
-            names: list[str] = []
-            if source is not None and source[1] < len(layers[source[0]].outputs):
+            names = names_in(layer.output_names)
+            if not names and source is not None and source[1] < len(layers[source[0]].outputs):
                 names = layers[source[0]].outputs[source[1]].tensor_names
             ports.append(Port(layer, tuple(names), tensors[0]))
         return ports

@@ -18,11 +18,18 @@ class Pieces:
         self._starts: list[int] = []
         self._views: list[memoryview | None] = []
         self._end = 0
+        self._known: dict[bytes, int] = {}
+        """Where buffers that are `bytes` begin."""
 
     def add(self, data: bytes | bytearray | memoryview | mmap.mmap) -> int:
-        """Appends a buffer; the address of its first byte."""
-        view = memoryview(data)
-        return self._place(view, len(view))
+        """Appends a buffer; the address of its first byte. Equal `bytes` are kept once."""
+        if not isinstance(data, bytes):
+            view = memoryview(data)
+            return self._place(view, len(view))
+        start = self._known.get(data)
+        if start is None:
+            start = self._known[data] = self._place(memoryview(data), len(data))
+        return start
 
     def miss(self, size: int) -> int:
         """Reserves a range for bytes that are not available; its first address."""
@@ -32,14 +39,19 @@ class Pieces:
         """Takes over the buffers of another numbering, numbers included; this one must be empty."""
         self._starts, self._views = list(other._starts), list(other._views)
         self._end = other._end
+        self._known = dict(other._known)
 
+    @property
     def mark(self) -> tuple[int, int]:
-        """The state that `reset` goes back to."""
+        """The buffers so far; assigned, it forgets those that were added since."""
         return len(self._starts), self._end
 
-    def reset(self, mark: tuple[int, int]) -> None:
-        """Forgets the buffers that were added since."""
+    @mark.setter
+    def mark(self, mark: tuple[int, int]) -> None:
         count, self._end = mark
+        for view in self._views[count:]:
+            if view is not None and isinstance(view.obj, bytes):
+                self._known.pop(view.obj, None)
         del self._starts[count:], self._views[count:]
 
     def _place(self, view: memoryview | None, size: int) -> int:
@@ -61,6 +73,7 @@ class Pieces:
     def __setstate__(self, state: tuple[list[int], list[bytes | None], int]) -> None:
         self._starts, pieces, self._end = state
         self._views = [None if piece is None else memoryview(piece) for piece in pieces]
+        self._known = {}
 
     def spans(self) -> list[tuple[int, int]]:
         """Where each buffer that is at hand begins, and how many bytes it has."""

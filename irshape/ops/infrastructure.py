@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Violation, require
-from ..rule_ids import INPUT_ELEMENT_TYPE
+from ..rule_ids import INPUT_ELEMENT_TYPE, VARIABLE_MISMATCH
 from ..shapes import DYNAMIC_SHAPE, SCALAR, UNBOUNDED, PartialShape
 from .declaration import ANY, Operation, attribute, operand
 from .kinds import NATURAL, NATURALS, SHAPE, STRING, TYPE_NAME, Malformed, TypeName
@@ -154,6 +154,24 @@ class ReadValue_6(Operation):
             init_value = np.zeros(sizes, dtype_of(self.variable_type))
         value: Array = state.setdefault(self.variable_id, init_value)
         return value
+
+
+def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
+    """Raises `Violation` unless a variable that a ReadValue gives can hold a new value."""
+    fits = held.element_type is new.element_type or DYNAMIC_TYPE in (
+        held.element_type,
+        new.element_type,
+    )
+    if not (fits and held.shape.compatible(new.shape)):
+        raise Violation(
+            f"the variable '{variable}' is {held.element_type}{held.shape}, and its new value is "
+            f"{new.element_type}{new.shape}",
+            at="new_value",
+            expected=f"{held.element_type}{held.shape}",
+            actual=f"{new.element_type}{new.shape}",
+            rule=VARIABLE_MISMATCH,
+            help="assign what the ReadValue declares, or widen its variable_shape",
+        )
 
 
 class Assign_3(Operation):

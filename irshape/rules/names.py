@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator
 
 from ..element_types import ElementType
+from ..faults import Violation
 from ..model.graph import Body, Finding, Layer, names_of
 from ..model.ports import Port
+from ..ops.infrastructure import check_assigned
+from ..ops.tensors import Tensor
 from ..rule_ids import (
     DUPLICATE_TENSOR_NAME,
     RUNTIME_INFO,
     UNASSIGNED_VARIABLE,
     UNKNOWN_VARIABLE,
+    VARIABLE_MISMATCH,
 )
 from .base import Rule
 from .context import Context
@@ -91,6 +95,60 @@ class UnknownVariable(Rule):
                     actual=variable,
                     help="give both the same variable_id",
                 )
+
+
+class VariableMismatch(Rule):
+    """An Assign gives a variable a value of another type or shape than its ReadValue declares.
+
+    ## What it does
+    Compares the input of an Assign with what each ReadValue of the same `variable_id` gives: the
+    element types must be equal, the shapes compatible.
+
+    ## Why it matters
+    The model cannot be loaded.
+
+    ## What OpenVINO does
+    Rejects the model: "Check 'input_shape.compatible(variable_shape)' failed".
+
+    ## Example
+    ```xml
+    <layer id="1" name="read" type="ReadValue" version="opset6">
+        <data variable_id="state" variable_type="f32" variable_shape="2,3"/>…
+    </layer>
+    <layer id="2" name="assign" type="Assign" version="opset6">
+        <data variable_id="state"/>
+        <input>
+            <port id="0" precision="FP32"><dim>2</dim><dim>4</dim></port>
+        </input>…
+    </layer>
+    ```
+
+    ## How to fix it
+    Assign a value of the type and shape that the ReadValue declares, or declare a wider
+    `variable_shape`, such as `2,?`.
+    """
+
+    id = VARIABLE_MISMATCH
+    stops_runs = True
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        if context.model.kind == "layers":
+            return
+        held: dict[str | None, list[Tensor]] = {}
+        for layer in context.layers("readvalue"):
+            held.setdefault(_variable(layer), []).extend(context.inference.outputs(layer)[:1])
+        for layer in context.layers("assign"):
+            faults = []
+            for tensor in held.get(_variable(layer), ()):
+                try:
+                    for new in context.inference.outputs(layer)[:1]:
+                        check_assigned(_variable(layer) or "", tensor, new)
+                except Violation as violation:
+                    faults.append(violation.fault)
+            if faults and len(faults) == len(held[_variable(layer)]):
+                port = layer.inputs[0]
+                yield Finding(faults[0], layer.offset, layer, ("input", port.id))
 
 
 class UnassignedVariable(Rule):

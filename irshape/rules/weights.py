@@ -56,7 +56,9 @@ class MissingWeights(Rule):
         weights = context.model.weights
         if weights is None or weights.state in ("ready", "absent"):
             return
-        needing = [(layer, constant) for layer, constant in context.constants if constant.size > 0]
+        # an empty .bin is read where no constant has bytes, a missing one is not
+        least = 0 if weights.state == "missing" else 1
+        needing = [each for each in context.constants if each[1].size >= least]
         if not needing:
             return
         total = max(constant.offset + constant.size for _, constant in needing)
@@ -70,6 +72,7 @@ class MissingWeights(Rule):
             "unreadable": f"{name} cannot be read: {weights.detail}",
         }
         layer, _ = needing[0]
+        total = max(total, 1)
         yield cls.finding(
             messages[weights.state],
             layer.offset,

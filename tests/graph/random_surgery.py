@@ -81,7 +81,7 @@ def opened(path: Path, seed: int = 0) -> Original:
         for output in layer.outputs:
             output.names = ()  # IR 10 takes the names of layers for names of outputs too
     for output in tensors:
-        every.result(every._by_id[output.layer.id].outputs[output.index])
+        every.result(every.content.by_id[output.layer.id].outputs[output.index])
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "every.xml"
         every.save(target)
@@ -191,13 +191,13 @@ def by_openvino(part: Graph, feed: Callable[[Output], Any], expect: list[Any]) -
 def cut(original: Original, chance: random.Random) -> str:
     """Extracts what lies between some random tensors and some others."""
     graph, values = original.graph, original.values
-    keys = [key for key in values if not graph._by_id[key[0]].raw.is_parameter]
+    keys = [key for key in values if not graph.content.by_id[key[0]].raw.is_parameter]
     ends = [_at(graph, chance.choice(keys)) for _ in range(chance.randint(1, 2))]
     behind = graph._reachable(end.layer for end in ends)
     starts = [
         _at(graph, key)
         for key in keys
-        if graph._by_id[key[0]] in behind
+        if graph.content.by_id[key[0]] in behind
         and (values[key].dtype.kind == "f" or chance.random() < 0.1)
     ]
     given = chance.sample(starts, min(len(starts), chance.randint(0, 2)))
@@ -216,7 +216,7 @@ def cut(original: Original, chance: random.Random) -> str:
 
 
 def _at(graph: Graph, key: tuple[str, int]) -> Output:
-    return graph._by_id[key[0]].outputs[key[1]]
+    return graph.content.by_id[key[0]].outputs[key[1]]
 
 
 def _parameters_needed(ends: list[Output], given: list[Output]) -> list[Output]:
@@ -404,11 +404,11 @@ def outlined(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> None
     """Puts a layer and some that feed it into a Loop, and takes them out again or not."""
     kinds = ("Parameter", "Const", "Result", "ReadValue", "Assign")
     free = {layer for layer in graph.layers if layer.type not in kinds}
-    group = {chance.choice(sorted(free, key=lambda layer: layer.serial))}
+    group = {chance.choice(sorted(free, key=graph.layers.index))}
     for _ in range(chance.randint(0, 2)):
         group |= {each for layer in group for each in layer.producers if each in free}
     try:
-        loop = graph.outline(sorted(group, key=lambda layer: layer.serial))
+        loop = graph.outline(sorted(group, key=graph.layers.index))
     except GraphError:
         return  # a path leaves the layers and comes back, or they give no tensor
     if chance.random() < 0.5:

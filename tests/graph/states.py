@@ -28,14 +28,14 @@ def seen(graph: Graph) -> list[Any]:
                 [(tag, seen(body)) for tag, body in layer.bodies.items()],
             )
         )
-    names = {name: [layer.id for layer in named] for name, named in graph._by_name.items()}
-    tensors = {name: (out.layer.id, out.index) for name, out in graph._by_tensor.items()}
-    return [graph.name, layers, names, tensors, sorted(graph._by_id), len(graph.bytes)]
+    names = {name: [layer.id for layer in named] for name, named in graph.content.by_name.items()}
+    tensors = {name: (out.layer.id, out.index) for name, out in graph.content.by_tensor.items()}
+    return [graph.name, layers, names, tensors, sorted(graph.content.by_id), len(graph.bytes)]
 
 
 def check(graph: Graph) -> None:
     """Holds a graph against its own text: read back, it is sound and has the same tensors."""
-    ranks = graph._order
+    ranks = graph.content.order
     for layer in graph.layers:
         for producer in layer.producers:
             assert ranks.rank(producer) < ranks.rank(layer)

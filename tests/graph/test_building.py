@@ -16,6 +16,7 @@ import pytest
 
 import irshape
 from irshape import Graph, GraphError, Output, op
+from irshape.graph.nodes import described
 from irshape.graph.operations import function_name, types_by_name
 from irshape.ops import registry
 
@@ -210,7 +211,7 @@ def test_constants_of_every_type_are_what_openvino_reads(
 ) -> None:
     graph = Graph(name=kind)
     graph.result(graph.constant(values, kind, name="c"), "y")
-    assert str(graph.outputs[0]) == f"{kind} [{len(values)}]"
+    assert str(graph.outputs[0]) == f"y: {kind}[{len(values)}]"
     graph.save(tmp_path / "c.xml")
     read = ov.Core().read_model(tmp_path / "c.xml")
     constant = read.get_results()[0].input_value(0).get_node()
@@ -233,9 +234,9 @@ def test_a_constant_that_does_not_fit_is_refused(value: Any, kind: str | None) -
 def test_an_array_keeps_its_type() -> None:
     graph = Graph(name="kept")
     packed = graph.constant(np.array([1, 2, 3], ml_dtypes.uint4))
-    assert str(packed) == "u4 [3]"
-    assert str(graph.constant(packed.layer.value)) == "u4 [3]"
-    assert str(graph.constant(graph.constant([0.3], "nf4").layer.value)) == "nf4 [1]"
+    assert described(packed) == "u4 [3]"
+    assert described(graph.constant(packed.layer.value)) == "u4 [3]"
+    assert described(graph.constant(graph.constant([0.3], "nf4").layer.value)) == "nf4 [1]"
 
 
 def test_if_from_functions(tmp_path: Path) -> None:
@@ -407,3 +408,52 @@ def test_what_is_no_constant(value: object, message: str) -> None:
     with pytest.raises(GraphError, match=message):
         graph.constant(value)
     assert len(graph) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [(1e9, "f16"), (70000, "f16"), (1e300, None), (1e5, "f8e5m2"), (500, "f8e4m3"), (7, "f4e2m1"),
+     (1.5, "nf4"), (-1e39, "bf16")],
+)  # fmt: skip
+def test_a_constant_that_overflows_is_refused(value: float, kind: str | None) -> None:
+    graph = Graph()
+    with pytest.raises(GraphError):
+        graph.constant([0.5, value], kind)
+    assert graph.constant([np.inf, 1.0], kind if kind in ("f16", "bf16") else "f32") is not None
+
+
+@pytest.mark.parametrize("name", [3, "", "a\x00b", "a\nb", "\ud800", None], ids=repr)
+def test_a_name_is_plain_text(name: Any) -> None:
+    graph = Graph(name="names")
+    x = graph.parameter("f32", "[2]", name="x")
+    layer = graph.result(op.relu(x), "y")
+    changes: list[Callable[[], Any]] = [
+        lambda: setattr(layer, "name", name),
+        lambda: setattr(x, "names", [name]),
+        lambda: setattr(layer, "output_names", [name]),
+        lambda: setattr(graph, "name", name),
+        lambda: graph.rename({"x": name}),
+    ]
+    if name is not None:
+        changes += [
+            lambda: graph.add("Relu", x, name=name),
+            lambda: graph.parameter("f32", [2], name=name),
+            lambda: graph.result(x, name),
+            lambda: graph.add("ReadValue", variable_id=name, variable_type="f32",
+                              variable_shape="2") if name and name != 3 else 1 / 0,
+        ]  # fmt: skip
+    for change in changes:
+        with pytest.raises((GraphError, ZeroDivisionError)):
+            change()
+    x.names = "one name"
+    assert x.names == ("one name",)
+    check(graph)
+
+
+def test_an_output_has_no_truth_value_and_shows_its_name() -> None:
+    graph = Graph()
+    x = graph.parameter("f32", [2], name="x")
+    with pytest.raises(TypeError):
+        bool(x)
+    assert "x" in str(x)
+    assert isinstance(x.layer.users, tuple)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -202,3 +203,35 @@ def test_a_cut_between_a_variable_and_its_next_value() -> None:
     graph.result(middle * np.float32(2), "y")
     with pytest.raises(GraphError, match="'state' is read in part 1 and assigned in a later one"):
         graph.split("middle")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("other", "f32[2,3]"), ("v", "f16[2,3]"), ("v", "f32[2,4]"), ("v", "f32[2,3,1]")],
+)
+def test_an_assign_has_to_fit_its_read_value(variable: str, value: str) -> None:
+    graph = Graph(name="variables")
+    element_type, shape = value[:3], value[3:]
+    new = graph.parameter(element_type, shape, name="x")
+    read = graph.add("ReadValue", variable_id="v", variable_type="f32", variable_shape="2,3")
+    graph.result(read, "y")
+    before = seen(graph)
+    with pytest.raises(GraphError):
+        graph.add("Assign", new, variable_id=variable)
+    assert seen(graph) == before
+    fitting = graph.parameter("f32", "[?,3]", name="fits")
+    assign = graph.add_layer("Assign", fitting, variable_id="v")
+    changes: list[Callable[[], object]] = [
+        lambda: read.layer.set(variable_shape="5,4"),
+        lambda: read.layer.set(variable_id="w"),
+        lambda: assign.set(variable_id="w"),
+        lambda: graph.reshape({"fits": "[5,3]"}),
+        lambda: graph.bind("fits", np.zeros((2, 5), "f4")),
+    ]
+    for change in changes:
+        with pytest.raises(GraphError):
+            change()
+    with graph.batch():
+        read.layer.set(variable_id="w")
+        assign.set(variable_id="w")
+    check(graph)

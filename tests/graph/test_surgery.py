@@ -21,6 +21,7 @@ from irshape.graph.patterns import Wanted
 
 from . import random_surgery
 from .random_surgery import agrees, opened
+from .states import check, seen
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -334,7 +335,7 @@ def test_preprocessing() -> None:
     x = graph.parameter("f32", "[1,2,3,?]", name="x")
     graph.result(graph.add("Relu", x), "y")
     graph.preprocess("x", element_type="u8", layout=("NHWC", "NCHW"), mean=[1, 2], scale=2)
-    assert str(graph.inputs[0]) == "u8 [1,3,?,2]"
+    assert str(graph.inputs[0]) == "x: u8[1,3,?,2]"
     image = np.arange(12, dtype=np.uint8).reshape(1, 3, 2, 2)
     expected = np.maximum((image.transpose(0, 3, 1, 2) - np.array([[[1]], [[2]]])) / 2, 0)
     assert np.allclose(irshape.run(graph, {"x": image})["y"], expected)
@@ -477,3 +478,71 @@ def test_a_pattern_of_what_does_not_exist(
 )
 def test_why_a_pattern_is_not_found(pattern: Callable[[Pattern], Wanted], answer: str) -> None:
     assert re.search(answer, matched_graph().why_not(pattern(Pattern())))
+
+
+def test_a_rewrite_that_feeds_itself_is_an_error() -> None:
+    graph = swish_graph()
+    relu = Pattern().add("Sigmoid")
+
+    @rewrite(relu)
+    def grows(graph, match):
+        return op.exp(op.sigmoid(match.layer.inputs[0].source))
+
+    before = seen(graph)
+    with pytest.raises(GraphError, match="grows"):
+        graph.rewrite(grows)
+    assert seen(graph) == before
+
+
+def two_results() -> Graph:
+    """Two outputs of one tensor, each with a name of its own."""
+    graph = Graph(name="two")
+    x = graph.parameter("f32", "[2,3]", name="x")
+    y = op.relu(x)
+    graph.result(y, "a")
+    graph.result(y, "b")
+    graph.result(x, "same")
+    return graph
+
+
+def names_in_openvino(graph: Graph, folder: Path) -> list[set[str]]:
+    graph.save(folder / "named.xml")
+    return [port.names for port in ov.Core().read_model(folder / "named.xml").outputs]
+
+
+def test_two_results_of_a_tensor_are_two_outputs(tmp_path: Path) -> None:
+    graph = two_results()
+    for _ in range(2):
+        assert [each.output_names[0] for each in graph.results] == ["a", "b", "same"]
+        assert names_in_openvino(graph, tmp_path)[:2] == [{"a"}, {"b"}]
+        graph = Graph.load(tmp_path / "named.xml")
+    assert [each.output_names[0] for each in graph.extract(outputs=["b"]).results] == ["b"]
+    graph.rename({"b": "c"})
+    graph.postprocess("c", element_type="f16")
+    assert [str(port.element_type) for port in graph.outputs] == ["f32", "f16", "f32"]
+    assert names_in_openvino(graph, tmp_path)[:2] == [{"a"}, {"c"}]
+    graph.drop_output("c")
+    assert [each.output_names[0] for each in graph.results] == ["a", "same"]
+    assert "c" not in graph.tensor("a").names
+    merged = irshape.merge(two_results(), two_results(), {"b": "x"}, prefix="p/")
+    assert [each.output_names[0] for each in merged.results] == [
+        "a",
+        "same",
+        "p/a",
+        "p/b",
+        "p/same",
+    ]
+    check(graph)
+    check(merged)
+
+
+def test_inputs_and_outputs_keep_their_order() -> None:
+    graph = Graph(name="order")
+    a, b = (graph.parameter("f32", "[1,3,4,4]", name=name) for name in "ab")
+    graph.result(a - b, "y")
+    graph.result(a + b, "z")
+    graph.preprocess("a", element_type="u8", layout=("NHWC", "NCHW"), mean=[1, 2, 3], scale=2)
+    graph.postprocess("y", element_type="f16")
+    assert [port.names[0] for port in graph.inputs] == ["a", "b"]
+    assert [each.output_names for each in graph.results] == [("y",), ("z",)]
+    assert [layer.name for layer in graph.model().parameters] == ["a", "b"]

@@ -87,7 +87,7 @@ def relu(given: str, declared: str) -> Text:
     )
 
 
-def variables(read: str, assigned: str | None) -> Text:
+def variables(read: str, assigned: str | None, new: str = "") -> Text:
     net = Net()
     x = net.parameter("2,3", name="x")
     value = net.layer(
@@ -101,10 +101,10 @@ def variables(read: str, assigned: str | None) -> Text:
     if assigned:
         net.layer(
             "Assign",
-            [value],
+            [net.parameter(new, name="new") if new else value],
             f'variable_id="{assigned}"',
             version="opset6",
-            outputs=["FP32:2,3"],
+            outputs=[f"FP32:{new or '2,3'}"],
             name="assign",
         )
     return made(net, value)
@@ -280,6 +280,16 @@ ROWS = {
         layer="2",
         expected="a",
         actual="b",
+    ),
+    "a variable of another shape": Row(
+        code="IR129",
+        wrong=lambda: variables("a", "a", "2,4"),
+        right=lambda: variables("a", "a", "-1,3"),
+        at='<layer id="3" name="assign"',
+        layer="3",
+        port=("input", "0"),
+        expected="f32[2,3]",
+        actual="f32[2,4]",
     ),
     "a variable that nobody assigns": Row(
         code="IR123",

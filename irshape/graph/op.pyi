@@ -462,6 +462,10 @@ class Operations:
     ) -> Output:
         """`a` shifted towards the high bits by `b` places. Specification: BitwiseLeftShift-15.
 
+        The specification leaves open what places below 0 or beyond the bits of `a` give. They are
+        taken
+        modulo 32, or 64 of an `a` of 64 bits, as OpenVINO's kernels do.
+
         a: an input.
         b: an input.
         auto_broadcast: one of "none", "numpy", "pdpd".

@@ -130,6 +130,7 @@ class Oracle:
         self, path: Path, inputs: Mapping[str, Array | Tensor] | None = None, times: int = 1
     ) -> Answer:
         """The same for a model on disk, which infers its inputs so many times; the last counts.
+        With 0, `Model.evaluate` computes them, which otherwise does so where the CPU plugin fails.
 
         A crash is believed only of a fresh worker: an earlier case may have corrupted its memory.
         """
@@ -434,10 +435,11 @@ def _execute(core: Any, model: Any, inputs: dict[str, Packed], times: int) -> Ra
         tensors = _fed(model, inputs)
     except Exception as error:
         return "failed", "", [], f"inputs: {type(error).__name__}: {error}"
-    names = _names(model)
+    names, said = _names(model), ""
     try:
-        results = _run(core, model, tensors, times)
-        return "done", "CPU", list(zip(names, results, strict=True)), ""
+        if times:
+            results = _run(core, model, tensors, times)
+            return "done", "CPU", list(zip(names, results, strict=True)), ""
     except Exception as error:
         said = f"CPU: {error}"
     try:

@@ -17,6 +17,7 @@ from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes
+from ..conditions import distinct
 from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, attribute, operand, types
 from ..elementwise import computed
@@ -436,6 +437,7 @@ def interpolate(
         return np.zeros(shape, image.dtype)
     if mode == "nearest":
         return nearest_elements(image, axes, sizes, scales, attributes)
+    distinct(axes, at="axes", rank=image.ndim)  # one axis cannot have two sizes on the way
     stepwise = mode.endswith("pillow") and image.dtype.name in SMALL_INTEGERS
     numbers = plain(image)
     data = numbers

@@ -11,7 +11,7 @@ from ...rule_ids import (
 )
 from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import listed, normalized_axis, of_length, picked
-from ..conditions import within
+from ..conditions import between, within
 from ..declaration import (
     ANY,
     BOOLEAN_TYPE,
@@ -207,6 +207,7 @@ class ReverseSequence(Operation):
     def evaluate(self, data: Array, seq_lengths: Array) -> Array:
         batch, along = self.batch_axis % data.ndim, self.seq_axis % data.ndim
         place = np.arange(data.shape[along])
+        between(seq_lengths.tolist(), 0, data.shape[along], at="seq_lengths")
         lengths = seq_lengths.astype(np.int64)[:, None]
         order = np.where(place < lengths, lengths - 1 - place, place)
         if batch == along:

@@ -10,6 +10,7 @@ from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
+from ..conditions import between
 from ..declaration import (
     ANY,
     I32_I64,
@@ -25,6 +26,18 @@ from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
 from .padding import blank
+
+
+def from_start(indices: Array, size: int, at: str = "indices") -> Array:
+    """Indices along an axis of that size, negative ones counted from the end.
+
+    Raises `Violation` for an index beyond either end.
+    """
+    counted = indices.astype(np.int64)
+    outside = (counted < -size) | (counted >= size)
+    if outside.any():
+        between(counted[outside].tolist(), -size, size - 1, at=at)
+    return np.where(counted < 0, counted + size, counted)
 
 
 class Gather(Operation):
@@ -231,7 +244,8 @@ class GatherElements(Operation):
         return Tensor(data.element_type, result)
 
     def evaluate(self, data: Array, indices: Array) -> Array:
-        return np.take_along_axis(data, np.asarray(indices, np.int64), self.axis % data.ndim)
+        along = self.axis % data.ndim
+        return np.take_along_axis(data, from_start(indices, data.shape[along]), along)
 
 
 class GatherND(Operation):
@@ -281,8 +295,7 @@ class GatherND(Operation):
         grid = np.indices(indices.shape[:batch], sparse=True) if batch else ()
         places = [axis.reshape(axis.shape + (1,) * (indices.ndim - 1 - batch)) for axis in grid]
         for i in range(length):
-            at = indices[..., i].astype(np.int64)
-            places.append(np.where(at < 0, at + data.shape[batch + i], at))
+            places.append(from_start(indices[..., i], data.shape[batch + i]))
         shape = indices.shape[:-1] + data.shape[batch + length :]
         result = data[tuple(places)] if places else np.broadcast_to(data, shape)
         sizes = self.joined([Dimension(size) for size in data.shape[:batch]])

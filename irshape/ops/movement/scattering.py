@@ -24,6 +24,7 @@ from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
+from .gathering import from_start
 from .slicing import SlicedAxes, require_lists, runs_of
 
 
@@ -31,12 +32,6 @@ def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
     """The result: `data`, with the element type of `updates` where its own is dynamic."""
     element_type = updates.element_type if data.element_type.is_dynamic else data.element_type
     return Tensor(element_type, data.shape)
-
-
-def _from_start(indices: Array, size: int) -> Array:
-    """Indices counted from the start, negative ones from the end."""
-    at = indices.astype(np.int64)
-    return np.where(at < 0, at + size, at)
 
 
 def combined(
@@ -113,7 +108,7 @@ class ScatterUpdate(Operation):
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
         along = int(axis.ravel()[0]) % data.ndim
         result = data.copy()
-        result[(slice(None),) * along + (_from_start(indices, data.shape[along]),)] = updates
+        result[(slice(None),) * along + (from_start(indices, data.shape[along]),)] = updates
         return result
 
 
@@ -161,7 +156,7 @@ class ScatterNDUpdate(Operation):
 
     def evaluate(self, data: Array, indices: Array, updates: Array) -> Array:
         length = indices.shape[-1]
-        at = tuple(_from_start(indices[..., i], data.shape[i]) for i in range(length))
+        at = tuple(from_start(indices[..., i], data.shape[i]) for i in range(length))
         places = indices.shape[:-1]
         if not length:  # an empty tuple selects all of `data`
             whole = (np.zeros(places, np.int64),)
@@ -247,7 +242,7 @@ class ScatterElementsUpdate(Operation):
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
         along = int(axis.ravel()[0]) % data.ndim
         places: list[Array] = list(np.indices(indices.shape, sparse=True))
-        places[along] = _from_start(indices, data.shape[along])
+        places[along] = from_start(indices, data.shape[along])
         at = tuple(places)
         if self.reduction == "mean":
             return self.mean(data, at, updates)

@@ -190,7 +190,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
         f"  types and shapes: {len(rows)} outputs, {shapes}",
         f"  values:           {len(compared)} outputs, {values}",
     ]
-    lines += _outputs(rows, verbose)
+    lines += _outputs(comparison, verbose)
     lines += [f"  {note}" for note in comparison.notes] + [
         f"  {problem}" for problem in comparison.problems
     ]
@@ -204,27 +204,22 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
     return lines
 
 
-def _outputs(rows: list[Row], verbose: bool) -> list[str]:
-    """The outputs that are explained, each reason once; with `verbose`, every output."""
-    lines: list[str] = []
-    reasons: dict[str, list[Row]] = {}
-    for output in rows:
-        state = _state(output)
-        if state in ("explained", "merged"):
-            reasons.setdefault(
-                (output.own_reason if output.merged else output.reason or output.own_reason) or "",
-                [],
-            ).append(output)
-        if verbose:
+def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
+    """What is explained, each kind of reason once; with `verbose`, every output."""
+    lines = []
+    if verbose:
+        for output in comparison.rows:
+            error = f", largest error {output.error:.3g}" if output.error is not None else ""
+            explanation = output.explanation
+            kind = "" if explanation is None else f" ({explanation.kind})"
             lines.append(
-                f"  {state}: {place(output.layer, output.port)}: {output.inferred}"
-                + (f", largest error {output.error:.3g}" if output.error is not None else "")
+                f"  {_state(output)}{kind}: {place(output.layer, output.port)}: {output.inferred}"
+                + error
             )
-    for reason, alike in reasons.items():
-        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        lines.append(
-            f"  {_state(alike[0])}: {place(alike[0].layer, alike[0].port)}{more}: {reason}"
-        )
+    for each in comparison.explanations:
+        first, more = each.rows[0], len(each.rows) - 1
+        others = f" and {more} more" if more else ""
+        lines.append(f"  {_state(first)}: {place(first.layer, first.port)}{others}: {each.text}")
     return lines
 
 

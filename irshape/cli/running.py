@@ -183,16 +183,27 @@ class Ticker:
             sys.stderr.flush()
 
 
-@contextmanager
-def ticking(model: Model, runs: int = 1) -> Iterator[Ticker | None]:
-    """Counts layers on the stderr of a terminal; the line is removed at the end.
+class Log(Ticker):
+    """As a `Ticker`, for what is no terminal: a line of its own at most every ten seconds."""
 
-    Yields what to call for each layer, None if stderr is not a terminal.
-    """
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield None
-        return
-    ticker = Ticker(len(model.net.layers) * runs)
+    EVERY = 10.0
+
+    def _show(self, text: str) -> None:
+        if monotonic() - self._shown >= self.EVERY:
+            self._shown = monotonic()
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Leaves the lines."""
+
+
+@contextmanager
+def ticking(model: Model, runs: int = 1) -> Iterator[Ticker]:
+    """Counts layers on stderr: in a line of a terminal, which is removed at the end, else in a line
+    every ten seconds. Yields what to call for each layer."""
+    rewritten = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    ticker = (Ticker if rewritten else Log)(len(model.net.layers) * runs)
     try:
         yield ticker
     finally:
@@ -203,4 +214,4 @@ def ticking(model: Model, runs: int = 1) -> Iterator[Ticker | None]:
 def telling(model: Model) -> Iterator[dict[str, Any]]:
     """`ticking` as the options `progress` and `phase` of a cross-check."""
     with ticking(model) as ticker:
-        yield {} if ticker is None else {"progress": ticker, "phase": ticker.phase}
+        yield {"progress": ticker, "phase": ticker.phase}

@@ -146,10 +146,7 @@ class FewerTensors:
             self.right[number] = _is_right(self.run, again, number)
             if self.right[number]:
                 self.run.rows[number] = self.run.rows[number]._replace(
-                    value_verdict="explained",
-                    reason=UNASKED,
-                    own_verdict="explained",
-                    own_reason=UNASKED,
+                    remark=UNASKED, own_remark=UNASKED
                 )
 
 

@@ -23,14 +23,13 @@ from .layerwise import ComputedLayer, LayerwiseRun
 from .narrowing import (
     LEFT_OUT,
     ON_LEVELS,
-    SATURATED,
     decompressed_in_f32,
     explanation,
     leaves_out,
     next_to_a_step,
 )
 from .progress import Progress
-from .result import Array, Comparison, Row
+from .result import Array, Comparison, Remark, Row, fact
 from .rounded import Rounded
 from .suspects import Given, Suspect
 
@@ -41,21 +40,24 @@ f16 and bf16 in f32, when it rounds none."""
 
 UNROUNDED = "computed in f32 throughout"
 
-DECOMPRESSED = (
+DECOMPRESSED = Remark(
+    "decompression",
     "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
-    "computed that way, irshape's values agree"
+    "computed that way, irshape's values agree",
 )
 
-AT_TIES = (
+AT_TIES = Remark(
+    "inherited",
     "inherited from FakeQuantize layers that are one level off where their input lies halfway "
     "between two levels, or from roundings next to a step; with the device's values of those, "
-    "irshape's values agree"
+    "irshape's values agree",
 )
 
 
-CUT_TO_16_BITS = (
+CUT_TO_16_BITS = Remark(
+    "inherited",
     "inherited from products of 8-bit levels, of which the device cuts sums to 16 bits; with the "
-    "device's values of those, irshape's values agree"
+    "device's values of those, irshape's values agree",
 )
 
 
@@ -287,7 +289,7 @@ class CrosscheckRun(LayerwiseRun[int]):
 
     def agree_alone(self, computed: ComputedLayer, outputs: list[int]) -> None:
         for number in outputs:
-            self.rows[number] = self.rows[number]._replace(own_verdict="equal")
+            self.rows[number] = self.rows[number]._replace(own="equal")
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
         """The device's value of an input.
@@ -303,7 +305,7 @@ class CrosscheckRun(LayerwiseRun[int]):
     def fail_alone(self, outputs: list[int], problem: ExecutionError) -> None:
         for number in outputs:
             self.rows[number] = self.rows[number]._replace(
-                own_reason=f"irshape cannot compute it from the device's inputs: {problem}"
+                own_remark=fact(f"irshape cannot compute it from the device's inputs: {problem}")
             )
 
     def compare_alone(
@@ -317,23 +319,21 @@ class CrosscheckRun(LayerwiseRun[int]):
             row = self.rows[number]
             theirs = self.theirs(computed.layer, row.port)
             assert theirs is not None
-            untold = row._replace(value_verdict="not compared", reason=None)
+            untold = row._replace(value="not compared", remark=None)
             own = self.compared_values(untold, inputs, alone[row.port], theirs, alone=True)
             if own.value_verdict == "differs" and computed.layer in self.decompressed:
                 if self.decompresses(computed.layer, row.port, theirs):
-                    own = own._replace(value_verdict="explained", reason=DECOMPRESSED)
-                    row = row._replace(value_verdict="explained", reason=DECOMPRESSED)
+                    own = own._replace(remark=DECOMPRESSED)
+                    row = row._replace(remark=DECOMPRESSED)
                 elif departs_by_rounding(inputs[0], alone[row.port], theirs):
-                    own = own._replace(value_verdict="explained", reason=DECOMPRESSED)
+                    own = own._replace(remark=DECOMPRESSED)
             elif own.value_verdict == "equal" and row.value_verdict == "differs":
                 row = self.explained_next_to_a_step(row, computed, inputs)
-            elif (own.reason or "").startswith(SATURATED):
+            elif own.remark is not None and own.remark.kind == "saturation":
                 self.cut_to_16_bits.add(computed.layer)
-            elif own.reason == ON_LEVELS:
+            elif own.remark is not None and own.remark.kind == "levels":
                 self.on_levels.add(computed.layer)
-            row = row._replace(
-                own_verdict=own.value_verdict, own_errors=own.errors, own_reason=own.reason
-            )
+            row = row._replace(own=own.value, own_errors=own.errors, own_remark=own.remark)
             if own.value_verdict == "differs":
                 row = row._replace(ranges=own.ranges)
                 given = tuple(
@@ -357,11 +357,11 @@ class CrosscheckRun(LayerwiseRun[int]):
             return row
         given = computed.inputs[0], inputs[0]
         results = computed.outputs[row.port], theirs
-        reason = next_to_a_step(computed.layer, inputs[1:], given, results)
-        if reason is None:
+        remark = next_to_a_step(computed.layer, inputs[1:], given, results)
+        if remark is None:
             return row
         self.next_to_steps.add(computed.layer)
-        return row._replace(value_verdict="explained", reason=reason)
+        return row._replace(remark=remark)
 
     def compared_values(
         self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
@@ -369,18 +369,17 @@ class CrosscheckRun(LayerwiseRun[int]):
         """A row with the verdict on two values. alone: see `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
         if mine.shape != theirs.shape:
-            reason = f"irshape computes {list(mine.shape)}, OpenVINO {list(theirs.shape)}"
-            return row._replace(
-                value_verdict="differs", reason=reason, ranges=_ranges(inputs, mine, theirs)
-            )
+            remark = fact(f"irshape computes {list(mine.shape)}, OpenVINO {list(theirs.shape)}")
+            ranges = _ranges(inputs, mine, theirs)
+            return row._replace(value="differs", remark=remark, ranges=ranges)
         error, allowed, same = tolerance.difference(mine, theirs)
         row = row._replace(error=error, allowed=allowed, errors=errors(mine, theirs))
         if same:
-            return row._replace(value_verdict="equal")
+            return row._replace(value="equal")
         why = explanation(self.session, row.layer, row.port, inputs, mine, theirs, tolerance)
         return row._replace(
-            value_verdict="explained" if why else "differs",
-            reason=why,
+            value="differs",
+            remark=why,
             ranges=_ranges(inputs, mine, theirs),
         )
 
@@ -438,7 +437,7 @@ class CrosscheckRun(LayerwiseRun[int]):
                     f"{how}, irshape's own result departs here "
                     f"by up to {simulated.max_abs:.3g}; the device's by {departs.max_abs:.3g}"
                 )
-                self.rows[number] = row._replace(value_verdict="explained", reason=reason)
+                self.rows[number] = row._replace(remark=Remark("precision", reason))
 
     @cached_property
     def decompressed(self) -> dict[Layer, tuple[Array, ...]]:
@@ -468,7 +467,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         reasons += [DECOMPRESSED] if self.decompressed else []
         if not reasons:
             return
-        reason = "; ".join(reasons)
+        shared = Remark("inherited", "; ".join(each.text for each in reasons))
         self.progress.begin(f"{self.where}explaining what is inherited", len(self.layers))
 
         def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
@@ -483,12 +482,11 @@ class CrosscheckRun(LayerwiseRun[int]):
                     continue
                 if layer in levels:
                     if self.agrees_at_ties(layer, inputs, theirs):
-                        why = row.own_reason or reason
-                        self.rows[number] = row._replace(value_verdict="explained", reason=why)
+                        self.rows[number] = row._replace(remark=row.own_remark or shared)
                 elif row.own_verdict == "equal" and self.alike(
                     layer, outputs[row.port], theirs, alone=False
                 ):
-                    self.rows[number] = row._replace(value_verdict="explained", reason=reason)
+                    self.rows[number] = row._replace(remark=shared)
 
         replaced = ChainMap(dict(self.decompressed), levels)  # type: ignore[arg-type]
         try:
@@ -523,13 +521,11 @@ class CrosscheckRun(LayerwiseRun[int]):
                     continue
                 mine = outputs[row.port].astype(theirs.dtype, copy=False)
                 if self.alike(layer, mine, theirs, alone=True):
-                    reason = f"{UNROUNDED}, irshape's values agree: so the device computes it"
-                    self.rows[number] = row._replace(
-                        value_verdict="explained",
-                        reason=reason,
-                        own_verdict="explained",
-                        own_reason=reason,
+                    remark = Remark(
+                        "precision",
+                        f"{UNROUNDED}, irshape's values agree: so the device computes it",
                     )
+                    self.rows[number] = row._replace(remark=remark, own_remark=remark)
 
         with suppress(ExecutionError):
             session = self.session.sibling(rounding=unrounded)

@@ -16,7 +16,7 @@ from ..inference.result import BodyResult
 from ..model.graph import Model
 from ..numbers.tolerance import Hint
 from ..shapes import PartialShape
-from .answers import Answer, Device, Question
+from .answers import Answer, Device, Question, Unanswered
 from .crosscheck_run import Circumstances, CrosscheckRun, Limits, device_name
 from .devices import OpenVinoDevice
 from .judging import Judge
@@ -153,7 +153,30 @@ def compared(
             Judge(run, compared).judge().explain_precision()
         except MemoryError:  # beside what layers need, which refuse by themselves
             problems.append("there is not enough memory to compare all that the device answers")
+    if options["layers"] == "outputs" and not label and not comparison.values_agree:
+        return _by_layers(comparison, session, fed, device, options, limits, told)
     return comparison
+
+
+def _by_layers(
+    outputs: Comparison,
+    session: Session,
+    fed: Fed,
+    device: Device,
+    options: Mapping[str, Any],
+    limits: Limits,
+    told: Progress,
+) -> Comparison:
+    """The comparison of all layers, where outputs differ: only that tells what explains them."""
+    try:
+        whole = compared(session, fed, device, {**options, "layers": "all"}, limits, told)
+    except Unanswered:
+        outputs.notes.append(
+            "what makes the outputs differ is not known: the recording has the outputs alone"
+        )
+        return outputs
+    whole.notes.append("an output differs, so all layers were compared")
+    return whole
 
 
 def _precision(said: str | None, hint: Hint | None) -> Hint:

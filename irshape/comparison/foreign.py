@@ -27,7 +27,7 @@ from ..spelling import suggestion
 from .answers import Answer
 from .processes import ask_process
 from .progress import Progress
-from .result import Array, Comparison, Row
+from .result import Array, Comparison, Row, fact
 from .runtime import TIMEOUT
 
 _FOR_DEVICES = "; `irshape convert` it for OpenVINO's devices"
@@ -232,11 +232,11 @@ def _rows(
                     f"irshape computes {array.dtype} {list(array.shape)}, "
                     f"{runtime} {theirs.dtype} {list(theirs.shape)}"
                 )
-                rows.append(row._replace(value_verdict="differs", reason=reason, ranges=ranges))
+                rows.append(row._replace(value="differs", remark=fact(reason), ranges=ranges))
                 continue
             error, allowed, same = difference(array, theirs, rtol, atol)
             row = row._replace(error=error, allowed=allowed, errors=errors(array, theirs))
-            rows.append(row if same else row._replace(value_verdict="differs", ranges=ranges))
+            rows.append(row if same else row._replace(value="differs", ranges=ranges))
 
     try:
         session.run(fed, observe=observe)

@@ -27,6 +27,7 @@ from .result import (
     Array,
     Comparison,
     Row,
+    fact,
 )
 from .suspects import Patterns, Suspect
 
@@ -119,13 +120,13 @@ class Judge:
         if behind == "departs" and exists and not self.blamed and self.leads_on(row, theirs):
             behind = "inherits"
         keys = self.keys_of(row)
-        reason = None
+        remark = None
         if behind == "agrees" and not exists:
-            reason = MERGED_SHAPE
+            remark = MERGED_SHAPE
         elif behind == "departs" and self.consumers_agree(suspect, inputs):
-            reason = MERGED_WITHIN
+            remark = MERGED_WITHIN
         elif behind != "inherits" and keys[behind == "departs"] in self.known:
-            reason = MERGED if exists else MERGED_SHAPE
+            remark = MERGED if exists else MERGED_SHAPE
         elif self.blamed and behind == "inherits":
             self.right_unasked(suspect)
         elif self.probes + self.fewer.cost < MAX_PROBES:
@@ -133,13 +134,11 @@ class Judge:
             alone = self.alone(suspect, inputs)
             if alone.right and behind != "inherits":
                 self.known.update(keys)
-                reason = MERGED
+                remark = MERGED
             elif not (alone.right and self.right_unasked(suspect)):
                 self.blame(suspect, alone)
-        if reason is not None:
-            self.rows[suspect.number] = self.rows[suspect.number]._replace(
-                own_verdict="explained", own_reason=reason
-            )
+        if remark is not None:
+            self.rows[suspect.number] = self.rows[suspect.number]._replace(own_remark=remark)
             self.merged[position, row.port] = suspect
 
     def merged_by_shape(self) -> set[Hashable]:
@@ -172,13 +171,13 @@ class Judge:
             mine = self.session.evaluate(row.layer, inputs)[row.port]
         except ExecutionError:
             return False
-        untold = row._replace(value_verdict="not compared", reason=None)
+        untold = row._replace(value="not compared", remark=None)
         own = self.run.compared_values(untold, inputs, mine, theirs, alone=True)
         agrees = own.value_verdict != "differs"
         self.rows[suspect.number] = row._replace(
-            own_verdict="explained" if agrees else "differs",
+            own="differs",
             own_errors=own.errors,
-            own_reason=own.reason or (BEHIND_MERGED if agrees else None),
+            own_remark=own.remark or (BEHIND_MERGED if agrees else None),
             ranges=row.ranges if agrees else own.ranges,
         )
         return agrees
@@ -202,10 +201,12 @@ class Judge:
         if alone.theirs is not None:
             same = self.run.alike(row.layer, alone.theirs, theirs, alone=True)
             which = "the same" if same else "other wrong"
-            reason = f"alone on the device, with the same inputs, the layer gives {which} values"
+            text = f"alone on the device, with the same inputs, the layer gives {which} values"
             merged = MERGED_UNASKED if suspect.number in self.fewer.right else MERGED
             self.rows[suspect.number] = row._replace(
-                own_reason=merged if alone.right else row.own_reason or reason
+                own_remark=merged._replace(explains=False)
+                if alone.right
+                else row.own_remark or fact(text)
             )
         if not self.blamed:
             self.keep(row.layer, alone, theirs if alone.theirs is None else alone.theirs)

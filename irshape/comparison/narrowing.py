@@ -19,6 +19,7 @@ from ..numbers.origins import has_nan
 from ..numbers.statistics import F16_MAX, is_real
 from ..numbers.tolerance import Tolerance
 from ..ops.registry import declaration_of
+from .result import Remark
 from .saturation import grid_of_input, saturated
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -40,9 +41,10 @@ HABITS = (
     Narrowing("bool", "uint8", "the device computes boolean as u8"),
 )
 
-LEFT_OUT = (
+LEFT_OUT = Remark(
+    "left out",
     "the device leaves out FakeQuantize layers of 65,536 levels that have the same limits for "
-    "input and output, and neither rounds nor clamps there"
+    "input and output, and neither rounds nor clamps there",
 )
 
 SATURATED = (
@@ -51,14 +53,16 @@ SATURATED = (
 )
 
 
-ROUNDED_LIMITS = (
+ROUNDED_LIMITS = Remark(
+    "rounded limits",
     "the values are no farther apart than the rounding errors of the limits from which a "
-    "FakeQuantize computes them"
+    "FakeQuantize computes them",
 )
 
-ON_LEVELS = (
+ON_LEVELS = Remark(
+    "levels",
     "the device standardizes the levels of a FakeQuantize before it scales them, so that epsilon "
-    "loses its weight; computed that way, irshape's values agree"
+    "loses its weight; computed that way, irshape's values agree",
 )
 
 
@@ -92,13 +96,14 @@ def explanation(
     mine: Array,
     theirs: Array,
     tolerance: Tolerance,
-) -> str | None:
+) -> Remark | None:
     """The habit under which a layer gives the device's result; None where there is none."""
     difference = Difference(session, layer, port, inputs, mine, theirs, tolerance)
     explanations = (
         _narrowed_inputs,
         _narrowed_output,
         _nan_left_open,
+        _nothing_reduced,
         _wrapped_sum,
         _beyond_f16,
         _level_at_a_tie,
@@ -113,7 +118,7 @@ def explanation(
     return None
 
 
-def _narrowed_inputs(of: Difference) -> str | None:
+def _narrowed_inputs(of: Difference) -> Remark | None:
     for habit in HABITS:
         if not any(array.dtype.name == habit.wide for array in of.inputs):
             continue
@@ -123,20 +128,21 @@ def _narrowed_inputs(of: Difference) -> str | None:
         )
         computed = of.computed(narrowed)
         if computed is not None and of.alike(_clipped(computed, of.theirs.dtype.name), of.theirs):
-            return habit.reason
+            return Remark("narrowing", habit.reason)
     return None
 
 
-def _narrowed_output(of: Difference) -> str | None:
+def _narrowed_output(of: Difference) -> Remark | None:
     for habit in HABITS:
         if of.mine.dtype.name != habit.wide or of.mine.dtype.kind not in "iu":
             continue
         if of.alike(_clipped(of.mine, habit.narrow).astype(of.mine.dtype), of.theirs):
-            return f"{habit.reason}: what lies beyond becomes the nearest that it holds"
+            text = f"{habit.reason}: what lies beyond becomes the nearest that it holds"
+            return Remark("narrowing", text)
     return None
 
 
-def _nan_left_open(of: Difference) -> str | None:
+def _nan_left_open(of: Difference) -> Remark | None:
     declared = declaration_of(of.layer)
     if declared is None or not declared.leaves_nan_open or not any(map(has_nan, of.inputs)):
         return None
@@ -146,13 +152,26 @@ def _nan_left_open(of: Difference) -> str | None:
             known = known & ~np.isnan(array)
     if not of.alike(of.mine[known], of.theirs[known]):
         return None
-    return (
+    return Remark(
+        "left open",
         f"NaN comes in, and the specification of {of.layer.type} leaves open what becomes of it; "
-        "all other elements agree"
+        "all other elements agree",
     )
 
 
-def _wrapped_sum(of: Difference) -> str | None:
+def _nothing_reduced(of: Difference) -> Remark | None:
+    """Whether it is the greatest or least of no element at all, which has no value."""
+    if of.layer.folded_type not in ("reducemax", "reducemin") or not of.inputs:
+        return None
+    if of.inputs[0].size or not of.mine.size or of.mine.shape != of.theirs.shape:
+        return None
+    return Remark(
+        "left open",
+        f"the specification of {of.layer.type} leaves open what it gives for no elements",
+    )
+
+
+def _wrapped_sum(of: Difference) -> Remark | None:
     declared = declaration_of(of.layer)
     if declared is None or declared.sums_up is None or not of.inputs:
         return None
@@ -169,11 +188,11 @@ def _wrapped_sum(of: Difference) -> str | None:
     if not count:
         return None
     if of.alike((total.astype(np.int64) // count).astype(of.theirs.dtype), of.theirs):
-        return f"the device's sum of {data.dtype.name} wraps around"
+        return Remark("wrapping", f"the device's sum of {data.dtype.name} wraps around")
     return None
 
 
-def _beyond_f16(of: Difference) -> str | None:
+def _beyond_f16(of: Difference) -> Remark | None:
     """Whether all that differs lies beyond f16, and arrives as its largest number or infinity."""
     if of.tolerance.precision != "f16" or not is_real(of.mine):
         return None
@@ -184,13 +203,14 @@ def _beyond_f16(of: Difference) -> str | None:
         return None
     if not of.alike(of.mine[~beyond], of.theirs[~beyond]):
         return None
-    return (
+    return Remark(
+        "precision",
         f"the device computes in f16: what lies beyond {F16_MAX:g} arrives as that, or as "
-        "infinity; all other elements agree"
+        "infinity; all other elements agree",
     )
 
 
-def _level_at_a_tie(of: Difference) -> str | None:
+def _level_at_a_tie(of: Difference) -> Remark | None:
     """Whether a FakeQuantize departs by one level, and only where its input lies next to the middle
     between two levels, so that rounding errors decide which of them it becomes.
 
@@ -223,24 +243,26 @@ def _level_at_a_tie(of: Difference) -> str | None:
     if not off.any():
         return ROUNDED_LIMITS if rounded.any() else None
     count = int(off.sum())
-    return (
+    return Remark(
+        "ties",
         f"{count} of {off.size} elements are one level off, where the input lies halfway between "
         f"two levels, at most {float(distance[off].max()):.2g} of a level from the tie; "
-        "all other elements agree"
+        "all other elements agree",
     )
 
 
-def _saturated_sums(of: Difference) -> str | None:
+def _saturated_sums(of: Difference) -> Remark | None:
     """Whether a product of 8-bit levels departs as it does on a processor without VNNI."""
     if of.port or of.tolerance.precision != "f32":
         return None
     cut = saturated(of.session, of.layer, of.inputs, of.mine)
     if cut is None or not of.alike(cut[0], of.theirs):
         return None
-    return f"{SATURATED}, which {cut[1]} here are beyond; computed that way, irshape's values agree"
+    text = f"{SATURATED}, which {cut[1]} here are beyond; computed that way, irshape's values agree"
+    return Remark("saturation", text)
 
 
-def _standardized_levels(of: Difference) -> str | None:
+def _standardized_levels(of: Difference) -> Remark | None:
     """Whether a normalization departs by the weight of its epsilon: that of levels, which are far
     larger than the numbers that they stand for, is next to nothing.
 
@@ -256,7 +278,7 @@ def _standardized_levels(of: Difference) -> str | None:
     return ON_LEVELS if computed is not None and of.alike(computed, of.theirs) else None
 
 
-def _left_out(of: Difference) -> str | None:
+def _left_out(of: Difference) -> Remark | None:
     """Whether a FakeQuantize that the device leaves out gives its input as it is."""
     limits = of.inputs[1:]
     if of.layer.folded_type != "fakequantize" or not leaves_out(of.layer, limits):
@@ -284,7 +306,7 @@ def next_to_a_step(
     limits: Sequence[Array],
     given: tuple[Array, Array],
     results: tuple[Array, Array],
-) -> str | None:
+) -> Remark | None:
     """Whether a Round, Floor, Ceiling, FakeQuantize or Convert to integers departs by one step at
     most, given two inputs that are as good as equal. given, results: irshape's and the device's.
 
@@ -313,10 +335,11 @@ def next_to_a_step(
     if not off.any() or not at_most_one:
         return None
     distance = np.abs(given[0].astype(np.float64) - given[1].astype(np.float64))[off].max()
-    return (
+    return Remark(
+        "steps",
         f"{int(off.sum())} of {off.size} elements are one step off, where the input lies next to a "
         f"step: irshape's and the device's are at most {float(distance):.2g} apart there; all "
-        "other elements agree"
+        "other elements agree",
     )
 
 

@@ -17,36 +17,79 @@ from .answers import Answer
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-MERGED_SHAPE = (
+Kind = Literal[
+    "narrowing",
+    "wrapping",
+    "left open",
+    "precision",
+    "ties",
+    "steps",
+    "rounded limits",
+    "saturation",
+    "left out",
+    "levels",
+    "decompression",
+    "inherited",
+    "merging",
+    "behind merging",
+    "fewer tensors",
+    "fact",
+]
+"""Why values differ: what a device does otherwise, or, of a `fact`, what else is known."""
+
+
+class Remark(NamedTuple):
+    """What is known of a difference. explains: whether the device need not be wrong for it."""
+
+    kind: Kind
+    text: str
+    explains: bool = True
+
+
+def fact(text: str) -> Remark:
+    """A remark that explains nothing."""
+    return Remark("fact", text, explains=False)
+
+
+MERGED_SHAPE = Remark(
+    "merging",
     "the device merges this layer with those behind it: what it gives under this name has not even "
-    "the shape that OpenVINO infers"
+    "the shape that OpenVINO infers",
 )
-MERGED = (
+MERGED = Remark(
+    "merging",
     "alone on the device, with the same inputs, the layer gives irshape's values: "
-    "it is the device's merging with its neighbours that changes them"
+    "it is the device's merging with its neighbours that changes them",
 )
-MERGED_WITHIN = (
+MERGED_WITHIN = Remark(
+    "merging",
     "the device merges this layer with those behind it, and has no tensor of it; with irshape's "
-    "value, what is behind it agrees"
+    "value, what is behind it agrees",
 )
-BEHIND_MERGED = (
+BEHIND_MERGED = Remark(
+    "merging",
     "the device merges what this layer is given, and has no tensor of it; with irshape's values of "
-    "it, the layer agrees"
+    "it, the layer agrees",
 )
-MERGED_UNASKED = f"{MERGED}, also where it is not asked for inner tensors at this place"
-UNASKED = (
+MERGED_UNASKED = MERGED._replace(
+    text=f"{MERGED.text}, also where it is not asked for inner tensors at this place"
+)
+UNASKED = Remark(
+    "fewer tensors",
     "the device gives another value only where it is asked for inner tensors at this place: "
-    "without those questions the layer agrees, or what is computed from it does"
+    "without those questions the layer agrees, or what is computed from it does",
 )
 
+Measured = Literal["equal", "differs", "not compared"]
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
 
 
 class Row(NamedTuple):
     """One output port: what irshape infers and computes, what the runtime does, and how they agree.
 
-    value_verdict: of the tensors of two whole runs, which includes what they inherit from their
-    inputs. own_verdict: of the layer by itself, computed by irshape from the device's inputs.
+    value: of the tensors of two whole runs, which includes what they inherit from their inputs.
+    own: of the layer by itself, computed by irshape from the device's inputs. The verdicts follow
+    from what was measured and the remarks.
     """
 
     layer: Layer
@@ -54,18 +97,48 @@ class Row(NamedTuple):
     inferred: str
     runtime: str | None
     shape_verdict: Verdict
-    value_verdict: Verdict = "not compared"
+    value: Measured = "not compared"
     error: float | None = None
     """The largest absolute difference of two finite values."""
     allowed: float | None = None
-    reason: str | None = None
+    remark: Remark | None = None
     ranges: dict[str, str] = {}  # noqa: RUF012  (a tuple's default, never changed)
     """Ranges of the inputs, of irshape's output and of OpenVINO's, where the values differ."""
     errors: Errors = Errors()
-    own_verdict: Verdict = "not compared"
+    own: Measured = "not compared"
     own_errors: Errors | None = None
     """None where the layer's inputs agree, and so `errors` are its own."""
-    own_reason: str | None = None
+    own_remark: Remark | None = None
+
+    @property
+    def value_verdict(self) -> Verdict:
+        """Of two whole runs."""
+        return _verdict(self.value, self.remark)
+
+    @property
+    def own_verdict(self) -> Verdict:
+        """Of the layer by itself."""
+        return _verdict(self.own, self.own_remark)
+
+    @property
+    def reason(self) -> str | None:
+        """The text of `remark`."""
+        return None if self.remark is None else self.remark.text
+
+    @property
+    def own_reason(self) -> str | None:
+        """The text of `own_remark`."""
+        return None if self.own_remark is None else self.own_remark.text
+
+    @property
+    def explanation(self) -> Remark | None:
+        """The remark that explains the row; None for one that agrees, inherits or differs."""
+        if self.own_verdict == "differs":
+            return None
+        remarks = (self.own_remark,) if self.merged else (self.remark, self.own_remark)
+        measured = {self.value, self.own}
+        known = (each for each in remarks if each is not None and each.explains)
+        return next(known, None) if "differs" in measured else None
 
     @property
     def differs(self) -> bool:
@@ -80,10 +153,10 @@ class Row(NamedTuple):
     @property
     def merged(self) -> bool:
         """Whether the tensor departs because the device merges the layer with its neighbours."""
-        return self.value_verdict == "differs" and self.own_reason in (
-            MERGED,
-            MERGED_SHAPE,
-            MERGED_WITHIN,
+        return (
+            self.value_verdict == "differs"
+            and self.own_remark is not None
+            and self.own_remark.kind == "merging"
         )
 
     @property
@@ -97,6 +170,19 @@ class Row(NamedTuple):
         if not self.allowed:
             return math.inf if self.error or self.value_verdict == "differs" else 0.0
         return self.error / self.allowed
+
+
+def _verdict(measured: Measured, remark: Remark | None) -> Verdict:
+    explained = measured == "differs" and remark is not None and remark.explains
+    return "explained" if explained else measured
+
+
+class Explained(NamedTuple):
+    """The rows that differ for one kind of reason. text: of the first of them."""
+
+    kind: Kind
+    text: str
+    rows: list[Row]
 
 
 class Comparison:
@@ -160,6 +246,11 @@ class Comparison:
         differs. What inner tensors only inherit does not count."""
         return self.first is None and not self.problems
 
+    @property
+    def values_agree(self) -> bool:
+        """Whether no value differs."""
+        return all(row.value_verdict != "differs" for row in self.rows)
+
     def counts(self, row: Row) -> bool:
         """Whether a row decides on `ok`."""
         if row.shape_verdict == "differs" or row.own_verdict == "differs":
@@ -180,6 +271,17 @@ class Comparison:
             if source is not None
         ]
         return {(layers[position], port) for position, port in sources}
+
+    @property
+    def explanations(self) -> list[Explained]:
+        """What explains rows that differ, each kind once, in the order of the rows."""
+        kinds: dict[Kind, Explained] = {}
+        for row in self.rows:
+            remark = row.explanation
+            if remark is not None:
+                each = kinds.setdefault(remark.kind, Explained(remark.kind, remark.text, []))
+                each.rows.append(row)
+        return list(kinds.values())
 
     def worst(self, count: int = 5) -> list[Row]:
         """The rows of the largest errors, measured by what is allowed."""
@@ -202,12 +304,27 @@ class Comparison:
         """What `irshape crosscheck --format json` prints."""
         rows = []
         for row in self.rows:
-            fields = {
-                key: value.to_dict() if isinstance(value, Errors) else value
-                for key, value in row._asdict().items()
-                if key != "layer"
-            }
-            rows.append({"layer": row.layer.reference, **fields})
+            own_errors = None if row.own_errors is None else row.own_errors.to_dict()
+            explanation = row.explanation
+            rows.append(
+                {
+                    "layer": row.layer.reference,
+                    "port": row.port,
+                    "inferred": row.inferred,
+                    "runtime": row.runtime,
+                    "shape_verdict": row.shape_verdict,
+                    "value_verdict": row.value_verdict,
+                    "error": row.error,
+                    "allowed": row.allowed,
+                    "reason": row.reason,
+                    "ranges": row.ranges,
+                    "errors": row.errors.to_dict(),
+                    "own_verdict": row.own_verdict,
+                    "own_errors": own_errors,
+                    "own_reason": row.own_reason,
+                    "explanation": None if explanation is None else explanation.kind,
+                }
+            )
         blamed = self.blamed
         return {
             "version": 1,
@@ -227,6 +344,10 @@ class Comparison:
             "inside": None if self.inside is None else self.inside.to_dict(),
             "problems": self.problems,
             "notes": self.notes,
+            "explanations": [
+                {"kind": each.kind, "reason": each.text, "outputs": len(each.rows)}
+                for each in self.explanations
+            ],
             "outputs": rows,
         }
 

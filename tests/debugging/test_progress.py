@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from ir import Net
 
 import irshape
+from irshape.cli import cli
 from irshape.comparison import runtime
 from irshape.model.graph import Layer
 
@@ -78,6 +80,18 @@ def test_a_terminal_that_cannot_rewrite_a_line_or_is_narrow(environment: dict[st
     _, shown = on_terminal(*COMMAND, **environment)
     assert bool(shown) == ("COLUMNS" in environment)
     assert all(len(line.removesuffix("\x1b[K")) < 20 for line in shown.split("\r"))
+
+
+def test_a_log_gets_a_line_every_ten_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter(range(1000))
+    monkeypatch.setattr("irshape.cli.running.monotonic", lambda: next(clock))
+    done = CliRunner().invoke(cli, COMMAND)
+    lines = done.stderr.splitlines()
+    assert done.exit_code == 0
+    assert 3 < len(lines) < 100
+    assert all(re.search(r": \d+/\d+|…$", line) for line in lines)
 
 
 def test_each_phase_passes_as_many_layers_as_it_says(

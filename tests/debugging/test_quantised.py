@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pytest
@@ -132,9 +132,14 @@ LEFT_OUT = {
 }
 
 
+@pytest.mark.parametrize("layers", ["all", "outputs"])
 @pytest.mark.parametrize("row", LEFT_OUT.values(), ids=LEFT_OUT.keys())
 def test_a_fake_quantize_that_the_device_leaves_out(
-    row: LeftOut, tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
+    row: LeftOut,
+    layers: Literal["all", "outputs"],
+    tmp_path: Path,
+    asked: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The device neither rounds nor clamps there, and gives no tensor for it."""
     net = Net()
@@ -153,9 +158,11 @@ def test_a_fake_quantize_that_the_device_leaves_out(
         values[behind] += np.float32(row.added)
 
     falsified(monkeypatch, asked, alter)
-    comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
+    comparison = irshape.crosscheck(net.load(tmp_path), {"x": x}, layers=layers)
     blamed = None if comparison.blamed is None else comparison.blamed.layer.name
     assert (blamed, comparison.ok) == (("scale", False) if row.added else (None, True))
+    (left_out, *_) = comparison.explanations
+    assert quantized in [each.layer.id for each in left_out.rows]
     reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
     assert "leaves out FakeQuantize layers of 65,536 levels" in reasons[quantized]
     if not row.added:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from typing import Literal, TypeAlias, TypeGuard
 
-    from .checking.fixing import Fixes
     from .checking.sessions import Session
     from .comparison.model_pairs import ModelComparison, Pair
     from .comparison.models import Runtime
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from .ops.tensors import Tensor
     from .reduction.reducer import Reduction
     from .reduction.search import Progress
+    from .repair.fixing import Fixes
     from .rule_ids import Severity
     from .settings.configuration import Configuration
     from .settings.errors import ConfigurationError

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..diagnostics.report import Diagnostic, FileReport, Report
+from ..diagnostics.report import Diagnostic, FileReport, Report, filtered
 from ..settings.configuration import Configuration
 from ..settings.errors import ConfigurationError
 from ..settings.patterns import relative
@@ -75,14 +75,10 @@ def left_of(configuration: Configuration) -> Callable[[FileReport], Left]:
 def without_ignored(file: FileReport, configuration: Configuration) -> FileReport:
     """A file without the findings that `per-file-ignores` takes out."""
     codes = ignored_in(file.path, configuration) if configuration.per_file_ignores else frozenset()
-    return (
-        file._replace(
-            diagnostics=[
-                diagnostic for diagnostic in file.diagnostics if diagnostic.code not in codes
-            ]
-        )
-        if codes
-        else file
+    if not codes:
+        return file
+    return file._replace(
+        diagnostics=filtered(file.diagnostics, lambda each: each.code not in codes)
     )
 
 
@@ -156,15 +152,15 @@ def _without(file: FileReport, entries: dict[str, Counter[Key]], folder: str) ->
     if not known:
         return Left(file, 0, 0)
     open_entries = Counter(known)
-    stays = []
-    for diagnostic in file.diagnostics:
+
+    def is_new(diagnostic: Diagnostic) -> bool:
         entry = key(diagnostic)
-        if open_entries[entry] > 0:
-            open_entries[entry] -= 1
-        else:
-            stays.append(diagnostic)
-    held = len(file.diagnostics) - len(stays)
-    return Left(file._replace(diagnostics=stays), held, open_entries.total())
+        open_entries[entry] -= 1
+        return open_entries[entry] < 0
+
+    stays = filtered(file.diagnostics, is_new)
+    left = (+open_entries).total()
+    return Left(file._replace(diagnostics=stays), known.total() - left, left)
 
 
 def update(report: Report, path: str) -> int:
@@ -177,7 +173,10 @@ def update(report: Report, path: str) -> int:
     folder = os.path.dirname(os.path.abspath(path))
     entries = read(path) if os.path.exists(path) else {}
     checked = {
-        relative(file.path, folder): Counter(map(key, file.diagnostics)) for file in report.files
+        relative(file.path, folder): Counter(
+            key(part) for each in file.diagnostics for part in each.whole
+        )
+        for file in report.files
     }
     for name in list(entries):
         if (

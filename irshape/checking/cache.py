@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..diagnostics.report import Diagnostic, FileReport
+from ..diagnostics.report import LISTS, Diagnostic, FileReport
 from ..version import __version__
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class Entry:
 
 
 def _diagnostic(fields: dict[str, Any]) -> Diagnostic:
-    for name in ("related", "fixes"):
+    for name in LISTS:
         if name in fields:
             fields[name] = tuple(fields[name])
     return Diagnostic(**fields)

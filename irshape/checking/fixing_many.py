@@ -10,10 +10,10 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
 
 from ..formats.loading import WeightsChoice, path_of
+from ..repair.fixing import Fixes, NotFixableError, fix
 from ..rules.settings import Settings
 from ..settings.configuration import Configuration
 from ..settings.selection import ignored_in, settings
-from .fixing import Fixes, NotFixableError, fix
 from .processes import in_turn, with_processes
 
 BATCH = 2

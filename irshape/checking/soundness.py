@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..diagnostics.report import FileReport
+from ..diagnostics.report import FileReport, diagnostic
+from ..examination import in_file_order
 from ..execution.errors import ExecutionError
 from ..model.graph import Finding, Layer, Model
 from ..model.snapshot import Snapshot
+from ..rule_ids import INPUT_SHAPES
 from ..rules.settings import PLAIN
 from ..settings.selection import Filter
-from .one import examine, report_on
 
 if TYPE_CHECKING:
     from ..rules import Context
@@ -83,29 +84,16 @@ def _examined(model: Model) -> Blocking | None:
         for finding in _candidates(context)
         if finding.severity == "error" and selection.keep(finding)
     }
-    return _reported(model, findings) if findings else None
-
-
-def _reported(model: Model, stopping: set[Finding]) -> Blocking:
-    """The findings that stop a run, as `validate` reports them: at their cause."""
-    from .cures import key_of
-
-    examination = examine(model)
-    causes = {
-        id(diagnosis.finding)
-        for diagnosis in examination.diagnoses
-        if not stopping.isdisjoint(diagnosis.explained)
-    }
-    # a message that is told may say more
-    keys = {key_of(finding, finding.offset) for finding in stopping}
-    findings = [
-        finding
-        for finding in examination.findings
-        if key_of(finding, finding.offset) in keys or id(finding) in causes
+    if not findings:
+        return None
+    stopping = [
+        context.with_reasons(each) if each.rule == INPUT_SHAPES else each
+        for each in sorted(findings, key=in_file_order)
     ]
-    # what stops a run is told itself where no cause stands for it
-    findings = findings or sorted(stopping, key=lambda finding: finding.offset)
-    return Blocking(report_on(model, examination, findings), findings[0].layer)
+    source = model.source
+    diagnostics = [diagnostic(each, source) for each in stopping]
+    report = FileReport(model.path, len(context.every_layer), diagnostics, source)
+    return Blocking(report, stopping[0].layer)
 
 
 def _candidates(context: Context) -> Iterator[Finding]:

@@ -26,9 +26,9 @@ from .selecting import Chosen, chosen, fixing_options
 
 if TYPE_CHECKING:
     from ..checking.baseline import Left
-    from ..checking.fixing import Fixes
     from ..checking.fixing_many import Outcome
     from ..diagnostics.report import Diagnostic, FileReport
+    from ..repair.fixing import Fixes
 
 
 @click.command("fix", cls=Command)

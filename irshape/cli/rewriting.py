@@ -14,7 +14,7 @@ import click
 from ..urls import is_url
 
 if TYPE_CHECKING:
-    from ..checking.fixing import Fixes
+    from ..repair.fixing import Fixes
 
 
 def is_folder(output: str) -> bool:

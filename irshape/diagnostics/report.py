@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import SEVERITIES, Severity
+
+LISTS = ("related", "causes", "fixes")
+"""The fields of a diagnostic that are left out where they are empty."""
 
 
 class Diagnostic(NamedTuple):
@@ -28,9 +32,13 @@ class Diagnostic(NamedTuple):
     actual: str | None = None
     help: str | None = None
     related: tuple[dict[str, Any], ...] = ()
-    """What only follows from it: `code`, `message`, `line`, `column`, `layer`, `port`."""
+    """The findings that go away with it, each whole but for `related`, `causes` and `fixes`."""
+    causes: tuple[dict[str, Any], ...] = ()
+    """What may be behind it, the likeliest first: `message`, `line`, `column`, `layer`, and `fix`,
+    the position of the change among the fixes."""
     fixes: tuple[dict[str, Any], ...] = ()
-    """The changes that take it back, best first: `change`, `safe`, `edits` by line and column."""
+    """The changes that take it away, best first: `change`, `applicability` (`safe` or `unsafe`),
+    `safe`, `reason`, and `edits` by line and column."""
 
     def __str__(self) -> str:
         """`LINE:COLUMN: SEVERITY[CODE] LAYER: MESSAGE`, on one line."""
@@ -42,24 +50,58 @@ class Diagnostic(NamedTuple):
         place = f"{self.line}:{self.column}"
         return f"{place}: {self.severity}[{self.code}] {where}{self.message}"
 
+    @property
+    def whole(self) -> list[Diagnostic]:
+        """This finding and those that stand under it, each by itself."""
+        return [self._replace(related=()), *(Diagnostic(**each) for each in self.related)]
+
+    def count(self, severity: Severity) -> int:
+        """How many of this finding and those under it have a severity."""
+        own = [self.severity, *(each["severity"] for each in self.related)]
+        return own.count(severity)
+
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; without `related` and `fixes` where there are none."""
+        """As JSON; without `related`, `causes` and `fixes` where there are none."""
         fields = self._asdict()
-        for name in ("related", "fixes"):
+        for name in LISTS:
             if not fields[name]:
                 del fields[name]
         return fields
 
 
+class Trial(NamedTuple):
+    """A change that was tried for a finding, its cost, and what came of it."""
+
+    change: str
+    cost: float
+    outcome: str
+
+
+class Trace(NamedTuple):
+    """A finding, and the changes that were tried for it, the likeliest first."""
+
+    line: int
+    column: int
+    code: str
+    message: str
+    trials: tuple[Trial, ...]
+
+
 class FileReport(NamedTuple):
     """The diagnostics of one file.
 
-    `source` is for renderers that show a line of the file; it is not part of `to_dict`."""
+    `source` is for renderers that show a line of the file; it is not part of `to_dict`, nor is
+    `trace`, which is for `--trace`."""
 
     path: str
     layers: int
     diagnostics: list[Diagnostic]
     source: Source | None = None
+    trace: tuple[Trace, ...] = ()
+
+    def count(self, severity: Severity) -> int:
+        """How many findings have a severity, those under others included."""
+        return sum(each.count(severity) for each in self.diagnostics)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON: an element of `files` in the report."""
@@ -82,12 +124,8 @@ class Report:
         return [diagnostic for file in self.files for diagnostic in file.diagnostics]
 
     def count(self, severity: Severity) -> int:
-        """How many findings have a severity."""
-        return sum(
-            diagnostic.severity == severity
-            for file in self.files
-            for diagnostic in file.diagnostics
-        )
+        """How many findings have a severity, those under others included."""
+        return sum(file.count(severity) for file in self.files)
 
     @property
     def ok(self) -> bool:
@@ -148,21 +186,34 @@ def diagnostic(finding: Finding, source: Source) -> Diagnostic:
         finding.expected,
         finding.actual,
         finding.help,
-        tuple(_follows(other, source) for other in finding.related),
+        tuple(_whole(other, source) for other in finding.related),
     )
 
 
-def _follows(finding: Finding, source: Source) -> dict[str, Any]:
-    """A finding that only follows from another, as it stands there."""
-    line, column = source.place(finding.offset)
-    return {
-        "code": finding.rule.code,
-        "message": finding.message,
-        "line": line,
-        "column": column,
-        "layer": finding.layer.reference if finding.layer is not None else None,
-        "port": {"direction": finding.port[0], "id": finding.port[1]} if finding.port else None,
-    }
+def _whole(finding: Finding, source: Source) -> dict[str, Any]:
+    """A finding that stands under another."""
+    return _row(diagnostic(finding, source))
+
+
+def _row(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as it stands under another."""
+    fields = diagnostic._asdict()
+    return {name: value for name, value in fields.items() if name not in LISTS}
+
+
+def filtered(
+    diagnostics: Iterable[Diagnostic], keep: Callable[[Diagnostic], bool]
+) -> list[Diagnostic]:
+    """The diagnostics that are kept, each asked for by itself: of those that stand under another,
+    the first takes its place where it is left out.
+    """
+    kept: list[Diagnostic] = []
+    for each in diagnostics:
+        left = [one for one in each.whole if keep(one)]
+        if left:
+            related = tuple(map(_row, left[1:]))
+            kept.append(left[0]._replace(related=related, causes=each.causes, fixes=each.fixes))
+    return kept
 
 
 def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Model:

@@ -21,9 +21,9 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
     engine = BodyEngine(model, lasting=True)
     inference = Inference(model, engine.infer_body(model.net, {}, compare=True))
     if _has_errors(Context(model, inference, PLAIN)):
-        from ..checking.one import examine
+        from ..examination import examine
 
-        findings, context, _ = examine(model)
+        findings, context = examine(model)
         errors = [finding for finding in findings if finding.severity == "error"]
         if errors:
             source = model.source

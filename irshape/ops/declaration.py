@@ -33,7 +33,7 @@ from ..rule_ids import (
     UNKNOWN_ATTRIBUTE,
 )
 from ..shapes import Dimension
-from .kinds import THE_DEFAULT, Kind, Malformed
+from .kinds import THE_DEFAULT, Declared, Kind, Malformed
 from .operands import (
     ANY,
     BOOLEAN_TYPE,
@@ -112,6 +112,16 @@ class Attribute:
             if len(text) < _SHORT_TEXT and len(self._read) < _MOST_TEXTS:
                 self._read[text] = value
         return value
+
+    def domain(self, text: str | None, declared: Declared) -> list[str]:
+        """The texts of other values worth trying, nearest first. text: what is written, if any."""
+        try:
+            current = self.default if text is None else self.read(text)
+        except Malformed:
+            current = None
+        values = self.kind.domain(current, declared)
+        texts = dict.fromkeys(self.kind.write(each) for each in values if each != current)
+        return [each for each in texts if each != text]
 
     @property
     def refused_when_absent(self) -> bool:

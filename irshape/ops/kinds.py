@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from math import inf, isnan
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..element_types import ElementType
 from ..shapes import PartialShape
@@ -23,6 +24,8 @@ _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 _NO_LIMIT: Final = sys.float_info.max
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _INTEGER = re.compile(r"\s*[-+]?[0-9]+")
+_MOST_ITEMS = 8
+"""Of longer lists, `domain` varies the first items alone."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
 """As writers lay out a shape."""
 
@@ -46,6 +49,14 @@ class Malformed(Exception):
         self.value = value
 
 
+class Declared(NamedTuple):
+    """What the ports of a layer declare: values that its attributes may have to repeat."""
+
+    sizes: tuple[int, ...] = ()
+    element_types: tuple[ElementType, ...] = ()
+    shapes: tuple[PartialShape, ...] = ()
+
+
 class Kind:
     """A kind of attribute. `name` is what `irshape ops` and messages call it."""
 
@@ -67,6 +78,10 @@ class Kind:
         """The text that OpenVINO's writer uses for a value."""
         return str(value)
 
+    def domain(self, current: Any, declared: Declared) -> Iterator[Any]:
+        """The values worth trying in place of the current one; none for an open-ended kind."""
+        return iter(())
+
 
 class Boolean(Kind):
     name = "boolean"
@@ -84,6 +99,9 @@ class Boolean(Kind):
 
     def write(self, value: Any) -> str:
         return "true" if value else "false"
+
+    def domain(self, current: Any, declared: Declared) -> Iterator[bool]:
+        yield from (True, False)
 
 
 class Integer(Kind):
@@ -134,6 +152,24 @@ class Integer(Kind):
 
     def describe_several(self) -> str:
         return self.describe().replace("a whole number", "whole numbers")
+
+    def domain(self, current: Any, declared: Declared) -> Iterator[int]:
+        near = (current,) if isinstance(current, int) else ()
+        return self.numbers(near, declared)
+
+    def numbers(self, near: tuple[int, ...], declared: Declared) -> Iterator[int]:
+        """Small numbers, declared sizes and the neighbours of some numbers, nearest to these
+        first.
+        """
+        found = {*range(-4, 9), *declared.sizes}
+        found.update(number + step for number in near for step in (-2, -1, 1, 2))
+        for number in sorted(
+            found, key=lambda each: (min((abs(each - it) for it in near), default=0), each)
+        ):
+            if (self.low is None or number >= self.low) and (
+                self.high is None or number <= self.high
+            ):
+                yield number
 
 
 _WORDS = ("inf", "-inf", "nan")
@@ -217,6 +253,9 @@ class Choice(Kind):
             raise Malformed(self.describe())
         return word
 
+    def domain(self, current: Any, declared: Declared) -> Iterator[str]:
+        yield from self.words
+
     def describe(self) -> str:
         return "one of " + ", ".join(f'"{word}"' for word in self.words)
 
@@ -257,6 +296,17 @@ class ListOf(Kind):
     def write(self, value: Any) -> str:
         return ", ".join(map(self.item.write, value))
 
+    def domain(self, current: Any, declared: Declared) -> Iterator[tuple[int, ...]]:
+        """Each number for all items at once, then for each item alone."""
+        if not isinstance(self.item, Integer) or not isinstance(current, tuple):
+            return
+        numbers = list(self.item.numbers(current, declared))
+        yield from ((number,) * len(current) for number in numbers)
+        if len(current) > 1:
+            for index in range(min(len(current), _MOST_ITEMS)):
+                for number in numbers:
+                    yield (*current[:index], number, *current[index + 1 :])
+
 
 class TypeName(Kind):
     """The name of an element type, `f32`; OpenVINO reads it in any case.
@@ -290,6 +340,9 @@ class TypeName(Kind):
             else "the name of an element type, such as f32 or i64"
         )
 
+    def domain(self, current: Any, declared: Declared) -> Iterator[ElementType]:
+        yield from declared.element_types
+
 
 class ShapeText(Kind):
     """A partial shape, `1..10,3,?`."""
@@ -307,6 +360,12 @@ class ShapeText(Kind):
 
     def describe(self) -> str:
         return "a shape, such as 1..10,3,?"
+
+    def domain(self, current: Any, declared: Declared) -> Iterator[PartialShape]:
+        yield from declared.shapes
+
+    def write(self, value: Any) -> str:
+        return str(value)[1:-1]
 
 
 def _as_openvino_reads(text: str) -> PartialShape | None:

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..checking.one import examine
 from ..element_types import ElementType
+from ..examination import examine
 from ..execution.errors import ExecutionError
 from ..execution.inputs import random_inputs
 from ..execution.session import Session

@@ -16,22 +16,20 @@ from typing import NamedTuple
 from ..faults import Fault, fault
 from ..model.graph import Finding
 from ..rule_ids import INTERNAL_ERROR, RuleId, Severity
-from .base import HEADINGS, PHASES, Cure, Phase, Rule
+from .base import HEADINGS, Rule, Suspect
 from .context import Context
 
 __all__ = [
     "HEADINGS",
     "OF_SETTINGS",
-    "PHASES",
     "WITHOUT_ERROR_CHECKS",
     "Context",
-    "Cure",
     "Fault",
     "Finding",
-    "Phase",
     "Rule",
     "RuleId",
     "Severity",
+    "Suspect",
     "all_rules",
     "error_checks",
     "findings",
@@ -55,7 +53,6 @@ FAMILIES = (
     "constraints",
     "weights",
     "versions",
-    "causes",
     "exports",
     "numerics",
     "comparing",
@@ -68,7 +65,7 @@ FAMILIES = (
 
 
 WITHOUT_ERROR_CHECKS = frozenset(
-    ("file", "layouts", "shapes", "causes", "exports", "numerics", "comparing", "running")
+    ("file", "layouts", "shapes", "exports", "numerics", "comparing", "running")
 )
 """The families that look for no errors by default: what they report as such, the reader or the
 inference has noticed."""

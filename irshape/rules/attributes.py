@@ -8,7 +8,6 @@ from ..model.graph import Finding
 from ..rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, MISSPELT_ATTRIBUTE, UNKNOWN_ATTRIBUTE
 from .base import Rule
 from .context import Context
-from .cures import AttributeNameRule, closest_attribute
 
 
 class UnknownAttribute(Rule):
@@ -41,9 +40,10 @@ class UnknownAttribute(Rule):
     """
 
     id = UNKNOWN_ATTRIBUTE
+    suspects = ("names",)
 
 
-class MisspeltAttribute(AttributeNameRule):
+class MisspeltAttribute(Rule):
     """The name of an attribute looks like a misspelling.
 
     ## What it does
@@ -72,13 +72,7 @@ class MisspeltAttribute(AttributeNameRule):
 
     id = MISSPELT_ATTRIBUTE
     stops_runs = True
-
-    @classmethod
-    def intended(cls, context: Context, finding: Finding, element: int) -> str | None:
-        written, name = finding.actual, finding.expected
-        if written is None or name is None or finding.layer is None:
-            return name
-        return name if closest_attribute(finding.layer, written, name) else None
+    suspects = ("names",)
 
 
 class MissingAttribute(Rule):
@@ -113,6 +107,7 @@ class MissingAttribute(Rule):
 
     id = MISSING_ATTRIBUTE
     stops_runs = True
+    suspects = ("attributes",)
 
     @classmethod
     def reported(cls, context: Context) -> Iterator[Finding]:
@@ -156,3 +151,4 @@ class AttributeValue(Rule):
 
     id = ATTRIBUTE_VALUE
     stops_runs = True
+    suspects = ("attributes",)

@@ -1,22 +1,31 @@
-"""What a rule is: its documentation, its check and its cure."""
+"""What a rule is: its documentation, its check, and what its findings may come from."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import ClassVar, Literal, NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..rule_ids import RuleId, Severity
 from .context import Context
 
-if TYPE_CHECKING:
-    from ..formats.ir.edits import Edit
-
-Phase = Literal["ids", "names", "ports"]
-PHASES: tuple[Phase, ...] = ("ids", "names", "ports")
-"""The phases of `irshape fix`, in order. Each relies on the earlier ones having nothing to do."""
+Suspect = Literal[
+    "attributes",
+    "constants",
+    "edges",
+    "element_names",
+    "ids",
+    "names",
+    "notations",
+    "ports",
+    "sources",
+    "types",
+    "versions",
+]
+"""What a finding may come from: the `repair` room has a function of that name for each, and `ports`
+are made to follow what is read."""
 
 
 class Page(NamedTuple):
@@ -24,13 +33,6 @@ class Page(NamedTuple):
 
     summary: str
     sections: dict[str, str]
-
-
-class Cure(NamedTuple):
-    """A finding, and the edits of the text that remove it."""
-
-    finding: Finding
-    edits: tuple[Edit, ...]
 
 
 HEADINGS = (
@@ -45,7 +47,7 @@ HEADINGS = (
 
 
 class Rule:
-    """A rule: one code, everything that is reported under it, and how it is cured.
+    """A rule: one code, everything that is reported under it, and what it suspects.
 
     A rule either implements `check`, or names a fault that the reader or the inference reports
     under its `id`; it may do both. `findings` yields the findings of both kinds.
@@ -59,11 +61,14 @@ class Rule:
     severity: ClassVar[Severity]
     default: ClassVar[bool] = True
     """Whether the rule is active without being selected. Rules that read the whole .bin are not."""
-    phase: ClassVar[Phase | None] = None
-    """The phase of `irshape fix` that applies `cures`; None for a rule without a cure."""
-    doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "layer"
-    """What an error of this rule leaves uncertain, so that `irshape fix` leaves it alone: nothing,
-    the output ports of its layer, or which layers feed each other (then no port is changed)."""
+    suspects: ClassVar[tuple[Suspect, ...]] = ()
+    """What its findings may come from, so that `validate` and `fix` look for a change there."""
+    refused: ClassVar[bool] = False
+    """Whether OpenVINO refuses every file with an error of this rule. A condition that an operation
+    refuses need not say so."""
+    doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "nothing"
+    """What an error of this rule leaves uncertain, so that `irshape fix` leaves its ports as they
+    are: nothing, the outputs of its layer, or which layers feed each other."""
     stops_runs: ClassVar[bool] = False
     """Whether an error of this rule decides types, shapes or bytes: nothing is computed from such a
     model unless that is forced."""
@@ -90,15 +95,6 @@ class Rule:
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         """The findings that the rule makes itself, in a model that has been read and inferred."""
-        return iter(())
-
-    @classmethod
-    def cures(cls, context: Context, findings: Sequence[Finding]) -> Iterator[Cure]:
-        """The cures that have one right answer.
-
-        findings: those of all rules in this model. The edits refer to `context.model.source`;
-        nothing is changed.
-        """
         return iter(())
 
     @classmethod

@@ -55,6 +55,7 @@ class OperationConstraint(Rule):
 
     id = OPERATION_CONSTRAINT
     stops_runs = True
+    suspects = ("attributes", "sources")
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -134,6 +135,7 @@ class InputCount(Rule):
 
     id = INPUT_COUNT
     stops_runs = True
+    suspects = ("edges", "sources")
 
 
 class InputElementType(Rule):
@@ -170,6 +172,7 @@ class InputElementType(Rule):
 
     id = INPUT_ELEMENT_TYPE
     stops_runs = True
+    suspects = ("attributes", "sources", "constants")
 
 
 class InputRank(Rule):
@@ -204,6 +207,7 @@ class InputRank(Rule):
 
     id = INPUT_RANK
     stops_runs = True
+    suspects = ("attributes", "sources")
 
 
 class InputValue(Rule):
@@ -240,6 +244,7 @@ class InputValue(Rule):
 
     id = INPUT_VALUE
     stops_runs = True
+    suspects = ("attributes", "sources", "constants")
 
 
 class InputShapes(Rule):
@@ -272,6 +277,7 @@ class InputShapes(Rule):
 
     id = INPUT_SHAPES
     stops_runs = True
+    suspects = ("attributes", "sources", "constants")
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -308,6 +314,7 @@ class DuplicateValues(Rule):
     """
 
     id = DUPLICATE_VALUES
+    suspects = ("attributes",)
 
 
 class PortMapRule(Rule):
@@ -345,3 +352,5 @@ class PortMapRule(Rule):
 
     id = PORT_MAP
     stops_runs = True
+    refused = True
+    doubt = "layer"

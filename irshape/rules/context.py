@@ -128,14 +128,6 @@ class SoundConstants:
         begins = sorted(ends)
         return all(map(le, map(ends.__getitem__, begins), begins[1:]))
 
-    def may_fill(self, size: int) -> bool:
-        """Whether each of so many bytes may belong to one, if one of them lay elsewhere."""
-        ends = self._ends
-        if ends is None or not self.apart or self.end > size:
-            return True
-        lacking = size - (sum(ends.values()) - sum(ends))
-        return any(lacking == n > 0 for n, *_ in self._groups)
-
     @cached_property
     def _ends(self) -> dict[int, int] | None:
         """Where they end, by where they begin; None where two of different size begin at a byte."""
@@ -311,18 +303,6 @@ class Context:
             wiring = self._wirings[body] = wire(body)
         return wiring
 
-    def take_over(self, whole: Context, *, constants: bool = False) -> None:
-        """Takes over what is known of the edges of bodies that another context has, too.
-
-        constants: all constants are those of the other one.
-        """
-        for body in self.results:
-            known = whole._links.get(body)
-            if known is not None and known.sound:
-                self._links[body] = known
-        if constants and whole.sound_constants is not None:
-            self.sound_constants = whole.sound_constants
-
     def links(self, body: Body) -> Links:
         """The faults of the edges of a body."""
         links = self._links.get(body)
@@ -369,22 +349,6 @@ class Context:
     @cached_property
     def _misfits(self) -> list[tuple[Layer, Fault]]:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
-
-    @cached_property
-    def due_to_inputs(self) -> set[Layer]:
-        """The layers that misfit since sizes of the model's inputs contradict each other, where
-        they are several: of one alone nothing need be known, which takes far less time."""
-        if len(self._misfits) < 2:
-            return set()
-        from ..inference.conflicts import may_conflict, sizes_of_inputs
-
-        if not may_conflict(sizes_of_inputs(self.inference)):
-            return set()
-        return {
-            layer
-            for layer, fault in self._misfits
-            if any(_same_numbers(text, fault.message) for text in self._size_conflicts.of_inputs)
-        }
 
     def with_reasons(self, finding: Finding) -> Finding:
         """A misfit with the sizes that contradict each other, which it may be due to; those of

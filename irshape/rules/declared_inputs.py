@@ -14,7 +14,6 @@ from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH, VALUE_MISMATCH
 from ..shapes import PartialShape
 from .base import Rule
 from .context import Context
-from .cures import PortRule
 
 
 class InputDifference(NamedTuple):
@@ -53,7 +52,7 @@ def input_differences(context: Context) -> list[InputDifference]:
     return differences
 
 
-class InputMismatch(PortRule):
+class InputMismatch(Rule):
     """An input port declares something other than the port that feeds it.
 
     ## What it does
@@ -90,6 +89,7 @@ class InputMismatch(PortRule):
 
     id = INPUT_MISMATCH
     stops_runs = True
+    suspects = ("ports", "sources")
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ class InputMismatch(PortRule):
             )
 
 
-class InputTypeMismatch(PortRule):
+class InputTypeMismatch(Rule):
     """An input port declares another precision than the port that feeds it.
 
     ## What it does
@@ -155,6 +155,7 @@ class InputTypeMismatch(PortRule):
 
     id = INPUT_TYPE_MISMATCH
     stops_runs = True
+    suspects = ("ports", "sources", "constants")
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

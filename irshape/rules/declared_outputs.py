@@ -21,12 +21,14 @@ from ..rule_ids import (
     Severity,
 )
 from ..shapes import PartialShape
+from .attribute_values import deciding_attributes, places
 from .base import Rule
 from .context import Context
-from .cures import PortRule
 
 MAX_QUOTED = 8
 """How many elements a constant may have that a message quotes."""
+MAX_EXPLAINED = 100
+"""With more wrong shapes than this, messages name no attributes."""
 MAX_QUOTING = 20
 """With more wrong shapes than this, messages quote no constants."""
 
@@ -179,7 +181,7 @@ def _shape_finding(
     )
 
 
-class OutputShapeMismatch(PortRule):
+class OutputShapeMismatch(Rule):
     """An output port declares a shape that the layer cannot have.
 
     ## What it does
@@ -225,6 +227,7 @@ class OutputShapeMismatch(PortRule):
 
     id = OUTPUT_SHAPE_MISMATCH
     stops_runs = True
+    suspects = ("ports", "attributes", "sources", "constants")
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -232,6 +235,7 @@ class OutputShapeMismatch(PortRule):
         for difference in differences:
             given, inferred = difference.declared.shape, difference.inferred.shape
             reason = _reason(given, inferred)
+            decided = _attributes(context, difference.layer, len(differences))
             if context.reasons and len(differences) <= MAX_QUOTING:
                 reason += _decided_by(context, difference.layer)
             if difference.unknown:
@@ -239,19 +243,17 @@ class OutputShapeMismatch(PortRule):
             yield _shape_finding(
                 cls,
                 difference,
-                f"declared {given}, inferred {inferred}{reason}",
+                f"declared {given}, inferred {inferred}{decided}{reason}",
                 help=f"{_advice(context, inferred)}, or correct the inputs or attributes of the "
                 "layer",
             )
 
 
-def _places(context: Context) -> dict[Layer, tuple[BodyResult, int]]:
-    """The body of each layer, and its position there."""
-    return {
-        layer: (result, position)
-        for result in context.results.values()
-        for position, layer in enumerate(result.body.layers)
-    }
+def _attributes(context: Context, layer: Layer, differences: int) -> str:
+    """The attributes that decide what an output is, unless there are very many to look for."""
+    if not context.reasons or differences > MAX_EXPLAINED:
+        return ""
+    return context.shared(deciding_attributes, layer)
 
 
 def _constants(context: Context) -> dict[Layer, Constant]:
@@ -260,7 +262,7 @@ def _constants(context: Context) -> dict[Layer, Constant]:
 
 def _decided_by(context: Context, layer: Layer) -> str:
     """The constants whose values decide a shape, as messages quote them."""
-    place = context.shared(_places).get(layer)
+    place = context.shared(places).get(layer)
     declaration = Declarations(context.model).of(layer)
     if place is None or isinstance(declaration, registry.UnknownOperation):
         return ""
@@ -298,7 +300,7 @@ def _reason(given: PartialShape, inferred: PartialShape) -> str:
     return f": dimension {wrong[0]} is {inferred.dims[wrong[0]]}, not {given.dims[wrong[0]]}"
 
 
-class OutputTypeMismatch(PortRule):
+class OutputTypeMismatch(Rule):
     """An output port declares an element type that the layer cannot have.
 
     ## What it does
@@ -332,15 +334,18 @@ class OutputTypeMismatch(PortRule):
 
     id = OUTPUT_TYPE_MISMATCH
     stops_runs = True
+    suspects = ("ports", "attributes", "sources", "constants")
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         written = context.model.format.ports_as_written
-        for difference in context.shared(output_contradictions).get(cls.id, ()):
+        differences = context.shared(output_contradictions).get(cls.id, ())
+        for difference in differences:
+            decided = _attributes(context, difference.layer, len(differences))
             given, inferred = difference.declared.element_type, difference.inferred.element_type
             if written:
                 expected, actual = inferred.precision, difference.port.precision
-                message = f"declared precision {actual}, inferred {expected}"
+                message = f"declared precision {actual}, inferred {expected}{decided}"
                 hint = (
                     f'write precision="{expected}"; OpenVINO ignores the declared precision and '
                     "uses "
@@ -348,7 +353,7 @@ class OutputTypeMismatch(PortRule):
                 )
             else:
                 expected, actual = str(inferred), str(given)
-                message = f"declared {actual}, inferred {expected}"
+                message = f"declared {actual}, inferred {expected}{decided}"
                 hint = f"declare {inferred}, or convert the inputs of the node"
             yield cls.finding(
                 message,
@@ -396,10 +401,12 @@ class UnprovenDimension(Rule):
     """
 
     id = UNPROVEN_DIMENSION
+    suspects = ("ports", "attributes")
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        for difference in context.shared(output_differences).get(cls.id, ()):
+        differences = context.shared(output_differences).get(cls.id, ())
+        for difference in differences:
             given, inferred = difference.declared.shape, difference.inferred.shape
             if difference.unknown:
                 yield _shape_finding(
@@ -414,15 +421,16 @@ class UnprovenDimension(Rule):
             yield _shape_finding(
                 cls,
                 difference,
-                f"declared {given}, but only {inferred} can be inferred: nothing in the file makes "
-                "the dimension static",
+                f"declared {given}, but only {inferred} can be inferred"
+                f"{_attributes(context, difference.layer, len(differences))}: nothing in the file "
+                "makes the dimension static",
                 help=_advice(context, inferred),
                 # in other formats a declared shape is a promise of the exporter
                 severity=None if context.model.format.ports_as_written else "info",
             )
 
 
-class LooserDeclaration(PortRule):
+class LooserDeclaration(Rule):
     """An output port declares less than is certain.
 
     ## What it does
@@ -456,6 +464,7 @@ class LooserDeclaration(PortRule):
     """
 
     id = LOOSER_DECLARATION
+    suspects = ("ports",)
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

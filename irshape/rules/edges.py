@@ -18,7 +18,6 @@ from ..rule_ids import (
 )
 from .base import Rule
 from .context import Context
-from .cures import AttributeNameRule, IdRule
 from .links import SINKS, EdgeFault
 
 _IDS = "edges name layers and ports by their ids"
@@ -62,6 +61,8 @@ class DanglingEdge(Rule):
 
     id = DANGLING_EDGE
     stops_runs = True
+    suspects = ("edges",)
+    refused = True
     doubt = "wiring"
 
     @classmethod
@@ -92,7 +93,7 @@ class DanglingEdge(Rule):
             )
 
 
-class MalformedEdge(IdRule):
+class MalformedEdge(Rule):
     """An edge does not say where it comes from or goes to.
 
     ## What it does
@@ -123,6 +124,9 @@ class MalformedEdge(IdRule):
 
     id = MALFORMED_EDGE
     stops_runs = True
+    suspects = ("notations", "edges")
+    refused = True
+    doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -155,7 +159,7 @@ class MalformedEdge(IdRule):
                 )
 
 
-class UnknownEdgeAttribute(AttributeNameRule):
+class UnknownEdgeAttribute(Rule):
     """An `<edge>` has an attribute that has no meaning there.
 
     ## What it does
@@ -183,6 +187,7 @@ class UnknownEdgeAttribute(AttributeNameRule):
     """
 
     id = UNKNOWN_EDGE_ATTRIBUTE
+    suspects = ("element_names",)
 
 
 class DuplicateEdge(Rule):
@@ -216,6 +221,8 @@ class DuplicateEdge(Rule):
 
     id = DUPLICATE_EDGE
     stops_runs = True
+    suspects = ("edges",)
+    refused = True
     doubt = "wiring"
 
     @classmethod
@@ -266,6 +273,8 @@ class MissingEdge(Rule):
 
     id = MISSING_EDGE
     stops_runs = True
+    suspects = ("edges",)
+    refused = True
     doubt = "wiring"
 
     @classmethod
@@ -317,6 +326,8 @@ class Cycle(Rule):
 
     id = CYCLE
     stops_runs = True
+    suspects = ("edges",)
+    refused = True
     doubt = "wiring"
 
     @classmethod
@@ -388,7 +399,7 @@ class UnreachableLayer(Rule):
     """
 
     id = UNREACHABLE_LAYER
-    doubt = "nothing"
+    suspects = ("edges",)
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -462,7 +473,6 @@ class MissingResult(Rule):
     """
 
     id = MISSING_RESULT
-    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

@@ -50,8 +50,6 @@ def check_export(export: Export) -> Iterator[tuple[Member, Finding]]:
 class _ExportRule(Rule):
     """A rule on a folder."""
 
-    doubt = "nothing"
-
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
         return iter(())

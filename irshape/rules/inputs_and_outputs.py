@@ -149,6 +149,7 @@ class CollidingName(Rule):
     """
 
     id = COLLIDING_NAME
+    refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

@@ -62,6 +62,7 @@ class UnknownVariable(Rule):
 
     id = UNKNOWN_VARIABLE
     stops_runs = True
+    refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

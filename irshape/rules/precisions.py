@@ -8,12 +8,12 @@ from ..element_types import ElementType
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..rule_ids import MISSING_PRECISION, UNKNOWN_PORT_ATTRIBUTE, UNKNOWN_PRECISION
+from .base import Rule
 from .context import Context
-from .cures import PortRule
 from .input_precisions import inputs_unlike_others
 
 
-class MissingPrecision(PortRule):
+class MissingPrecision(Rule):
     """A port has no precision.
 
     ## What it does
@@ -47,6 +47,7 @@ class MissingPrecision(PortRule):
 
     id = MISSING_PRECISION
     stops_runs = True
+    suspects = ("ports",)
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -79,7 +80,7 @@ class MissingPrecision(PortRule):
             )
 
 
-class UnknownPrecision(PortRule):
+class UnknownPrecision(Rule):
     """The precision of a port is not the name of an element type.
 
     ## What it does
@@ -115,6 +116,7 @@ class UnknownPrecision(PortRule):
 
     id = UNKNOWN_PRECISION
     stops_runs = True
+    suspects = ("ports",)
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

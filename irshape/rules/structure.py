@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator
 
 from ..inference import result
 from ..model.graph import Finding, Layer
@@ -22,7 +22,6 @@ from ..rule_ids import (
 )
 from .base import Rule
 from .context import Context
-from .cures import AttributeNameRule, IdRule, PortRule
 
 
 class DuplicateId(Rule):
@@ -58,6 +57,7 @@ class DuplicateId(Rule):
 
     id = DUPLICATE_ID
     stops_runs = True
+    suspects = ("ids",)
     doubt = "wiring"
 
     @classmethod
@@ -119,9 +119,11 @@ class MissingLayerAttribute(Rule):
 
     id = MISSING_LAYER_ATTRIBUTE
     stops_runs = True
+    suspects = ("types", "versions")
+    refused = True
 
 
-class MalformedId(IdRule):
+class MalformedId(Rule):
     """The id of a layer or port is not a whole number.
 
     ## What it does
@@ -151,25 +153,12 @@ class MalformedId(IdRule):
 
     id = MALFORMED_ID
     stops_runs = True
-
-    @classmethod
-    def scope(cls, finding: Finding) -> Hashable | None:
-        if finding.layer is None:
-            return None
-        return (finding.layer, finding.port[0]) if finding.port else finding.layer.path
-
-    @classmethod
-    def ids_in(cls, context: Context, finding: Finding) -> Iterable[str]:
-        layer = finding.layer
-        if layer is None:
-            return ()
-        if finding.port:
-            ports = layer.inputs if finding.port[0] == "input" else layer.outputs
-            return [port.id for port in ports]
-        return {body.path: body for body in context.bodies}[layer.path].by_id
+    suspects = ("notations",)
+    refused = True
+    doubt = "wiring"
 
 
-class MalformedDim(PortRule):
+class MalformedDim(Rule):
     """A dimension is not a whole number of at least -1.
 
     ## What it does
@@ -203,9 +192,10 @@ class MalformedDim(PortRule):
 
     id = MALFORMED_DIM
     stops_runs = True
+    suspects = ("ports",)
 
 
-class UnknownLayerAttribute(AttributeNameRule):
+class UnknownLayerAttribute(Rule):
     """A `<layer>` has an attribute that has no meaning there.
 
     ## What it does
@@ -233,9 +223,10 @@ class UnknownLayerAttribute(AttributeNameRule):
     """
 
     id = UNKNOWN_LAYER_ATTRIBUTE
+    suspects = ("element_names",)
 
 
-class UnknownPortAttribute(AttributeNameRule):
+class UnknownPortAttribute(Rule):
     """A `<port>` has an attribute that has no meaning there.
 
     ## What it does
@@ -266,6 +257,7 @@ class UnknownPortAttribute(AttributeNameRule):
     """
 
     id = UNKNOWN_PORT_ATTRIBUTE
+    suspects = ("element_names",)
 
 
 class DuplicatePort(Rule):
@@ -304,6 +296,7 @@ class DuplicatePort(Rule):
 
     id = DUPLICATE_PORT
     stops_runs = True
+    refused = True
     doubt = "wiring"
 
     @classmethod
@@ -367,6 +360,9 @@ class UndeclaredOutputs(Rule):
 
     id = OUTPUT_COUNT
     stops_runs = True
+    suspects = ("attributes",)
+    refused = True
+    doubt = "layer"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -427,6 +423,8 @@ class MissingBody(Rule):
 
     id = MISSING_BODY
     stops_runs = True
+    refused = True
+    doubt = "layer"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

@@ -54,7 +54,6 @@ class NewerThanTarget(Rule):
     """
 
     id = NEWER_THAN_TARGET
-    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -161,7 +160,6 @@ class IgnoredByTarget(Rule):
     """
 
     id = IGNORED_BY_TARGET
-    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -207,7 +205,6 @@ class NotRunByTarget(Rule):
     """
 
     id = NOT_RUN_BY_TARGET
-    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -252,7 +249,6 @@ class OtherShapeInTarget(Rule):
     """
 
     id = OTHER_SHAPE_IN_TARGET
-    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

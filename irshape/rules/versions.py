@@ -150,6 +150,8 @@ class UnknownType(Rule):
 
     id = UNKNOWN_TYPE
     stops_runs = True
+    suspects = ("notations", "types")
+    refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -221,6 +223,8 @@ class UnknownVersion(Rule):
 
     id = UNKNOWN_VERSION
     stops_runs = True
+    suspects = ("versions",)
+    refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -265,6 +269,7 @@ class CustomOperation(Rule):
 
     id = CUSTOM_OPERATION
     stops_runs = True
+    refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

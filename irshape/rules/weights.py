@@ -11,14 +11,12 @@ from ..rule_ids import (
     CONSTANT_OUT_OF_RANGE,
     CONSTANT_SIZE,
     CONSTANT_TYPE,
-    CONTRADICTED_CONSTANT,
     MISALIGNED_CONSTANT,
     MISSING_WEIGHTS,
     OVERLAPPING_CONSTANTS,
     UNUSED_WEIGHTS,
 )
 from .base import Rule
-from .constant_layout import displaced_constants
 from .context import Context
 
 
@@ -49,7 +47,7 @@ class MissingWeights(Rule):
 
     id = MISSING_WEIGHTS
     stops_runs = True
-    doubt = "nothing"
+    refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -121,7 +119,8 @@ class ConstantOutOfRange(Rule):
 
     id = CONSTANT_OUT_OF_RANGE
     stops_runs = True
-    doubt = "nothing"
+    suspects = ("constants",)
+    refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -175,6 +174,8 @@ class ConstantSize(Rule):
 
     id = CONSTANT_SIZE
     stops_runs = True
+    suspects = ("constants",)
+    doubt = "layer"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -345,7 +346,7 @@ class Overlap(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         sound = context.sound_constants
-        if (sound is not None and sound.apart) or context.shared(displaced_constants):
+        if sound is not None and sound.apart:
             return
         users = {
             (constant.offset, constant.size): layer
@@ -405,6 +406,8 @@ class ConstantType(Rule):
 
     id = CONSTANT_TYPE
     stops_runs = True
+    suspects = ("constants",)
+    doubt = "layer"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -423,82 +426,3 @@ class ConstantType(Rule):
                     actual=str(given),
                     help=f'write element_type="{meant}"',
                 )
-
-
-class ContradictedConstant(Rule):
-    """The shape, type, place or content of a constant contradicts the layers that take it.
-
-    ## What it does
-    Reports a Const with which the layers behind it do not produce what they declare, or do not take
-    it at all, while with another shape, type, offset or value they do. It is reported in place of
-    the mismatches that follow from it.
-
-    Writers put constants one behind the other, in the order of the file. Where bytes of the .bin
-    are taken twice, or by none, and each is taken once with one or two other offsets, or with all
-    moved from one on, those offsets are a warning, whatever takes the constants.
-
-    ## Why it matters
-    The layers compute with the wrong numbers.
-
-    ## What OpenVINO does
-    Takes the constant, and refuses the model only if the shapes or values do not fit.
-
-    ## Example
-    ```xml
-    <data element_type="i64" shape="1" offset="0" size="8"/>
-    <data element_type="i64" shape="1" offset="8" size="8"/>
-    <data element_type="i64" shape="1" offset="12" size="8"/>
-    <data element_type="i64" shape="1" offset="24" size="8"/>
-    <data element_type="i64" shape="1" offset="32" size="8"/>
-    ```
-
-    ## How to fix it
-    Write what fits, which the message names; a value has to be corrected in the .bin. If the
-    constant is right, correct the layers behind it.
-
-    ## Use instead
-    ```xml
-    <data element_type="i64" shape="1" offset="0" size="8"/>
-    <data element_type="i64" shape="1" offset="8" size="8"/>
-    <data element_type="i64" shape="1" offset="16" size="8"/>
-    <data element_type="i64" shape="1" offset="24" size="8"/>
-    <data element_type="i64" shape="1" offset="32" size="8"/>
-    ```
-    """
-
-    id = CONTRADICTED_CONSTANT
-    stops_runs = True
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        displaced = context.shared(displaced_constants)
-        if not displaced:
-            return
-        layer, offset, place = displaced[0]
-        message = (
-            f"the constant does not lie at byte {offset}: behind those before it, it lies at "
-            f"{place}, and then no byte of the .bin is over or taken twice"
-        )
-        steps = {each.offset - each.place for each in displaced}
-        others = {each.offset for each in displaced}
-        if len(others) > 1 and len(steps) == 1:
-            step = offset - place
-            message = (
-                f"from this constant on, {len(displaced)} offsets are {abs(step)} "
-                f"{'byte' if abs(step) == 1 else 'bytes'} too {'large' if step > 0 else 'small'}"
-            )
-        elif len(others) > 1:
-            other = next(each for each in displaced if each.offset != offset)
-            message = (
-                f"offset={offset} here and offset={other.offset} at {other.layer.label} are wrong: "
-                f"behind the constants before them they lie at {place} and {other.place}"
-            )
-        yield cls.finding(
-            message,
-            context.model.source.attribute(layer.data_offset, "offset"),
-            layer,
-            expected=str(place),
-            actual=str(offset),
-            help=f'write offset="{place}"' if len(others) == 1 else "correct the offsets",
-            severity="warning",
-        )

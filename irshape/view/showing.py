@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..checking.one import examine, report_on
+from ..checking.one import report_on
 from ..collection import collection_paused
 from ..diagnostics.report import diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
 from ..inference.engine import infer
 from ..model.graph import Model, NotReadable
+from ..repair.diagnosis import diagnose
 from ..rules.settings import PLAIN, Settings
 from .document import Numbering, Shown, model_document, unreadable_document
 from .overlays import Overlay, static_overlays
@@ -63,15 +64,15 @@ class Subject:
 
 def examined(model: Model, settings: Settings = PLAIN, *, symbols: bool = True) -> Shown:
     """Validates and infers a model."""
-    examination = examine(model, settings)
-    report = report_on(model, examination, examination.findings)
+    diagnosis = diagnose(model, settings)
+    report = report_on(diagnosis)
     findings: list[tuple[Diagnostic, Layer | None]] = [
         (each, finding.layer)
-        for each, finding in zip(report.diagnostics, examination.findings, strict=True)
+        for each, finding in zip(report.diagnostics, diagnosis.findings, strict=True)
     ]
     return Shown(
         model,
-        examination.context.inference,
+        diagnosis.context.inference,
         infer(model, symbols=True) if symbols else None,
         findings,
     )

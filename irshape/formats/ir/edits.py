@@ -32,6 +32,16 @@ class Edit(NamedTuple):
     text: bytes
 
 
+def with_edits(original: bytes, edits: Iterable[Edit]) -> bytes:
+    """A text with edits that do not overlap."""
+    parts: list[bytes] = []
+    at = 0
+    for start, end, text in sorted(edits):
+        parts += (original[at:start], text)
+        at = end
+    return b"".join((*parts, original[at:]))
+
+
 _Piece = tuple[int, memoryview]
 
 

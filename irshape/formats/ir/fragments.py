@@ -33,7 +33,7 @@ _ENCODING = re.compile(rb"\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([A-Za-z][\w.
 
 def read_layers(source: Source) -> Model:
     """Reads a file of one layer or several. Raises `NotReadable` where it cannot be repaired."""
-    from .repair import Repaired
+    from .printed_layers import Repaired
 
     source = _in_utf8(source)
     repaired = Repaired(source.data)

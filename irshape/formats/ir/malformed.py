@@ -39,12 +39,12 @@ def malformation(text: bytes, stopped: int, *, mismatched: bool) -> Malformation
 
 
 def _merge_conflict(text: bytes) -> Malformation | None:
-    conflicts = list(_conflicts(text)) if b"\n<<<<<<<" in text else []
-    if not conflicts:
+    found = list(conflicts(text)) if b"\n<<<<<<<" in text else []
+    if not found:
         return None
-    start, end = conflicts[0]
+    start, end = found[0]
     line, last = text.count(b"\n", 0, start) + 1, text.count(b"\n", 0, end) + 1
-    others = f", and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
+    others = f", and {len(found) - 1} more" if len(found) > 1 else ""
     return Malformation(
         f"a merge conflict was left in the file, in lines {line} to {last}{others}",
         start,
@@ -52,7 +52,7 @@ def _merge_conflict(text: bytes) -> Malformation | None:
     )
 
 
-def _conflicts(text: bytes) -> Iterator[tuple[int, int]]:
+def conflicts(text: bytes) -> Iterator[tuple[int, int]]:
     """Where each conflict begins and ends: three marks, one after the other."""
     start = -1
     divided = False

@@ -30,7 +30,7 @@ from .regular import Window, read_around_body, read_edges, read_layers, start_ar
 from .text_between import MORE_TEXTS, may_have_text_between, texts_between
 
 if TYPE_CHECKING:
-    from .repair import Repaired
+    from .printed_layers import Repaired
 
 MAX_DEPTH = 256
 """The depth of nested elements. A body takes four levels, so 60 bodies may nest."""

@@ -1,1 +1,0 @@
-"""What several findings, or several causes, have in common: told once, and cured together."""

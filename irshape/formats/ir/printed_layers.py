@@ -1,0 +1,470 @@
+"""Repairs layers as documents print them into well-formed XML, where their meaning is clear.
+
+Most repairs keep every byte in its place: `...` and backslashes inside a tag become blanks, and the
+`/>` of a port that holds dimensions loses its slash. Missing text is inserted; `Repaired.origin`
+maps an offset in the repaired text back to the file, so that diagnostics stay exact.
+
+Every repair is reported, except those of `...` inside a tag, of an XML declaration and of
+backslash escapes, which are usual in documents.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+from ...faults import Fault
+from ...model.graph import PORT_MAPS, Finding
+from ...rule_ids import LEFT_OUT, REPAIRED_XML
+
+_BODIES = frozenset(PORT_MAPS)
+_PORT_MAPS = frozenset(PORT_MAPS.values())
+_NOTHING: frozenset[str] = frozenset()
+CHILDREN: dict[str, frozenset[str]] = {
+    "": frozenset({"layer"}),
+    "layers": frozenset({"layer"}),
+    "layer": frozenset({"data", "input", "output", "rt_info", "back_edges"}) | _BODIES | _PORT_MAPS,
+    "input": frozenset({"port"}),
+    "output": frozenset({"port"}),
+    "port": frozenset({"dim", "rt_info"}),
+    "dim": _NOTHING,
+    "data": _NOTHING,
+    "edges": frozenset({"edge"}),
+    "back_edges": frozenset({"edge"}),
+    "edge": _NOTHING,
+    **dict.fromkeys(_BODIES, frozenset({"layers", "edges", "rt_info", "back_edges"})),
+    **dict.fromkeys(_PORT_MAPS, frozenset({"input", "output"})),
+}
+_KNOWN = frozenset().union(*CHILDREN.values())
+
+_DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<\?xml\b.*?\?>", re.DOTALL)
+_TAG = re.compile(rb"""<(/?)([^\s<>/="'\\]*)((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>""")
+_DOTS = re.compile(rb"\.{3,}|\xe2\x80\xa6|\\")
+_QUOTED = re.compile(rb"""("[^"]*"|'[^']*')""")
+_TYPOGRAPHIC = re.compile(rb"\xe2\x80[\x9c\x9d\x9e\x9f]")
+_ATTRIBUTE = re.compile(
+    rb"""(?<![^\s=/>"'])([^\s=/>"']+)\s*=\s*(?:("[^"]*"|'[^']*')|([^\s"'=<>/]+(?:/[^\s"'=<>/]+)*))"""
+)
+_MAX_DEPTH = 300
+_MAX_LINE = 4096
+_TEXT = re.compile(rb"\s*[^\s<]")
+_HALF_END = re.compile(rb"/([a-z_]+)\s*>")
+_ATTRIBUTES = re.compile(rb"""(?:\s*[A-Za-z_][\w.-]*\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))+\s*""")
+
+
+class Comment(NamedTuple):
+    """A comment inside an `<input>` or `<output>`, and the start of the port that it stands at."""
+
+    port: int
+    text: str
+    offset: int
+    at_dim: bool
+    """Whether it stands right behind a dimension, which it may then describe."""
+
+
+class Repaired:
+    """The repaired text, what was put in, what was repaired, and the comments at ports."""
+
+    def __init__(self, data: bytes) -> None:
+        self.plain = bytearray(data)
+        """The text with what was blanked, every byte in its place."""
+        self.insertions: list[tuple[int, bytes]] = []
+        self.problems: list[Finding] = []
+        self.comments: list[Comment] = []
+        self.vague: set[int] = set()
+        """The starts of ports whose dimensions are left out."""
+        _Walk(self).walk()
+        self._starts: list[int] = []
+        self._added: list[int] = []
+        added = 0
+        for offset, piece in self.insertions:
+            self._starts.append(offset + added)
+            added += len(piece)
+            self._added.append(added)
+
+    @property
+    def text(self) -> bytes:
+        """What an XML parser is given."""
+        pieces: list[bytes] = []
+        done = 0
+        for offset, piece in self.insertions:
+            pieces += [bytes(self.plain[done:offset]), piece]
+            done = offset
+        return b"".join([*pieces, bytes(self.plain[done:])])
+
+    def origin(self, offset: int) -> int:
+        """The place in the file of an offset in `text`; what was put in lies where it was put."""
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0:
+            return offset
+        return max(offset - self._added[index], self.insertions[index][0])
+
+
+class _Element(NamedTuple):
+    name: str
+    offset: int
+    end: int
+    """Where its start tag ends."""
+    children: frozenset[str] | None
+    """What it may hold; None where anything goes."""
+
+
+class _Walk:
+    """One pass over the tags, keeping the elements that are open."""
+
+    def __init__(self, repaired: Repaired) -> None:
+        self.repaired = repaired
+        self.plain = repaired.plain
+        self.open: list[_Element] = [_Element("", 0, 0, CHILDREN[""])]
+        self.closed: _Element | None = None
+        """The element whose end, `/>`, was the last tag."""
+        self.put: list[tuple[int, bytes]] = repaired.insertions
+        self.port = -1
+        """The port that began last in the innermost <input> or <output>."""
+        self.waiting: list[tuple[str, int]] = []
+        """Comments that stand before the port that they belong to."""
+        self.ended: tuple[_Element, int, int] | None = None
+        """The <input> or <output> whose end tag was the last tag, and where that lies."""
+
+    def walk(self) -> None:
+        plain, position = self.plain, 0
+        declaration = _DECLARATION.match(plain)
+        if declaration:
+            position = declaration.end()
+            plain[:position] = b" " * position
+        while (start := plain.find(b"<", position)) >= 0:
+            self.between(position, start)
+            if plain.startswith(b"<!--", start):
+                end = plain.find(b"-->", start + 4)
+                if end < 0:
+                    return  # nothing behind it can be read; the parser says so
+                self.comment(start, end)
+                position = end + 3
+            elif plain.startswith((b"<!", b"<?"), start):
+                end = plain.find(b"]]>" if plain.startswith(b"<![CDATA[", start) else b">", start)
+                if end < 0:
+                    return
+                position = end + 1
+            elif match := _TAG.match(plain, start):
+                position = match.end()
+                self.tag(match)
+                if len(self.open) > _MAX_DEPTH:
+                    return
+            else:
+                position = start + 1
+        self.between(position, len(plain))
+        while len(self.open) > 1:
+            self.close(len(plain), "the end of the file")
+
+    def report(
+        self, message: str, offset: int, expected: str | None, actual: str | None, help: str
+    ) -> None:
+        self.repaired.problems.append(
+            Finding(
+                Fault(REPAIRED_XML, message, expected=expected, actual=actual, help=help), offset
+            )
+        )
+
+    def between(self, start: int, end: int) -> None:
+        """Repairs text between tags.
+
+        That is an end tag without its `<`, `...` in place of something left out, and backslashes.
+        """
+        plain, top = self.plain, self.open[-1]
+        if end - start < 2:
+            return
+        half = _HALF_END.search(plain, start, end)
+        if half is not None and half[1].decode() == top.name:
+            at, seen = half.start(), half[0].decode()
+            plain[at : half.end()] = b" " * len(seen)
+            self.put.append((at, f"</{top.name}>".encode()))
+            self.report(
+                f"the end tag of <{top.name}> lacks its `<`",
+                at,
+                f"</{top.name}>",
+                seen,
+                f"write </{top.name}>",
+            )
+            self.open.pop()
+            self.closed = None
+        if (dots := _DOTS.search(plain, start, end)) is not None:
+            if dots[0] == b"\\":
+                plain[start:end] = plain[start:end].replace(b"\\", b" ")
+            elif top.name in ("port", "dim"):
+                self.repaired.vague.add(self.port)
+            elif top.name in ("input", "output"):
+                message = f"`{dots[0].decode()}` is written in place of ports"
+                self.repaired.problems.append(
+                    Finding(
+                        Fault(
+                            LEFT_OUT,
+                            message,
+                            expected=f"the ports of the <{top.name}>",
+                            actual="...",
+                            help="write the ports, so that the layer can be checked",
+                        ),
+                        dots.start(),
+                    )
+                )
+
+    # tags
+
+    def tag(self, match: re.Match[bytes]) -> None:
+        start, end = match.span()
+        name = match[2].decode("utf-8", "replace")
+        if match[1]:
+            self.end_tag(name, start, end)
+            return
+        ended, self.ended = self.ended, None
+        closes = match[3].rstrip().endswith(b"/")
+        attributes = (match.start(3), match.end(3))
+        name = self.tag_name(name, match.start(2), attributes)
+        top = self.open[-1]
+        if (
+            name == top.name == "dim"
+            and not closes
+            and self.plain[top.end : start].strip()
+            and not _TEXT.match(self.plain, match.end())
+        ):
+            self.plain[start:end] = b" " * (end - start)
+            self.put.append((start, b"</dim>"))
+            self.report(
+                "the end tag of <dim> lacks its slash", start, "</dim>", "<dim>", "write </dim>"
+            )
+            self.open.pop()
+            self.closed = None
+            return
+        if name in ("input", "output") and not closes and self.goes_on(name, start, end, ended):
+            return
+        self.make_room(name, start)
+        self.attributes(*attributes)
+        top = self.open[-1]
+        children = (
+            CHILDREN.get(name)
+            if top.children is not None and top.name not in _PORT_MAPS
+            else _NOTHING
+            if top.name in _PORT_MAPS
+            else None
+        )
+        element = _Element(name, start, end, children)
+        if name == "port" and top.name in ("input", "output"):
+            self.port = start
+            self.repaired.comments += [
+                Comment(start, text, offset, False) for text, offset in self.waiting
+            ]
+        elif name in ("input", "output"):
+            self.port = -1
+        self.waiting = []
+        if closes:
+            self.closed = element
+        else:
+            self.open.append(element)
+            self.closed = None
+
+    def goes_on(
+        self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
+    ) -> bool:
+        """Merges a second <input> or <output> into the one right before it or around it.
+
+        Documents write one for each port.
+        """
+        if ended is not None and ended[0].name == name:
+            self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])
+            self.open.append(ended[0])
+        elif self.open[-1].name != name:
+            return False
+        self.plain[start:end] = b" " * (end - start)
+        self.report(
+            f"a second <{name}>; read as if its ports were in the first",
+            start,
+            f"one <{name}>",
+            f"<{name}>",
+            f"put all ports into one <{name}>",
+        )
+        return True
+
+    def tag_name(self, name: str, start: int, attributes: tuple[int, int]) -> str:
+        """The name of a start tag; <layer> where `...` stands in its place."""
+        end = start + len(name.encode())
+        if name.strip(".…") == "" and (name or b"\\" in self.plain[start : start + 1]):
+            self.plain[start:end] = b" " * (end - start)
+            if b"type" in self.plain[slice(*attributes)] and "layer" in (
+                self.open[-1].children or ()
+            ):
+                self.put.append((start, b"layer"))
+                self.report(
+                    "the name of the element is left out; read as <layer>, since it has "
+                    "a type and is in the place of a layer",
+                    start - 1,
+                    "<layer",
+                    f"<{name}",
+                    "write <layer",
+                )
+                return "layer"
+        return name
+
+    def make_room(self, name: str, start: int) -> None:
+        """Closes open elements that cannot hold an element of that name.
+
+        A port that closes itself and yet holds dimensions is opened again.
+        """
+        if name not in _KNOWN:
+            return
+        top, last = self.open[-1], self.closed
+        if name == "dim" and last is not None and last.name == "port" and last.children is not None:
+            slash = self.plain.rfind(b"/", last.offset, last.end)
+            self.plain[slash : slash + 1] = b" "
+            self.report(
+                "the port is self-closing (`/>`), but dimensions follow; read as if they were "
+                "inside the port",
+                last.offset,
+                "<port …>",
+                "<port …/>",
+                "write > instead of />",
+            )
+            self.open.append(last)
+            return
+        if top.children is None or name in top.children:
+            return
+        holders = [
+            i
+            for i, element in enumerate(self.open)
+            if element.children is not None and name in element.children
+        ]
+        if not holders:
+            return
+        while len(self.open) - 1 > holders[-1]:
+            self.close(start, f"<{name}>")
+
+    def close(self, at: int, before: str) -> None:
+        """Closes the innermost element, whose end tag is missing."""
+        element = self.open.pop()
+        self.put.append((at, f"</{element.name}>".encode()))
+        self.report(
+            f"<{element.name}> is not closed; read as if </{element.name}> came before {before}",
+            element.offset,
+            f"</{element.name}>",
+            None,
+            f"add </{element.name}>",
+        )
+        self.closed = None
+
+    def end_tag(self, name: str, start: int, end: int) -> None:
+        last, self.closed, self.ended = self.closed, None, None
+        if self.port >= 0 and name in ("input", "output"):
+            self.repaired.comments += [
+                Comment(self.port, text, offset, False) for text, offset in self.waiting
+            ]
+        self.waiting = []
+        if name and name == self.open[-1].name:
+            element = self.open.pop()
+            if name in ("input", "output"):
+                self.ended = (element, start, end)
+            elif name == "data" and _ATTRIBUTES.fullmatch(self.plain, element.end, start):
+                self.plain[element.end - 1 : element.end] = b" "
+                self.plain[start:end] = b"/>".ljust(end - start)
+                self.report(
+                    "the attributes follow <data>; read as if they were inside the tag",
+                    element.offset,
+                    "<data …/>",
+                    "<data>…</data>",
+                    "put them inside the tag",
+                )
+            return
+        if last is not None and last.name == name:
+            slash = self.plain.rfind(b"/", last.offset, last.end)
+            self.plain[slash : slash + 1] = b" "
+            self.report(
+                f"<{name} …/> is self-closing and also has an end tag",
+                last.offset,
+                f"<{name} …>",
+                f"<{name} …/>",
+                "write > instead of />",
+            )
+            return
+        if name and any(element.name == name for element in self.open):
+            while self.open[-1].name != name:
+                self.close(start, f"</{name}>")
+            self.open.pop()
+            return
+        self.plain[start:end] = b" " * (end - start)
+        self.report(f"</{name}> closes no element; ignored", start, None, f"</{name}>", "remove it")
+
+    def attributes(self, start: int, end: int) -> None:
+        """Blanks `...` and backslashes outside quotes, and inserts missing quotes and blanks."""
+        plain = self.plain
+        inside = bytes(plain[start:end])
+        if b"\xe2\x80" in inside and _TYPOGRAPHIC.search(_QUOTED.sub(b"", inside)):
+            first = _TYPOGRAPHIC.search(inside)
+            assert first is not None
+            self.report(
+                "typographic quotes around the value of an attribute",
+                start + first.start(),
+                '"',
+                first[0].decode(),
+                'use " instead',
+            )
+            opened = False
+
+            def straight(match: re.Match[bytes]) -> bytes:
+                nonlocal opened
+                opened = not opened
+                return b'  "' if opened else b'"  '
+
+            inside = _TYPOGRAPHIC.sub(straight, inside)
+        if b"..." in inside or b"\\" in inside or b"\xe2" in inside:
+            inside = b"".join(
+                piece
+                if piece[:1] in (b'"', b"'")
+                else _DOTS.sub(lambda dots: b" " * len(dots[0]), piece)
+                for piece in _QUOTED.split(inside)
+            )
+        plain[start:end] = inside
+        for match in _ATTRIBUTE.finditer(inside):
+            name = match[1].decode("utf-8", "replace")
+            if inside[match.start() - 1 : match.start()] in (b'"', b"'"):
+                self.put.append((start + match.start(), b" "))
+                self.report(
+                    f"no space before the attribute `{name}`",
+                    start + match.start(),
+                    None,
+                    None,
+                    "insert a space",
+                )
+            if match[3] is not None:
+                value = match[3].decode("utf-8", "replace")
+                self.put += [(start + match.start(3), b'"'), (start + match.end(3), b'"')]
+                self.report(
+                    f"the value of `{name}` has no quotes",
+                    start + match.start(),
+                    f'{name}="{value}"',
+                    f"{name}={value}",
+                    f'write {name}="{value}"',
+                )
+
+    # comments
+
+    def comment(self, start: int, end: int) -> None:
+        plain = self.plain
+        text = plain[start + 4 : end].decode("utf-8", "replace")
+        if b"--" in plain[start + 4 : end + 1]:  # not allowed inside a comment
+            plain[start + 4 : end] = (
+                plain[start + 4 : end].replace(b"--", b"- ").rstrip(b"-").ljust(end - start - 4)
+            )
+        names = [element.name for element in self.open[-2:]]
+        if names[-1] == "port" or names[0] == "port":
+            self.repaired.comments.append(
+                Comment(self.port, text, start, b"<dim>" in self.line_before(start))
+            )
+        elif names[-1] in ("input", "output"):
+            if self.line_before(start).strip():
+                if self.port >= 0:
+                    self.repaired.comments.append(Comment(self.port, text, start, False))
+            else:
+                self.waiting.append((text, start))
+
+    def line_before(self, start: int) -> bytes:
+        """What stands before that place in its line."""
+        before = bytes(self.plain[max(0, start - _MAX_LINE) : start])
+        return before[before.rfind(b"\n") + 1 :]

@@ -1,0 +1,145 @@
+"""How a layer would fit its declared ports with other attributes, another operation or other
+inputs; each is inferred by itself, with the operation's own `infer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+from ..faults import Fault
+from ..model.graph import Layer
+from ..model.ports import Port
+from ..model.wiring import OutputRef
+from ..ops.declaration import Attribute, Operation
+from ..ops.kinds import Declared
+from ..ops.tensors import Tensor
+from ..rule_ids import UNKNOWN_ATTRIBUTE
+from ..shapes import PartialShape
+from .layer import LayerEngine
+from .mismatches import mismatches
+from .ports import declared
+from .result import BodyResult, Mismatch
+
+
+class Fit(IntEnum):
+    """How well a layer fits what surrounds it."""
+
+    REFUSED = 0
+    """The layer is refused, or its ports contradict what is inferred."""
+    OPEN = 1
+    """Nothing contradicts, but the ports leave open what is inferred, or it is not known."""
+    EXACT = 2
+    """The ports declare what is inferred."""
+
+
+class Alternative(NamedTuple):
+    """Another text of an attribute with which a layer fits its declared ports."""
+
+    attribute: Attribute
+    before: str | None
+    """As it is written; None where the default holds."""
+    after: str
+    fit: Fit
+
+
+def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
+    """What an input port takes from an output: behind a contradicted port what that declares."""
+    outputs = result.outputs[source[0]]
+    if source in result.doubtful or source[1] >= len(outputs):
+        return declared(result.body.layers[source[0]].outputs[source[1]])
+    return outputs[source[1]]
+
+
+def inputs_of(result: BodyResult, position: int) -> tuple[Tensor | None, ...]:
+    """What feeds each input port of a layer; None where nothing does."""
+    layer = result.body.layers[position]
+    return tuple(
+        None if source is None else arriving(result, port, source)
+        for port, source in zip(layer.inputs, result.wiring.sources[position], strict=True)
+    )
+
+
+def fit_of(
+    engine: LayerEngine,
+    layer: Layer,
+    operation: type[Operation],
+    items: tuple[str, ...],
+    inputs: Iterable[Tensor | None],
+) -> Fit:
+    """How well a layer fits its ports as this operation with these attributes and inputs."""
+    instance, faults = operation.read(items)
+    if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
+        return Fit.REFUSED
+    fed = tuple(inputs)
+    if operation.has_bodies:
+        return Fit.OPEN
+    known = tuple(tensor for tensor in fed if tensor is not None)
+    if len(known) < len(fed):
+        return Fit.OPEN
+    answer = engine.infer(layer, instance, known, False)
+    if isinstance(answer.outputs, Fault) or answer.faults:
+        return Fit.REFUSED
+    if layer.is_result:
+        return Fit.EXACT if len(layer.inputs) == 1 else Fit.REFUSED
+    if len(answer.outputs) != len(layer.outputs):
+        return Fit.REFUSED
+    differing = mismatches(layer, answer.outputs)
+    if any(not each.says_less and _contradicts(each) for each in differing):
+        return Fit.REFUSED
+    return Fit.OPEN if differing or answer.unsure else Fit.EXACT
+
+
+def _contradicts(mismatch: Mismatch) -> bool:
+    """Whether a port declares what cannot be; values that are not computed here may decide it."""
+    given, inferred = mismatch.declared, mismatch.inferred
+    types = given.element_type, inferred.element_type
+    differ = types[0] is not types[1] and not any(each.is_dynamic for each in types)
+    return differ or not given.shape.compatible(inferred.shape)
+
+
+def alternatives(
+    engine: LayerEngine,
+    layer: Layer,
+    operation: type[Operation],
+    inputs: tuple[Tensor | None, ...],
+    names: frozenset[str] = frozenset(),
+) -> Iterator[Alternative]:
+    """The other values of single attributes with which a layer fits its ports.
+
+    names: of these attributes alone.
+    """
+    surroundings = declared_by(layer)
+    for attribute in operation.attributes.values():
+        if names and attribute.name not in names:
+            continue
+        text = layer.attribute(attribute.name)
+        if text is None and attribute.refused_when_absent and attribute.name not in names:
+            continue
+        for value in attribute.domain(text, surroundings):
+            items = with_attribute(layer.items, attribute.name, value)
+            fit = fit_of(engine, layer, operation, items, inputs)
+            if fit:
+                yield Alternative(attribute, text, value, fit)
+
+
+def declared_by(layer: Layer) -> Declared:
+    """What the ports of a layer declare."""
+    ports = (*layer.inputs, *layer.outputs)
+    types = dict.fromkeys(port.element_type for port in layer.outputs if port.element_type)
+    return Declared(
+        tuple(dict.fromkeys(size for port in ports for size in port.dims or () if size >= 0)),
+        tuple(types),
+        tuple(PartialShape(port.dims) for port in layer.outputs if port.dims),
+    )
+
+
+def with_attribute(items: tuple[str, ...], name: str, text: str | None) -> tuple[str, ...]:
+    """The attributes of a layer with another text for one of them; None removes it."""
+    given = dict(zip(items[::2], items[1::2], strict=True))
+    if text is None:
+        given.pop(name, None)
+    else:
+        given[name] = text
+    return tuple(part for item in given.items() for part in item)

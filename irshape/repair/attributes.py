@@ -1,0 +1,139 @@
+"""Changes of the attributes of `<data>`: other values, other names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from ..formats.ir.edits import Edit, add_attribute, rename_attribute, set_attribute
+from ..inference.alternatives import Alternative, Fit, alternatives, with_attribute
+from ..model.graph import Finding, Layer
+from ..ops.declaration import Attribute
+from ..ops.kinds import Malformed
+from ..rules.attribute_values import fitting_values
+from .change import Change
+from .site import Site, Sites
+from .spellings import likeness, only_word, renoted, respelt
+
+Candidate = tuple[Fit, Change]
+"""A change, and how well its layer fits what surrounds it then."""
+
+
+def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """Another value of an attribute: of the one that the finding is about, else of any."""
+    site = sites.of(finding.layer)
+    operation = None if site is None else site.operation
+    if site is None or operation is None or site.layer.is_constant:
+        return
+    layer = site.layer
+    named = {each.name: each for each in operation.attributes.values()}.get(finding.fault.at)
+    text = None if named is None else layer.attribute(named.name)
+    if named is not None and text is not None:
+        yield from _other_notation(sites, site, named, text)
+    if operation.has_bodies:
+        return
+    if named is None:
+        found = sites.context.shared(fitting_values, layer)
+    else:
+        names = frozenset((named.name,))
+        found = tuple(alternatives(sites.engine, layer, operation, site.inputs, names))
+    for each in found:
+        change = value_change(
+            sites, layer, each.attribute.name, each.after, _cost(sites, layer, each)
+        )
+        if change is not None:
+            yield each.fit, change
+
+
+def _other_notation(
+    sites: Sites, site: Site, attribute: Attribute, text: str
+) -> Iterator[Candidate]:
+    """The same value as OpenVINO reads it, or the word that a malformed one is one letter off."""
+    try:
+        attribute.read(text)
+        return
+    except Malformed:
+        pass
+    for value, decided in (
+        (renoted(attribute, text), "the same numbers, as OpenVINO reads them"),
+        (respelt(attribute, text), f"no other allowed word is one letter off '{text}'"),
+    ):
+        if value is None:
+            continue
+        fit = site.fit(with_attribute(site.layer.items, attribute.name, value))
+        change = value_change(sites, site.layer, attribute.name, value, 0.1)
+        if fit and change is not None:
+            yield fit, change._replace(decided=decided)
+
+
+def value_change(sites: Sites, layer: Layer, name: str, value: str, cost: float) -> Change | None:
+    """The change of an attribute of `<data>` to a value."""
+    source, element = sites.source, layer.data_offset
+    if element < 0:
+        return None
+    text = layer.attribute(name)
+    offset = source.attribute(element, name)
+    edit = (
+        add_attribute(source, element, name, value, after="")
+        if text is None
+        else set_attribute(source, offset, value)
+    )
+    return edit and Change("attribute", (edit,), offset, layer, name, text, value, cost)
+
+
+def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
+    """Lower for a value that is like the one written, is usual in the file, or the default."""
+    attribute, before, after, _ = alternative
+    usual = sites.usual.get((layer.type, attribute.name, after), 0)
+    cost = 2.0 - min(usual, 9) / 20
+    if not attribute.refused_when_absent and attribute.default is not None:
+        cost -= 0.3 * (after == attribute.kind.write(attribute.default))
+    if before is None:
+        return cost + 1
+    like = likeness(before, after)
+    readable = True
+    try:
+        attribute.read(before)
+    except Malformed:
+        readable = False
+    return cost - like if readable or like > 0.6 else cost
+
+
+def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """Another name for an attribute that the operation does not have, or the attribute removed."""
+    site, written = sites.of(finding.layer), finding.fault.at
+    operation = None if site is None else site.operation
+    if site is None or operation is None:
+        return
+    layer, source = site.layer, sites.source
+    text = layer.attribute(written)
+    if text is None or layer.data_offset < 0:
+        return
+    absent = {
+        each.name: each
+        for each in operation.attributes.values()
+        if layer.attribute(each.name) is None
+    }
+    close = get_close_matches(written, absent, 2, 0.75)
+    for name in close:
+        items = with_attribute(with_attribute(layer.items, written, None), name, text)
+        fit = site.fit(items)
+        edit = rename_attribute(source, finding.offset, written, name)
+        if fit and edit is not None:
+            # without an attribute that it requires, OpenVINO refuses the layer
+            required = absent[name].refused_when_absent and only_word(written, absent) == name
+            decided = f"`{name}` is required, and missing" if required else ""
+            cost = 1.5 - likeness(written, name)
+            yield (
+                fit,
+                Change("name", (edit,), finding.offset, layer, name, written, name, cost, decided),
+            )
+    for name, start, _, end in source.attributes(layer.data_offset):
+        if name == written and not close:
+            begin = start - (source.data[start - 1 : start] in (b" ", b"\t", b"\n"))
+            edit = Edit(begin, end + 1, b"")
+            yield Fit.EXACT, Change(
+                "notation", (edit,), start, layer, written, text, None, 2.0,
+                same_model=True, settles=(finding,),
+            )  # fmt: skip
+            return

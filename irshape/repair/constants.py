@@ -1,0 +1,121 @@
+"""Changes of a Const: its type, shape, offset or size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from ..formats.ir.edits import set_attribute
+from ..inference.alternatives import Fit, with_attribute
+from ..model.graph import Finding, Layer
+from ..model.ports import Port
+from ..model.weights import Constant
+from .attributes import Candidate, value_change
+from .site import Site, Sites
+
+
+def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """The type, shape, offset or size of a Const, at the finding or feeding its layer."""
+    site = sites.of(finding.layer)
+    if site is None:
+        return
+    if site.layer.is_constant:
+        yield from _place(sites, site)
+        return
+    for port, source in zip(site.layer.inputs, site.sources, strict=True):
+        about = finding.port is None or finding.port[0] == "output" or finding.port[1] == port.id
+        producer = None if source is None else Site(sites, site.result, source[0])
+        if about and producer is not None and producer.layer.is_constant:
+            output = producer.layer.outputs[0] if producer.layer.outputs else None
+            if output is not None and port.precision and port.precision != output.precision:
+                yield from _retyped(sites, producer, port)
+
+
+def _retyped(sites: Sites, site: Site, port: Port) -> Iterator[Candidate]:
+    """A Const whose type, and that of its port, is the one that a consumer declares."""
+    layer, wanted, source = site.layer, port.element_type, sites.source
+    if wanted is None:
+        return
+    change = value_change(sites, layer, "element_type", wanted.name, 1.0)
+    output = layer.outputs[0]
+    own = set_attribute(source, source.attribute(output.offset, "precision"), wanted.precision)
+    items = with_attribute(layer.items, "element_type", wanted.name)
+    if change is not None and own is not None and _size_is_right(sites, items):
+        edits = change.edits if output.element_type is wanted else (*change.edits, own)
+        yield Fit.OPEN, change._replace(kind="constant", edits=edits)
+
+
+def _constant(sites: Sites, items: tuple[str, ...]) -> Constant | None:
+    try:
+        return Constant.of(items, sites.context.model.weights)
+    except (ValueError, LookupError):
+        return None
+
+
+def _size_is_right(sites: Sites, items: tuple[str, ...]) -> bool:
+    constant = _constant(sites, items)
+    return constant is not None and constant.size == _needed(constant)
+
+
+def _needed(constant: Constant) -> int:
+    """The bytes that a constant of this type and shape takes."""
+    return constant.element_type.byte_size(prod(constant.shape))
+
+
+def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
+    """What the port of a Const declares, and the bytes of the .bin that no other takes."""
+    layer = site.layer
+    if not layer.outputs:
+        return
+    port, said = layer.outputs[0], list[tuple[str, str]]()
+    if port.dims is not None:
+        comma = ", " if ", " in (layer.attribute("shape") or "") else ","
+        said.append(("shape", comma.join(map(str, port.dims))))
+    if port.element_type is not None:
+        said.append(("element_type", port.element_type.name))
+    constant = _constant(sites, layer.items)
+    if constant is not None and constant.element_type.kind != "string":
+        said.append(("size", str(_needed(constant))))
+        gaps = _gaps(sites, layer, constant.size) or _alike(sites, layer, constant)
+        said += [("offset", str(place)) for place in gaps]
+    for name, value in said:
+        text = layer.attribute(name)
+        items = with_attribute(layer.items, name, value)
+        if text is None or text.replace(" ", "") == value.replace(" ", ""):
+            continue
+        fit = site.fit(items) if _size_is_right(sites, items) else Fit.REFUSED
+        change = value_change(sites, layer, name, value, 1.0)
+        if fit and change is not None:
+            yield fit, change._replace(kind="constant")
+
+
+def _alike(sites: Sites, layer: Layer, constant: Constant) -> list[int]:
+    """Where constants of that type and shape begin, which may share their bytes with it."""
+    rows = [
+        (abs(other.offset - layer.offset), each.offset)
+        for other, each in sites.context.constants
+        if other is not layer and each[:2] == constant[:2] and each.size == constant.size
+    ]
+    return list(dict.fromkeys(offset for _, offset in sorted(rows)))[:3]
+
+
+def _gaps(sites: Sites, layer: Layer, size: int) -> list[int]:
+    """Where a constant of that size could begin: in a gap between others, nearest to the constant
+    before it in the file.
+    """
+    weights = sites.context.model.weights
+    rows = [
+        (other.offset, each.offset, each.offset + each.size)
+        for other, each in sites.context.constants
+        if other is not layer
+    ]
+    end = 0 if weights is None else weights.size
+    spans = sorted({(begin, stop) for _, begin, stop in rows if stop <= end})
+    gaps, at = list[int](), 0
+    for begin, stop in [*spans, (end, end)]:
+        if begin - at >= size > 0:
+            gaps += [at, begin - size]
+        at = max(at, stop)
+    before = [stop for offset, _, stop in rows if offset < layer.offset]
+    near = before[-1] if before else 0
+    return sorted(dict.fromkeys(gaps), key=lambda place: abs(place - near))[:2]

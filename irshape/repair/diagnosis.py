@@ -1,0 +1,121 @@
+"""The findings on a model with what may be behind them, as `validate` reports and `fix` uses them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..collection import collection_paused
+from ..examination import Examination, examine, in_file_order
+from ..model.graph import Finding, Model
+from ..rules import Context, rule_of
+from ..rules.settings import PLAIN, Settings
+from ..settings.selection import Filter
+
+if TYPE_CHECKING:
+    from ..formats.ir.edits import Edit
+    from .change import Applicability, Cause, Repairs, Tried
+
+
+class Fix(NamedTuple):
+    """A change that takes a finding away, and whether `irshape fix` makes it unasked."""
+
+    change: str
+    edits: tuple[Edit, ...]
+    applicability: Applicability
+    reason: str
+
+
+class Diagnosis:
+    """The findings on a model, in file order, and what may be behind each."""
+
+    def __init__(
+        self, context: Context, findings: list[Finding], repaired: Repairs | None = None
+    ) -> None:
+        self.context = context
+        self.findings = findings
+        """Those that one change takes away stand under the first of them, as `related`."""
+        self._repairs = repaired
+
+    @property
+    def whole(self) -> list[Finding]:
+        """The findings with those under them."""
+        return [part for each in self.findings for part in (each, *each.related)]
+
+    @property
+    def graver(self) -> int:
+        """How many errors and warnings there are."""
+        return sum(each.severity != "info" for each in self.whole)
+
+    def causes(self, finding: Finding) -> list[Cause]:
+        """What may be behind a finding, the likeliest first."""
+        return [] if self._repairs is None else self._repairs.causes.get(id(finding), [])
+
+    def tried(self, finding: Finding) -> list[Tried]:
+        """What was tried to find them."""
+        return [] if self._repairs is None else self._repairs.tried.get(id(finding), [])
+
+    @cached_property
+    def _ports(self) -> dict[tuple[object, ...], tuple[Edit, ...]]:
+        from .ports import port_edits
+
+        edits = port_edits(self.context, self.whole)
+        return {(layer, (direction, id)): each for (layer, direction, id), each in edits.items()}
+
+    def fixes(self, finding: Finding) -> list[Fix]:
+        """The changes that take a finding away: the safe ones first, then the causes."""
+        found = []
+        rule = rule_of(finding.rule)
+        if finding.severity != "info" and rule is not None and "ports" in rule.suspects:
+            edits = self._ports.get((finding.layer, finding.port))
+            if edits:
+                shown = f"the port follows what is read: {finding.expected or 'its type'}"
+                found.append(Fix(shown, edits, "safe", "OpenVINO reads no ports"))
+        for cause in self.causes(finding):
+            if cause.applicability != "display":
+                found.append(fix_of(cause))
+        return sorted(found, key=lambda each: each.applicability != "safe")
+
+
+def fix_of(cause: Cause) -> Fix:
+    """The change of a cause as a fix."""
+    return Fix(str(cause.change), cause.change.edits, cause.applicability, _reason(cause))
+
+
+def _reason(cause: Cause) -> str:
+    """Why a change is believed, in words."""
+    change = cause.change
+    count = len(cause.explained)
+    gone = "the finding is" if count == 1 else f"{count} findings are"
+    proof = f"{gone} gone with it, and no new ones are there"
+    if change.same_model:
+        return f"OpenVINO reads the same model; {proof}"
+    return f"{change.decided}; {proof}" if change.decided else proof
+
+
+def diagnose(model: Model, settings: Settings = PLAIN) -> Diagnosis:
+    """Examines a model, and looks for what may be behind its errors and warnings."""
+    examination = examine(model, settings)
+    if all(each.severity == "info" for each in examination.findings):
+        return Diagnosis(examination.context, examination.findings)
+    from .search import repairs
+
+    with collection_paused():
+        examination = _with_further(examination, settings)
+        repaired = repairs(examination, settings)
+        return Diagnosis(examination.context, repaired.findings, repaired)
+
+
+def _with_further(examination: Examination, settings: Settings) -> Examination:
+    """The findings with the contradictions that only show once no port is believed."""
+    from .ports import asks_for_ports, further_contradictions
+
+    findings, context = examination
+    doubts = {rule.doubt for each in findings if (rule := rule_of(each.rule)) is not None
+              and each.severity == "error"}  # fmt: skip
+    if not asks_for_ports(findings) or "wiring" in doubts or context.model.kind == "layers":
+        return examination
+    model = context.model
+    selection = Filter(settings, model.source if model.format.comments else None)
+    further = [each for each in further_contradictions(context, findings) if selection.keep(each)]
+    return Examination(sorted([*findings, *further], key=in_file_order), context)

@@ -1,0 +1,283 @@
+"""Changes of edges and ids: what feeds an input, and which layer an id means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..formats.ir.edits import Edit, element_end, set_attribute
+from ..inference.alternatives import Fit
+from ..inference.result import BodyResult
+from ..model.edges import Edge
+from ..model.graph import Finding, Layer
+from ..model.ports import Port
+from ..model.wiring import OutputRef
+from ..rules import rule_of
+from .attributes import Candidate
+from .change import Change
+from .site import Site, Sites
+from .spellings import likeness
+
+MOST_SOURCES = 4
+"""The most outputs that are tried for an input."""
+MOST_CYCLIC = 32
+"""The most layers of a cycle whose inputs are tried."""
+
+
+class Outputs:
+    """The outputs of a body by what their ports declare."""
+
+    def __init__(self, result: BodyResult) -> None:
+        self.by_declaration: dict[tuple[object, ...], list[OutputRef]] = {}
+        for position, layer in enumerate(result.body.layers):
+            if not layer.is_result:
+                for out, port in enumerate(layer.outputs):
+                    key = (port.dims, port.precision)
+                    self.by_declaration.setdefault(key, []).append((position, out))
+        self.used = {source for row in result.wiring.sources for source in row}
+
+
+def _outputs(sites: Sites, result: BodyResult) -> Outputs:
+    return sites.context.shared(outputs_of, result)
+
+
+def outputs_of(context: object, result: BodyResult) -> Outputs:
+    """The outputs of a body, collected once for all findings."""
+    return Outputs(result)
+
+
+def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """Another output for an input that declares something else than what feeds it."""
+    site = sites.of(finding.layer)
+    if site is None:
+        return
+    for index, (port, source) in enumerate(zip(site.layer.inputs, site.sources, strict=True)):
+        about = finding.port is None or finding.port[0] == "output" or finding.port[1] == port.id
+        if source is None or not about:
+            continue
+        feeding = site.result.body.layers[source[0]].outputs[source[1]]
+        if port.dims != feeding.dims or port.precision != feeding.precision:
+            edge = _edge_into(site.result, site.layer, port)
+            if edge is not None:
+                yield from _fed_by(sites, site, index, edge)
+
+
+def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
+    ends = result.body.ends
+    for at, (to_layer, to_port) in enumerate(zip(ends.to_layers, ends.to_ports, strict=True)):
+        if to_port == port.id and to_layer == layer.id:
+            return result.body.edge(at)
+    return None
+
+
+def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
+    """Outputs that declare what an input does, and from which no cycle comes."""
+    result, port = site.result, site.layer.inputs[index]
+    layers, outputs = result.body.layers, _outputs(sites, result)
+    alike = outputs.by_declaration.get((port.dims, port.precision), [])
+    alike = [ref for ref in alike if ref != site.sources[index]]
+    if not alike:
+        return
+    behind = _behind(result, site.position)
+    fitting: list[tuple[float, OutputRef]] = []
+    for ref in alike:
+        if ref[0] in behind:
+            continue
+        far = (site.position - ref[0]) / (len(layers) + 1)
+        cost = 1.0 + (ref in outputs.used) + (0.3 * far if far > 0 else 1)
+        if edge is not None:
+            producer = layers[ref[0]]
+            same = edge.from_layer == producer.id
+            cost -= 0.9 if same else 0.4 * likeness(edge.from_layer, producer.id)
+        fitting.append((cost, ref))
+    unused = [ref for _, ref in fitting if ref not in outputs.used]
+    for cost, ref in sorted(fitting)[:MOST_SOURCES]:
+        fed = list(site.inputs)
+        fed[index] = site.arriving(port, ref)
+        fit = site.fit(inputs=tuple(fed))
+        if not fit:
+            continue
+        producer, output = layers[ref[0]], layers[ref[0]].outputs[ref[1]]
+        decided = ""
+        if edge is not None and edge.from_layer == producer.id and len(producer.outputs) == 1:
+            decided = f"it is the only output of {producer.label}"
+        elif [ref] == unused and len(fitting) == 1:
+            decided = "no edge takes that output, and no other declares what the input does"
+        change = (
+            _retargeted(sites, edge, site.layer, producer, output, cost)
+            if edge is not None
+            else _added(sites, site, port, producer, output, cost)
+        )
+        if change is not None:
+            settles = None
+            if site.sources[index] is None:
+                settles = _settled(sites, site, port, edge, producer)
+            yield fit, change._replace(decided=decided, settles=settles)
+
+
+def _settled(
+    sites: Sites, site: Site, port: Port, edge: Edge | None, producer: Layer
+) -> tuple[Finding, ...]:
+    """The findings on edges that an edge into an input which nothing feeds takes away."""
+    start = -1 if edge is None else edge.offset
+    return tuple(
+        each
+        for each in sites.graver
+        if sites.element(each.offset) == start
+        or (each.layer is site.layer and each.port in (None, ("input", port.id)) and _wiring(each))
+        or (each.layer is producer and each.port is None and _wiring(each))
+    )
+
+
+def _wiring(finding: Finding) -> bool:
+    """Whether a finding is about the edges of its layer."""
+    rule = rule_of(finding.rule)
+    return rule is not None and "edges" in rule.suspects
+
+
+def _behind(result: BodyResult, position: int) -> set[int]:
+    """A layer and those that depend on it, but for what goes round in a cycle."""
+    behind, cyclic = {position}, result.wiring.cyclic
+    for at in result.wiring.order:
+        row = result.wiring.sources[at]
+        if at not in cyclic and any(each is not None and each[0] in behind for each in row):
+            behind.add(at)
+    return behind
+
+
+def _retargeted(
+    sites: Sites, edge: Edge, layer: Layer, producer: Layer, output: Port, cost: float
+) -> Change | None:
+    """The edge, coming from another output."""
+    wanted = (
+        ("from-layer", edge.from_layer, producer.id),
+        ("from-port", edge.from_port, output.id),
+    )
+    return _edge_change(sites, edge, layer, wanted, cost)
+
+
+def _edge_change(
+    sites: Sites, edge: Edge, layer: Layer, wanted: tuple[tuple[str, str, str], ...], cost: float
+) -> Change | None:
+    changed = [each for each in wanted if each[1] != each[2]]
+    places = [sites.source.attribute(edge.offset, name) for name, _, _ in changed]
+    edits = [
+        set_attribute(sites.source, place, after)
+        for place, (_, _, after) in zip(places, changed, strict=True)
+    ]
+    known = tuple(edit for edit in edits if edit is not None)
+    if not changed or len(known) < len(changed):
+        return None
+    subject, before, after = ("/".join(each[at] for each in changed) for at in range(3))
+    return Change("edge", known, edge.offset, layer, subject, before, after, cost)
+
+
+def _added(
+    sites: Sites, site: Site, port: Port, producer: Layer, output: Port, cost: float
+) -> Change | None:
+    """An edge, put where writers put it: by the layer that it comes from, then as layers come."""
+    body, layer, data = site.result.body, site.layer, sites.source.data
+    orders = {each.id: at for at, each in enumerate(body.layers)}
+    here, before = (orders[producer.id], site.position), None
+    for edge in body.edges:
+        if (orders.get(edge.from_layer, -1), orders.get(edge.to_layer, -1)) <= here:
+            before = edge
+    text = (
+        f'<edge from-layer="{producer.id}" from-port="{output.id}" '
+        f'to-layer="{layer.id}" to-port="{port.id}"/>'
+    ).encode()
+    if before is not None:
+        end = element_end(data, before.offset)
+        begin = data.rfind(b">", 0, before.offset) + 1
+        edit = Edit(end, end, data[begin : before.offset] + text)
+    elif body.edges:
+        first = body.edges[0].offset
+        edit = Edit(first, first, text + data[data.rfind(b">", 0, first) + 1 : first])
+    else:
+        return None
+    shown = f"an edge from {producer.label}, port {output.id}, to port {port.id}"
+    return Change("edge", (edit,), layer.offset, layer, "edge", None, shown, cost)
+
+
+def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """The ends of an edge at fault; an edge for an input that has none; an edge on a cycle."""
+    found = sites.edge_of(finding)
+    if found is None:
+        site = sites.of(finding.layer)
+        if site is None:
+            return
+        for index, source in enumerate(site.sources):
+            if source is None and finding.port in (None, ("input", site.layer.inputs[index].id)):
+                yield from _fed_by(sites, site, index, None)
+        if site.position in site.result.wiring.cyclic:
+            yield from _on_cycle(sites, site.result)
+        return
+    result, edge = found
+    if result.wiring.cyclic:
+        yield from _on_cycle(sites, result)
+    layers, by_id = result.body.layers, result.body.by_id
+    site = sites.of(by_id.get(edge.to_layer))
+    ports = [] if site is None else [port.id for port in site.layer.inputs]
+    if site is not None and edge.to_port in ports:
+        yield from _fed_by(sites, site, ports.index(edge.to_port), edge)
+    producer = by_id.get(edge.from_layer)
+    outputs = [] if producer is None else [p for p in producer.outputs if p.id == edge.from_port]
+    unfed = [
+        (layers[position], layers[position].inputs[index])
+        for position, row in enumerate(result.wiring.sources if outputs else ())
+        for index, source in enumerate(row)
+        if source is None
+    ]
+    for layer, port in unfed:
+        if port.dims == outputs[0].dims and port.precision == outputs[0].precision:
+            wanted = ("to-layer", edge.to_layer, layer.id), ("to-port", edge.to_port, port.id)
+            ends = sum(before != after for _, before, after in wanted)
+            change = _edge_change(sites, edge, layer, wanted, 0.5 + 0.4 * ends)
+            if change is not None:
+                only = "no other input is without an edge" if len(unfed) == 1 else ""
+                yield Fit.OPEN, change._replace(decided=only)
+    yield Fit.OPEN, _removed(sites, result, edge, finding)
+
+
+def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> Change:
+    data = sites.source.data
+    edit = Edit(data.rfind(b">", 0, edge.offset) + 1, element_end(data, edge.offset), b"")
+    ends = edge.from_layer, edge.from_port, edge.to_layer, edge.to_port
+    texts = result.body.ends
+    columns = (texts.from_layers, texts.from_ports, texts.to_layers, texts.to_ports)
+    count = sum(each == ends for each in zip(*columns, strict=True))
+    decided = "another edge says the same" if count > 1 else ""
+    return Change(
+        "edge", (edit,), edge.offset, finding.layer, "edge", "the edge", None, 1.6, decided
+    )
+
+
+def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
+    """Other outputs for the inputs that layers on a cycle take from each other."""
+    cyclic = result.wiring.cyclic
+    for position in sorted(cyclic)[:MOST_CYCLIC]:
+        site = Site(sites, result, position)
+        for index, source in enumerate(site.sources):
+            if source is not None and source[0] in cyclic:
+                edge = _edge_into(result, site.layer, site.layer.inputs[index])
+                if edge is not None:
+                    yield from _fed_by(sites, site, index, edge)
+
+
+def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """For one of the layers that share an id, an id that edges name and no layer has."""
+    site = sites.of(finding.layer)
+    if site is None:
+        return
+    body, source = site.result.body, sites.source
+    named = {*body.ends.from_layers, *body.ends.to_layers}
+    missing = sorted(named - {layer.id for layer in body.layers})[:3]
+    for text in missing:
+        for layer in body.layers:
+            if layer.id != site.layer.id:
+                continue
+            offset = source.attribute(layer.offset, "id")
+            edit = set_attribute(source, offset, text)
+            if edit is not None:
+                only = "edges name no other missing layer" if len(missing) == 1 else ""
+                change = Change("id", (edit,), offset, layer, "id", layer.id, text, 1.0, only)
+                yield Fit.OPEN, change

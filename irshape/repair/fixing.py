@@ -1,0 +1,280 @@
+"""`irshape fix`: safe changes, with `unsafe` the likeliest of the others, and ports at last.
+
+After each round the text is read and checked again, until there is nothing left to apply.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from ..diagnostics.report import Diagnostic, diagnostic
+from ..formats.ir.edits import Edit, Edited, with_edits
+from ..formats.loading import WeightsChoice, open_model, path_of, read_source, weights_path
+from ..model.graph import Finding, Model, NotReadable
+from ..model.source import Source
+from ..rule_ids import REPAIRED_XML
+from ..rules.settings import PLAIN, Settings
+from ..settings.selection import Filter
+from .change import Applicability, Cause
+from .diagnosis import Diagnosis, Fix, diagnose, fix_of
+from .diff import unified
+from .ports import port_edits
+from .proof import key_of
+
+MAX_ROUNDS = 40
+"""How often a text is read again. Real files need two to five rounds."""
+
+
+class NotFixableError(ValueError):
+    """A file that is no IR, and has no XML to edit."""
+
+
+class Alternative(NamedTuple):
+    """A change after which a finding is gone, and nothing new is found."""
+
+    edits: tuple[Edit, ...]
+    """By byte offset of the original."""
+    change: str
+    """What the edits do."""
+    reason: str
+    """Why it is believed."""
+    applicability: Applicability
+
+    def apply(self, original: bytes) -> bytes:
+        """The bytes of the file with the change."""
+        return with_edits(original, self.edits)
+
+
+class Choice(NamedTuple):
+    """A finding, and the changes that could take it away, best first."""
+
+    finding: Diagnostic
+    alternatives: tuple[Alternative, ...]
+
+    @property
+    def certain(self) -> bool:
+        """Whether `fix` makes the first unasked."""
+        return self.alternatives[0].applicability == "safe"
+
+
+class Fixes:
+    """What was, or would be, changed in a file. Nothing has been written.
+
+    `fixed` are the findings that the edits remove, at their places in the original. `remaining`
+    are those that are left, at their places in the fixed text.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.path = source.path
+        self.original = source.data if source.raw is None else source.raw
+        self.encoding = source.encoding if source.raw is None else "utf-16"
+        self.fixed: list[Diagnostic] = []
+        self.remaining: list[Diagnostic] = []
+        self.remaining_before: list[Diagnostic] = []
+        """The same as `remaining`, at their places in the original."""
+        self.readable = True
+        """Whether the file could be read as an IR at all."""
+        self.edits: list[Edit] = []
+        """Edits of `original`, by byte offset."""
+        self.candidates: list[Choice] = []
+        """For each finding of the original that can be fixed, the changes, best first."""
+
+    def __repr__(self) -> str:
+        return f"<Fixes: {str(self).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        """How many findings the edits remove, how many are left, and the edits as a diff."""
+        counts = f"{self.path}: {len(self.fixed)} fixed, {len(self.remaining)} left"
+        return f"{counts}\n{self.diff()}".rstrip()
+
+    @property
+    def data(self) -> bytes:
+        """The fixed bytes: those of the original but for the edits."""
+        return with_edits(self.original, self.edits)
+
+    @property
+    def text(self) -> str:
+        """The fixed text."""
+        return self.data.decode(self.encoding, "replace")
+
+    def diff(self) -> str:
+        """The changes as a unified diff; empty if there are none."""
+        before = self.original.decode(self.encoding, "replace")
+        return "".join(unified(self.path, before, self.text)) if self.edits else ""
+
+
+class _How(NamedTuple):
+    """The settings, whether unsafe changes are made, and the codes whose findings stay."""
+
+    settings: Settings
+    unsafe: bool
+    spared: frozenset[str]
+
+
+def fix(
+    path: str | os.PathLike[str],
+    weights: WeightsChoice = "beside",
+    *,
+    unsafe: bool = False,
+    settings: Settings = PLAIN,
+    spared: frozenset[str] = frozenset(),
+) -> Fixes:
+    """Fixes one file. spared: the codes whose findings stay as they are in this file.
+
+    Raises `OSError` if the file cannot be opened, `NotFixableError` if it is no IR.
+    """
+    name = path_of(path)
+    how = _How(settings, unsafe, spared)
+    try:
+        source, weights_file = open_model(name, weights)
+        model = read_source(source, weights_file)
+    except NotReadable as unreadable:
+        return _of_text(unreadable, name, weights, how)
+    if not model.format.fixable:
+        raise NotFixableError(f"'{name}' is not an IR; only IR files can be fixed")
+    if model.source.data != source.data or any(
+        each.rule == REPAIRED_XML for each in model.findings
+    ):  # layers that are not well-formed as they stand
+        return _untouched(model.source, diagnose(model, settings).findings, how)
+    return _rounds(source, model, Edited(source.data), how)
+
+
+def _untouched(source: Source, findings: list[Finding], how: _How) -> Fixes:
+    fixes = Fixes(source)
+    kept = [each for each in findings if each.rule.code not in how.spared]
+    fixes.remaining = fixes.remaining_before = [diagnostic(each, source) for each in kept]
+    return fixes
+
+
+def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _How) -> Fixes:
+    """The fixes of a text that is not well-formed; what can be read then is fixed as any other."""
+    from .text import causes_of
+
+    source, finding = unreadable.source, unreadable.finding
+    fixes = _untouched(source, [finding], how)
+    fixes.readable = False
+    causes = causes_of(unreadable) if fixes.remaining else []
+    if not causes:
+        return fixes
+    told = diagnostic(finding, source)
+    fixes.candidates = [_choice(told, [fix_of(each) for each in causes], source)]
+    if not (how.unsafe or causes[0].applicability == "safe"):
+        return fixes
+    edited = Edited(source.data)
+    edited.apply(causes[0].change.edits)
+    try:
+        model = read_source(_source(source, edited), weights_path(name, weights))
+    except NotReadable:
+        return fixes
+    made = _rounds(source, model, edited, how)
+    made.fixed, made.candidates = [told, *made.fixed], [*fixes.candidates, *made.candidates]
+    return made
+
+
+def _source(source: Source, edited: Edited) -> Source:
+    return Source(source.path, edited.data, "utf-8" if source.raw is None else "utf-8-sig")
+
+
+def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
+    """The fixes of a file that can be read with the edits so far.
+
+    A round after which there are more errors and warnings than before is taken back.
+    """
+    first = diagnosis = diagnose(model, how.settings)
+    fixes = Fixes(source)
+    if edited.data == source.data:
+        fixes.candidates = [
+            _choice(diagnostic(each, source), found, source)
+            for each in first.findings
+            if each.rule.code not in how.spared and (found := first.fixes(each))
+        ]
+    before = [
+        (key_of(each, edited.origin(each.offset)), each._replace(related=()))
+        for each in first.whole
+    ]
+    for _ in range(MAX_ROUNDS):
+        edits = _next(diagnosis, how)
+        if not edits:
+            break
+        trial = Edited(source.data)
+        trial.apply(edited.edits)
+        trial.apply(edits)
+        try:
+            after = read_source(_source(source, trial), None)
+        except NotReadable:
+            break
+        if model.kind == "net":
+            after.weights = model.weights
+        result = diagnose(after, how.settings)
+        if result.graver > diagnosis.graver or trial.data == edited.data:
+            break
+        edited, diagnosis = trial, result
+    fixes.edits = _raw_edits(source, edited.edits)
+    left = {key_of(each, edited.origin(each.offset)) for each in diagnosis.whole}
+    if fixes.edits:
+        gone = [(key, each) for key, each in before if key not in left]
+        fixes.fixed = [diagnostic(each._replace(offset=key[1]), source) for key, each in gone]
+    kept = [each for each in diagnosis.findings if each.rule.code not in how.spared]
+    fixes.remaining = [diagnostic(each, diagnosis.context.model.source) for each in kept]
+    fixes.remaining_before = [
+        diagnostic(each._replace(offset=edited.origin(each.offset), related=()), source)
+        for each in kept
+    ]
+    return fixes
+
+
+def _next(diagnosis: Diagnosis, how: _How) -> list[Edit]:
+    """The edits of the causes that are applied, if there are any; else those of ports."""
+    context = diagnosis.context
+    selected = Filter(how.settings, context.model.source)
+
+    def kept(finding: Finding) -> bool:
+        return finding.rule.code not in how.spared and selected.keep(finding)
+
+    chosen: list[Edit] = []
+    for finding in filter(kept, diagnosis.findings):
+        best = _best(diagnosis.causes(finding), unsafe=how.unsafe)
+        if best is not None:
+            chosen += best.change.edits
+    if chosen:
+        return chosen
+    whole = [each for each in diagnosis.whole if kept(each)]
+    return list(
+        dict.fromkeys(edit for edits in port_edits(context, whole).values() for edit in edits)
+    )
+
+
+def _best(causes: list[Cause], *, unsafe: bool) -> Cause | None:
+    """The cause whose change is made: a safe one, with `unsafe` the likeliest."""
+    possible = [each for each in causes if each.applicability != "display"]
+    return next((each for each in possible if unsafe or each.applicability == "safe"), None)
+
+
+def _choice(told: Diagnostic, fixes: list[Fix], source: Source) -> Choice:
+    return Choice(
+        told,
+        tuple(
+            Alternative(
+                tuple(_raw_edits(source, sorted(each.edits))),
+                each.change,
+                each.reason,
+                each.applicability,
+            )
+            for each in fixes
+        ),
+    )
+
+
+def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
+    """The edits by offset in the bytes of the file."""
+    if source.raw is None:
+        return edits
+    wide = "utf-16-le" if source.raw[:2] == b"\xff\xfe" else "utf-16-be"
+    raw_edits, at, place = [], 0, 2
+    for start, end, text in edits:
+        place += len(source.data[at:start].decode().encode(wide))
+        past = place + len(source.data[start:end].decode().encode(wide))
+        raw_edits.append(Edit(place, past, text.decode().encode(wide)))
+        at, place = end, past
+    return raw_edits

@@ -1,0 +1,93 @@
+"""Changes of notation that OpenVINO reads alike, and names of XML attributes that it passes over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from ..formats.ir.edits import rename_attribute, set_attribute
+from ..inference.alternatives import Fit
+from ..model.graph import Finding
+from .attributes import Candidate
+from .change import Change
+from .site import Sites
+from .spellings import folded, likeness, only_word
+
+REQUIRED = {
+    "layer": ("id", "name", "type", "version"),
+    "edge": ("from-layer", "from-port", "to-layer", "to-port"),
+    "port": ("id", "precision"),
+}
+"""The XML attributes without which OpenVINO refuses an element; an input port needs no precision."""
+KNOWN = {
+    "layer": (*REQUIRED["layer"], "output_names"),
+    "edge": REQUIRED["edge"],
+    "port": (*REQUIRED["port"], "names"),
+}
+
+
+def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """The spelling that writers use, of what OpenVINO reads as the same number or type."""
+    written, wanted, layer = finding.actual, finding.expected, finding.layer
+    if finding.severity != "warning" or written is None or wanted is None:
+        return
+    source = sites.source
+    name = next(
+        (
+            name
+            for name, start, _, _ in source.attributes(sites.element(finding.offset))
+            if start == finding.offset
+        ),
+        None,
+    )
+    if name is None or (layer is not None and layer.is_constant) or _taken(sites, finding, wanted):
+        return
+    edit = set_attribute(source, finding.offset, wanted)
+    if edit is not None:
+        yield Fit.EXACT, Change(
+            "notation", (edit,), finding.offset, layer, name, written, wanted, 0.1,
+            same_model=True, settles=(finding,),
+        )  # fmt: skip
+
+
+def _taken(sites: Sites, finding: Finding, wanted: str) -> bool:
+    """Whether an id would then be that of another layer or port."""
+    layer = finding.layer
+    site = sites.of(layer)
+    if (
+        layer is None
+        or site is None
+        or sites.source.data.startswith(b"<edge", sites.element(finding.offset))
+    ):
+        return False
+    if finding.port is None:
+        return wanted in site.result.body.by_id
+    ports = layer.inputs if finding.port[0] == "input" else layer.outputs
+    return wanted in {port.id for port in ports}
+
+
+def element_names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """The name of an XML attribute that is missing, for one that OpenVINO passes over."""
+    source, element = sites.source, sites.element(finding.offset)
+    tag = next((tag for tag in KNOWN if source.data.startswith(f"<{tag}".encode(), element)), None)
+    present = {name: start for name, start, _, _ in source.attributes(element)}
+    written = next((name for name, start in present.items() if start == finding.offset), None)
+    if tag is None or written is None:
+        return
+    absent = [name for name in KNOWN[tag] if name not in present]
+    close = get_close_matches(written, absent, 2, 0.75)
+    alike = [name for name in absent if folded(name) == folded(written)]
+    for name in alike or close:
+        edit = rename_attribute(source, finding.offset, written, name)
+        if edit is None:
+            continue
+        output = finding.port is not None and finding.port[0] == "output"
+        required = name in REQUIRED[tag] and (name != "precision" or output)
+        required = required and only_word(written, absent) == name
+        unread = tag == "port" and name == "precision" and not output
+        yield Fit.OPEN, Change(
+            "name", (edit,), finding.offset, finding.layer, name, written, name,
+            1.0 - likeness(written, name),
+            f"`{name}` is required, and missing" if required else "",
+            same_model=unread,
+        )  # fmt: skip

@@ -1,0 +1,119 @@
+"""Changes of the type and version of a layer whose operation is unknown or not given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from ..formats.ir.edits import add_attribute, set_attribute
+from ..inference.alternatives import Fit
+from ..model.graph import Finding
+from ..ops import registry
+from ..ops.declaration import Operation
+from ..releases import OPSETS
+from .attributes import Candidate
+from .change import Change
+from .site import Site, Sites
+from .spellings import likeness, only_word
+
+
+def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """Another type, for a layer whose type is unknown or missing."""
+    site = sites.of(finding.layer)
+    if site is None or site.operation is not None or (finding.actual is None and site.layer.type):
+        return
+    layer, source = site.layer, sites.source
+    if layer.version and opset_number(layer.version) is None:
+        return  # an operation of a library is never taken for one of OpenVINO's
+    here = {each.type for each in sites.context.every_layer if each.type}
+    known = [registry.as_writers_spell(each) for each in registry.known_types()]
+    only = only_word(layer.type, known) if layer.type else None
+    groups: list[Iterable[str]]
+    if layer.type:
+        folded = {each.lower(): each for each in known}
+        close = get_close_matches(layer.type.lower(), folded, 4, 0.7)
+        groups = [[folded[each] for each in close]]
+    else:
+        groups = [here | {"Parameter", "Result", "Const"}, known]
+    for group in groups:
+        found = False
+        for name in sorted(group):
+            operation = _declared(name, layer.version)
+            fit = Fit.REFUSED if operation is None else _fit(site, operation)
+            if not fit:
+                continue
+            found = True
+            offset = source.attribute(layer.offset, "type")
+            edit = (
+                set_attribute(source, offset, name)
+                if offset != layer.offset
+                else add_attribute(source, layer.offset, "type", name, after="name")
+            )
+            if edit is None:
+                continue
+            if layer.type:
+                like = likeness(layer.type.lower(), name.lower())
+            else:
+                like = 0.9 if name.lower() in layer.name.lower() else 0.0
+            yield fit, Change(
+                "type", (edit,), offset, layer, "type", layer.type or None, name,
+                2.0 - like - 0.2 * (name in here),
+                f"no other operation is one letter off '{layer.type}'" if name == only else "",
+            )  # fmt: skip
+        if found:
+            return
+
+
+def _declared(name: str, version: str) -> type[Operation] | None:
+    try:
+        return registry.find(name, version)
+    except registry.UnknownOperation:
+        return None
+
+
+def _fit(site: Site, operation: type[Operation]) -> Fit:
+    layer = site.layer
+    if operation.type_name() == "Result":
+        fits = len(layer.inputs) == 1 and not layer.outputs and not layer.items
+        return Fit.EXACT if fits else Fit.REFUSED
+    if not operation.fewest <= len(layer.inputs) <= operation.most:
+        return Fit.REFUSED
+    return site.fit(operation=operation)
+
+
+def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+    """Another version of the same type, unless the one given is newer than any that is known."""
+    site = sites.of(finding.layer)
+    if site is None or site.operation is not None:
+        return
+    layer, source = site.layer, sites.source
+    opsets = [f"opset{number}" for number in OPSETS]
+    only = None if layer.version in opsets else only_word(layer.version, opsets)
+    number = opset_number(layer.version)
+    if layer.version and only is None and (number is None or number > max(OPSETS)):
+        return  # an extension, or newer than this irshape
+    offset = source.attribute(layer.offset, "version")
+    for operation in registry.versions(layer.type):
+        name = only if only is not None and _declared(layer.type, only) is operation else None
+        name = name or operation.version_name()
+        fit = Fit.REFUSED if name == layer.version else site.fit(operation=operation)
+        if not fit:
+            continue
+        edit = (
+            set_attribute(source, offset, name)
+            if offset != layer.offset
+            else add_attribute(source, layer.offset, "version", name, after="type")
+        )
+        if edit is not None:
+            far = abs((number or operation.since) - operation.since) / 20
+            yield fit, Change(
+                "type", (edit,), offset, layer, "version", layer.version or None, name,
+                0.5 if name == only else 1 + far,
+                f"no other opset is one letter off '{layer.version}'" if name == only else "",
+            )  # fmt: skip
+
+
+def opset_number(version: str) -> int | None:
+    """The number of an opset; None for any other version."""
+    digits = version.removeprefix("opset")
+    return int(digits) if digits != version and digits.isdecimal() and len(digits) < 4 else None

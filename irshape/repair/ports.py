@@ -1,0 +1,238 @@
+"""Ports follow what is read: OpenVINO reads none of them, so this changes nothing it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..element_types import ElementType
+from ..faults import Fault
+from ..formats.ir.edits import Edit, add_attribute, set_attribute, set_dims
+from ..inference.engine import infer
+from ..inference.mismatches import mismatches
+from ..inference.ports import declared
+from ..inference.result import BodyResult, Inference, Mismatch
+from ..model.graph import Finding, Layer
+from ..model.ports import Port
+from ..model.source import Source
+from ..ops import registry
+from ..ops.tensors import Tensor
+from ..rule_ids import OUTPUT_SHAPE_MISMATCH, RuleId
+from ..rules import Context, rule_of
+from ..rules.input_precisions import inputs_unlike_others
+
+PortKey = tuple[Layer, str, str]
+"""The layer, the direction and the id of a port."""
+
+
+class Declaration(NamedTuple):
+    """What a port is to declare."""
+
+    dims: tuple[int, ...] | None
+    precision: str | None
+
+
+def asks_for_ports(findings: Iterable[Finding]) -> bool:
+    """Whether an error or a warning is about what ports declare."""
+    return any(
+        rule is not None and "ports" in rule.suspects
+        for each in findings
+        if each.severity != "info"
+        for rule in [rule_of(each.rule)]
+    )
+
+
+def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple[Edit, ...]]:
+    """The edits that make each port follow what is read, where that is certain: by output port,
+    those of the inputs that it feeds included, and by input port.
+
+    None where no error or warning asks for one, or where an error leaves in doubt which layers feed
+    each other.
+    """
+    if not asks_for_ports(findings):
+        return {}
+    errors = [(each, rule_of(each.rule)) for each in findings if each.severity == "error"]
+    if any(rule is not None and rule.doubt == "wiring" for _, rule in errors):
+        return {}
+    doubted = context.doubtful | {
+        each.layer
+        for each, rule in errors
+        if each.layer is not None and (rule is None or rule.doubt == "layer")
+    }
+    inference = context.shared(as_read)
+    refused = _faults(inference) - _faults(context.inference)
+    if refused:
+        doubted |= _leading_to(inference.result, {layer for layer, _ in refused})
+    return dict(_Ports(context, doubted).of_body(inference.result))
+
+
+def as_read(context: Context) -> Inference:
+    """What is inferred where no port is believed."""
+    return infer(context.model)
+
+
+def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
+    return {
+        (layer, subject.rule)
+        for layer, subject in inference.observations
+        if isinstance(subject, Fault)
+    }
+
+
+def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
+    """The layers before some that refuse what is read, as far as their ports declare something
+    else: OpenVINO refuses the file, and these ports may be what was meant.
+    """
+    leading: set[Layer] = set()
+    for part in result.walk():
+        layers = part.body.layers
+        waiting = [at for at, layer in enumerate(layers) if layer in refusing]
+        while waiting:
+            for source in part.wiring.sources[waiting.pop()]:
+                if source is None or layers[source[0]] in leading:
+                    continue
+                producer = layers[source[0]]
+                if mismatches(producer, part.outputs[source[0]]):
+                    leading.add(producer)
+                    waiting.append(source[0])
+    return leading
+
+
+def further_contradictions(context: Context, reported: list[Finding]) -> Iterator[Finding]:
+    """Ports that contradict what is read though all that feeds their layers is as declared.
+
+    The rules go on from what is declared behind a port that they report, and so see none of these:
+    values that rest on sizes, such as those of a Range behind a ShapeOf.
+    """
+    named = {each.layer for each in reported}
+    for result in context.shared(as_read).result.walk():
+        layers, wrong = result.body.layers, set[tuple[int, int]]()
+        found: list[tuple[int, Mismatch]] = []
+        for position, layer in enumerate(layers):
+            for each in mismatches(layer, _outputs(result, position)):
+                if not each.says_less:
+                    wrong.add((position, each.position))
+                    found.append((position, each))
+        for position, each in found:
+            row, layer = result.wiring.sources[position], layers[position]
+            if (
+                layer in named
+                or position in result.unsure
+                or not wrong.isdisjoint(filter(None, row))
+            ):
+                continue
+            if each.declared.shape.compatible(each.inferred.shape):
+                continue
+            port = layer.outputs[each.position]
+            said, there = str(each.declared.shape), str(each.inferred.shape)
+            message = f"declared {said}, inferred {there} with the sizes that are read"
+            fault = Fault(OUTPUT_SHAPE_MISMATCH, message, "", there, said)
+            yield Finding(fault, port.offset, layer, ("output", port.id))
+
+
+class _Ports:
+    """The edits of the ports of a model.
+
+    doubted: layers of which it is not certain what comes out of them.
+    """
+
+    def __init__(self, context: Context, doubted: set[Layer]) -> None:
+        self.source = context.model.source
+        self.doubted = doubted
+        self.lacking = {port for _, port in context.shared(inputs_unlike_others)}
+        """Input ports without a precision, unlike others of the file."""
+
+    def of_body(self, result: BodyResult) -> Iterator[tuple[PortKey, tuple[Edit, ...]]]:
+        """The edits in a body and those inside it."""
+        layers, unsure = result.body.layers, _spread(result, self.doubted)
+        fed: dict[tuple[int, int], list[tuple[Layer, Port]]] = {}
+        for position, row in enumerate(result.wiring.sources):
+            for port, ref in zip(layers[position].inputs, row, strict=True):
+                if ref is not None:
+                    fed.setdefault(ref, []).append((layers[position], port))
+        for position, layer in enumerate(layers):
+            certain = position not in unsure
+            if certain:
+                for inner in result.inner.get(position, {}).values():
+                    yield from self.of_body(inner)
+            tensors = _outputs(result, position) if certain else ()
+            for out, port in enumerate(layer.outputs):
+                wanted = Declaration(port.dims, port.precision)
+                if out < len(tensors):
+                    wanted = wanted_of(port, tensors[out])
+                mine = edits_of(self.source, port, wanted)
+                others: list[Edit] = []
+                for consumer, target in fed.get((position, out), ()) if certain else ():
+                    its = self._input(consumer, target, wanted)
+                    if its:
+                        yield (consumer, "input", target.id), its
+                    others += its
+                if mine:
+                    yield (layer, "output", port.id), (*mine, *others)
+
+    def _input(self, consumer: Layer, port: Port, wanted: Declaration) -> tuple[Edit, ...]:
+        """The edits of an input port that make it declare what feeds it."""
+        if consumer in self.doubted or (port.dims == () and port.precision is None):
+            return ()  # its ports are evidence, or it declares nothing
+        named = None if wanted.precision is None else ElementType.of_precision(wanted.precision)
+        silent = port.precision is None and port not in self.lacking
+        if silent or named is None or named.is_dynamic or named is port.element_type:
+            wanted = wanted._replace(precision=None)
+        return edits_of(self.source, port, wanted)
+
+
+def _outputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
+    """The outputs of a layer; of a Parameter what its attributes say."""
+    layer = result.body.layers[position]
+    if layer.is_parameter:
+        try:
+            own = registry.find(layer.type, layer.version).read(layer.items)[0].infer()
+        except registry.UnknownOperation:
+            own = None
+        if isinstance(own, Tensor):
+            return (own,)
+    return result.outputs[position]
+
+
+def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
+    """The layers of which it is not certain what comes out of them."""
+    unsure = set(result.unsure)
+    unsure |= {at for at, layer in enumerate(result.body.layers) if layer in doubted}
+    for at in result.wiring.order:
+        if any(ref is not None and ref[0] in unsure for ref in result.wiring.sources[at]):
+            unsure.add(at)
+    return unsure
+
+
+def wanted_of(port: Port, tensor: Tensor) -> Declaration:
+    """What an output port is to declare: what it does, where that only says less than is inferred,
+    else what is inferred, as a whole.
+    """
+    dims, precision = port.dims, port.precision
+    inferred = tensor.shape
+    if inferred.dims is not None and (
+        dims is None or not declared(port, tensor).shape.encloses(inferred)
+    ):
+        dims = inferred.declared
+    named = None if precision is None else ElementType.of_precision(precision)
+    if not tensor.element_type.is_dynamic and (
+        named is None or not (named.is_dynamic or named is tensor.element_type)
+    ):
+        precision = tensor.element_type.precision
+    return Declaration(dims, precision)
+
+
+def edits_of(source: Source, port: Port, wanted: Declaration) -> tuple[Edit, ...]:
+    """What makes a port declare something; nothing if it does."""
+    edits: list[Edit] = []
+    if wanted.dims is not None and port.dims != wanted.dims:
+        edits += set_dims(source, port.offset, wanted.dims)
+    if wanted.precision is not None and port.precision != wanted.precision:
+        edit = (
+            add_attribute(source, port.offset, "precision", wanted.precision, after="id")
+            if port.precision is None
+            else set_attribute(source, source.attribute(port.offset, "precision"), wanted.precision)
+        )
+        if edit is not None:
+            edits.append(edit)
+    return tuple(edits)

@@ -1,0 +1,102 @@
+"""The proof of a change: the file is read, inferred and checked again with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from ..examination import examine
+from ..formats.ir.edits import Edited
+from ..formats.loading import read_source
+from ..inference.alternatives import Fit
+from ..model.graph import Finding, NotReadable
+from ..model.source import Source
+from ..rules import rule_of
+from ..rules.settings import Settings
+from .change import Change
+from .site import Sites
+
+Key = tuple[object, ...]
+
+
+class Outcome(NamedTuple):
+    """What a change comes to."""
+
+    explained: tuple[Finding, ...]
+    """The errors and warnings that are gone."""
+    new: tuple[Finding, ...] = ()
+    """Those that are there instead."""
+    readable: bool = True
+    """Whether the file can be read with the change."""
+
+    @property
+    def proven(self) -> bool:
+        return self.readable and bool(self.explained) and not self.new
+
+
+def key_of(finding: Finding, place: int) -> Key:
+    """What distinguishes a finding from others, at a place in the original."""
+    return finding.rule.code, place, finding.port
+
+
+class Proof:
+    """Tries changes of one file."""
+
+    def __init__(self, sites: Sites, settings: Settings) -> None:
+        self.sites, self.settings = sites, settings
+        self.source = sites.source
+        self._before = Counter(key_of(each, sites.element(each.offset)) for each in sites.graver)
+        self.readings = 0
+        """How often the whole file was read."""
+
+    def without_reading(self, change: Change, fit: Fit) -> Outcome | None:
+        """What a change comes to where that is known without reading the file again."""
+        if change.same_model and change.settles is not None:
+            return Outcome(change.settles)
+        site = self.sites.of(change.layer)
+        if fit is not Fit.EXACT or site is None or site.decides_values:
+            return None
+        # behind the layer everything was inferred from what its ports declare: nothing else changes
+        if change.kind in ("attribute", "type", "name"):
+            here = (each for each in self.sites.graver if each.layer is change.layer)
+            return Outcome(tuple(each for each in here if _rests_on_layer(each)))
+        if change.settles is not None and len(change.settles) == len(self.sites.graver):
+            return Outcome(change.settles)
+        return None
+
+    def by_reading(self, change: Change) -> Outcome:
+        """What a change comes to, by reading and checking the whole file with it."""
+        self.readings += 1
+        edited = Edited(self.source.data)
+        edited.apply(change.edits)
+        before = self.sites.context.model
+        try:
+            model = read_source(Source(self.source.path, edited.data, self.source.encoding), None)
+        except NotReadable:
+            return Outcome((), (), readable=False)
+        model.weights = before.weights
+        left: Counter[Key] = Counter()
+        new: list[Finding] = []
+        for each in examine(model, self.settings, reasons=False).findings:
+            if each.severity != "info":
+                key = key_of(each, self.sites.element(edited.origin(each.offset)))
+                left[key] += 1
+                if left[key] > self._before[key]:
+                    new.append(each)
+        gone = self._before - left
+        explained = []
+        for each in self.sites.graver:
+            key = key_of(each, self.sites.element(each.offset))
+            if gone[key]:
+                gone[key] -= 1
+                explained.append(each)
+        return Outcome(tuple(explained), tuple(new))
+
+
+def _rests_on_layer(finding: Finding) -> bool:
+    """Whether a finding rests on its layer, its attributes and its inputs alone."""
+    rule = rule_of(finding.rule)
+    return rule is not None and not _OF_LAYERS.isdisjoint(rule.suspects)
+
+
+_OF_LAYERS = frozenset(("attributes", "names", "types", "versions"))

@@ -1,0 +1,182 @@
+"""From finding to finding: what may be behind each, and which of them one change takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..examination import Examination
+from ..faults import Fault
+from ..inference.alternatives import Fit
+from ..model.graph import Finding
+from ..ops.declaration import AttributeFault
+from ..rules import Suspect, rule_of
+from ..rules.settings import Settings
+from .attributes import Candidate, attributes, names
+from .change import Applicability, Cause, Change, Repairs, Tried
+from .constants import constants
+from .edges import edges, ids, sources
+from .notations import element_names, notations
+from .operations import types, versions
+from .proof import Proof
+from .site import Sites
+from .weights import cause_of as cause_of_weights
+
+MOST_CAUSES = 3
+MOST_TRIED = 6
+"""The most changes that are proven for one finding."""
+MOST_SEARCHED = 40
+"""The most findings for which changes are tried that need a reading of the file."""
+MOST_READINGS = 8
+MOST_LAYERS = 60_000
+"""The most layers that are read again for all findings together; one reading is always possible."""
+
+SUSPECTS: dict[Suspect, Callable[[Sites, Finding], Iterator[Candidate]]] = {
+    "attributes": attributes,
+    "constants": constants,
+    "edges": edges,
+    "element_names": element_names,
+    "ids": ids,
+    "names": names,
+    "notations": notations,
+    "sources": sources,
+    "types": types,
+    "versions": versions,
+}
+"""The function that makes changes for each suspect of a rule; ports follow by themselves."""
+_CHEAP: frozenset[Suspect] = frozenset(("notations", "names", "element_names"))
+
+
+def repairs(examination: Examination, settings: Settings) -> Repairs:
+    """The causes of errors and warnings, and the findings that they put together."""
+    findings, context = examination
+    graver = [each for each in findings if each.severity != "info"]
+    if not graver:
+        return Repairs(findings, {}, {})
+    search = _Search(Sites(context, graver), settings)
+    search.run()
+    return search.repairs(findings)
+
+
+class _Search:
+    def __init__(self, sites: Sites, settings: Settings) -> None:
+        self.sites = sites
+        self.proof = Proof(sites, settings)
+        layers = max(len(sites.context.every_layer), 1)
+        self.most_readings = max(1, min(MOST_READINGS, MOST_LAYERS // layers))
+        self.causes: dict[int, list[Cause]] = {}
+        self.tried: dict[int, list[Tried]] = {}
+        self.under: dict[int, tuple[Finding, ...]] = {}
+        """The findings that go away with another, by the `id` of that one."""
+        self.done: set[int] = set()
+
+    def run(self) -> None:
+        graver = self.sites.graver
+        whole = cause_of_weights(self.sites) if len(graver) > 1 else None
+        if whole is not None:
+            self._put(whole.explained, [whole])
+        for number, finding in enumerate(graver):
+            if id(finding) not in self.done:
+                self._search(finding, cheap=number >= MOST_SEARCHED)
+
+    def _search(self, finding: Finding, *, cheap: bool) -> None:
+        """cheap: try only what needs no reading of the file."""
+        rule = rule_of(finding.rule)
+        suspects = () if rule is None else rule.suspects
+        candidates = [
+            each
+            for suspect in suspects
+            if suspect in SUSPECTS and (not cheap or suspect in _CHEAP)
+            for each in SUSPECTS[suspect](self.sites, finding)
+        ]
+        candidates.sort(key=lambda each: each[1].cost + 0.5 * (each[0] is not Fit.EXACT))
+        found: list[tuple[Change, tuple[Finding, ...]]] = []
+        log = self.tried.setdefault(id(finding), [])
+        complete = len(candidates) <= MOST_TRIED
+        for fit, change in candidates[:MOST_TRIED]:
+            if len(found) == MOST_CAUSES:
+                complete = False
+                break
+            outcome = self.proof.without_reading(change, fit)
+            if outcome is None:
+                if cheap or self.proof.readings >= self.most_readings:
+                    complete = False
+                    log.append(Tried(change, -1, 0, False))
+                    continue
+                outcome = self.proof.by_reading(change)
+            explains = finding in outcome.explained
+            log.append(Tried(change, len(outcome.explained), len(outcome.new), explains))
+            if explains and outcome.proven:
+                found.append((change, outcome.explained))
+        if not found:
+            return
+        found.sort(key=lambda each: (-len(each[1]), each[0].cost))
+        alone = len(found) == 1 and complete
+        causes = [
+            Cause(change, gone, self._applicability(change, gone, alone=alone))
+            for change, gone in found
+        ]
+        self._put(causes[0].explained, causes)
+
+    def _put(self, explained: tuple[Finding, ...], causes: list[Cause]) -> None:
+        """Puts findings together under the first of them."""
+        everything = set(map(id, explained))
+        for before in [each for each in self.under if each in everything]:
+            if everything.issuperset(map(id, self.under[before])):
+                self.done -= {before, *map(id, self.under.pop(before))}
+                del self.causes[before]  # which explained less of the same
+        own = [each for each in explained if id(each) not in self.done]
+        lead = min(
+            own, key=lambda each: (each.severity != "error", not _refused(each), each.offset)
+        )
+        self.under[id(lead)] = tuple(each for each in own if each is not lead)
+        self.causes[id(lead)] = causes
+        self.done |= set(map(id, own))
+
+    def _applicability(
+        self, change: Change, gone: tuple[Finding, ...], *, alone: bool
+    ) -> Applicability:
+        if change.same_model:
+            return "safe"
+        # a name is decided where an attribute is missing without which OpenVINO refuses the file
+        refused = change.kind == "name" or self._is_refused(gone)
+        return "safe" if alone and change.decided and refused else "unsafe"
+
+    def _is_refused(self, findings: tuple[Finding, ...]) -> bool:
+        """Whether OpenVINO refuses the file for one of these."""
+        context = self.sites.context
+        refusals = {
+            id(each.fault) for _, each in context.observed(AttributeFault) if not each.silent
+        }
+        violated = {(layer, fault.rule) for layer, fault in context.observed(Fault)}
+        for finding in findings:
+            if finding.severity != "error":
+                continue
+            if _refused(finding) or id(finding.fault) in refusals:
+                return True
+            site = self.sites.of(finding.layer)
+            if site is not None and (site.layer, finding.rule) in violated:
+                return site.position in site.result.believed
+        return False
+
+    def repairs(self, findings: list[Finding]) -> Repairs:
+        """What was found, with the findings as they are reported."""
+        folded = {id(each) for related in self.under.values() for each in related}
+        told: list[Finding] = []
+        moved, tried = dict[int, list[Cause]](), dict[int, list[Tried]]()
+        for each in findings:
+            if id(each) in folded:
+                continue
+            related = self.under.get(id(each))
+            shown = each._replace(related=related) if related else each
+            told.append(shown)
+            if id(each) in self.causes:
+                moved[id(shown)] = self.causes[id(each)]
+            if self.tried.get(id(each)):
+                tried[id(shown)] = self.tried[id(each)]
+        return Repairs(told, moved, tried)
+
+
+def _refused(finding: Finding) -> bool:
+    """Whether OpenVINO refuses every file with an error of this rule."""
+    rule = rule_of(finding.rule)
+    return rule is not None and rule.refused

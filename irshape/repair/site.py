@@ -1,0 +1,101 @@
+"""A layer where it stands: what feeds it, and how it would fit with other attributes or inputs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ..inference.alternatives import Fit, arriving, fit_of, inputs_of
+from ..inference.result import BodyResult
+from ..model.edges import Edge
+from ..model.graph import Finding, Layer
+from ..model.ports import Port
+from ..model.wiring import OutputRef
+from ..ops.declaration import Operation
+from ..ops.tensors import Tensor
+from ..rules import Context
+from ..rules.attribute_values import layer_engine, operation_of, places
+
+
+class Site:
+    """A layer of a body by its position."""
+
+    def __init__(self, sites: Sites, result: BodyResult, position: int) -> None:
+        self.sites, self.result, self.position = sites, result, position
+        self.layer: Layer = result.body.layers[position]
+
+    @cached_property
+    def inputs(self) -> tuple[Tensor | None, ...]:
+        """What feeds each input port; None where nothing does."""
+        return inputs_of(self.result, self.position)
+
+    @property
+    def sources(self) -> list[OutputRef | None]:
+        return self.result.wiring.sources[self.position]
+
+    def arriving(self, port: Port, source: OutputRef) -> Tensor:
+        """What an input port would take from an output."""
+        return arriving(self.result, port, source)
+
+    @property
+    def operation(self) -> type[Operation] | None:
+        return operation_of(self.layer)
+
+    def fit(
+        self,
+        items: tuple[str, ...] | None = None,
+        operation: type[Operation] | None = None,
+        inputs: tuple[Tensor | None, ...] | None = None,
+    ) -> Fit:
+        """How well the layer would fit with other attributes, another operation or other inputs."""
+        declared = operation or self.operation
+        if declared is None:
+            return Fit.OPEN
+        written = self.layer.items if items is None else items
+        fed = self.inputs if inputs is None else inputs
+        return fit_of(self.sites.engine, self.layer, declared, written, fed)
+
+    @cached_property
+    def decides_values(self) -> bool:
+        """Whether shapes behind the layer may rest on the values that it computes."""
+        return any(tensor.value is not None for tensor in self.result.outputs[self.position])
+
+
+class Sites:
+    """The layers of a model by what points to them."""
+
+    def __init__(self, context: Context, graver: list[Finding]) -> None:
+        self.context = context
+        self.graver = graver
+        """The errors and warnings, in file order."""
+        self.source = context.model.source
+        self.engine = context.shared(layer_engine)
+
+    def of(self, layer: Layer | None) -> Site | None:
+        """Where a layer stands; None for one that was not inferred."""
+        place = None if layer is None else self.context.shared(places).get(layer)
+        return None if place is None else Site(self, *place)
+
+    def element(self, offset: int) -> int:
+        """Where the tag begins in which an offset lies."""
+        return self.source.data.rfind(b"<", 0, offset + 1)
+
+    def edge_of(self, finding: Finding) -> tuple[BodyResult, Edge] | None:
+        """The edge that a finding stands at."""
+        start = self.element(finding.offset)
+        if not self.source.data.startswith(b"<edge", start):
+            return None
+        for result in self.context.results.values():
+            offsets = result.body.edge_offsets
+            if start in offsets:
+                return result, result.body.edge(offsets.index(start))
+        return None
+
+    @cached_property
+    def usual(self) -> dict[tuple[str, str, str], int]:
+        """How often layers of a type have a value for an attribute."""
+        counts: dict[tuple[str, str, str], int] = {}
+        for layer in self.context.every_layer:
+            for name, text in zip(layer.items[::2], layer.items[1::2], strict=True):
+                key = (layer.type, name, text)
+                counts[key] = counts.get(key, 0) + 1
+        return counts

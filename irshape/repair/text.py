@@ -1,0 +1,127 @@
+"""What is not well-formed: merge marks, a tag that does not close, a wrong encoding.
+
+Each change is proven by reading the text with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..examination import examine
+from ..formats.ir.edits import Edit, with_edits
+from ..formats.ir.malformed import conflicts
+from ..formats.ir.printed_layers import CHILDREN
+from ..formats.loading import read_source, weights_path
+from ..model.graph import NotReadable
+from ..model.source import Source
+from ..rules.settings import PLAIN
+from .change import Cause, Change
+
+MOST_CAUSES = 3
+
+_TAG = re.compile(
+    rb"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|"""
+    rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
+    re.DOTALL,
+)
+_ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=["']([^"']+)["']""")
+
+
+def causes_of(unreadable: NotReadable) -> list[Cause]:
+    """The changes after which the text can be read, the likeliest first; one is safe if the file
+    is without errors and warnings then.
+    """
+    source = unreadable.source
+    causes: list[Cause] = []
+    for change in _changes(unreadable):
+        text = with_edits(source.data, change.edits)
+        try:
+            model = read_source(
+                Source(source.path, text, source.encoding), weights_path(source.path)
+            )
+        except NotReadable:
+            continue
+        findings = examine(model, PLAIN, reasons=False).findings
+        safe = bool(change.decided) and all(each.severity == "info" for each in findings)
+        causes.append(Cause(change, (unreadable.finding,), "safe" if safe else "unsafe"))
+    return causes[:MOST_CAUSES]
+
+
+def _changes(unreadable: NotReadable) -> Iterator[Change]:
+    data = unreadable.source.data
+    declared = _ENCODING.match(data)
+    if declared and declared[1].lower() not in (b"utf-8", b"us-ascii") and _is_utf8(data):
+        edit = Edit(*declared.span(1), b"utf-8")
+        before = declared[1].decode("ascii", "replace")
+        decided = "the bytes of the file are UTF-8"
+        yield Change(
+            "encoding", (edit,), declared.start(1), None, "encoding", before, "utf-8", 1.0, decided
+        )
+        return
+    found = list(conflicts(data)) if b"\n<<<<<<<" in data else []
+    if found:
+        for side, name in ((0, "first"), (1, "second")):
+            edits = tuple(_one_side(data, start, end, side) for start, end in found)
+            before = f"the marks and all but the {name} side of each merge conflict"
+            yield Change("text", edits, found[0][0], None, "text", before, None, 1.0 + side)
+        return
+    missing = _unclosed(data)
+    if missing is not None:
+        place, name, opened = missing
+        end = len(data[:place].rstrip())
+        tag = b"</" + name + b">"
+        shown = tag.decode("utf-8", "replace")
+        decided = "no other place for the end tag leaves each element where it belongs"
+        edit = Edit(end, end, tag)
+        yield Change("text", (edit,), opened, None, "text", None, shown, 1.0, decided)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _one_side(data: bytes, start: int, end: int, side: int) -> Edit:
+    """A conflict replaced by one of its sides."""
+    lines = data[start:end].splitlines(keepends=True)
+    marks = [at for at, line in enumerate(lines) if line[:7] in (b"<" * 7, b"=" * 7, b">" * 7)]
+    sides = lines[marks[0] + 1 : marks[1]], lines[marks[1] + 1 : marks[2]]
+    return Edit(start, end, b"".join(sides[side]).rstrip(b"\r\n"))
+
+
+def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
+    """Where an end tag is missing, of which element, and where that begins; None for another fault.
+
+    An element that another one's end tag closes, or in which one begins that it cannot hold, is the
+    one without an end tag.
+    """
+    opened: list[tuple[bytes, int]] = []
+    for tag in _TAG.finditer(data):
+        name = tag["name"]
+        if name is None or tag[0].endswith(b"/>"):
+            continue
+        if tag["close"]:
+            if opened and opened[-1][0] == name:
+                opened.pop()
+            elif len(opened) > 1 and opened[-2][0] == name:
+                return tag.start(), *opened[-1]
+            else:
+                return None
+            continue
+        if len(opened) > 1:
+            outer, inner = (_children(each) for each, _ in opened[-2:])
+            text = name.decode("utf-8", "replace")
+            fits = outer is None or text in outer or opened[-2][0] == b"net"
+            if inner is not None and text not in inner and fits:
+                return tag.start(), *opened[-1]
+        opened.append((name, tag.start()))
+    return None
+
+
+def _children(name: bytes) -> frozenset[str] | None:
+    """The elements that an element may hold; None where anything goes."""
+    return CHILDREN.get(name.decode("utf-8", "replace"))

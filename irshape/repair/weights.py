@@ -1,0 +1,73 @@
+"""A .bin that is cut off, or another model's: proven by its size, or by what its values would be."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from ..model.graph import Layer
+from ..model.weights import small_values
+from ..rule_ids import CONSTANT_OUT_OF_RANGE
+from ..rules import Context
+from ..spelling import counted
+from .change import Cause, Change
+from .site import Sites
+
+SENSELESS = 1 << 40
+"""No size, axis or index is as large."""
+MOST_ELEMENTS = 1024
+"""Constants with more elements are not looked at: none of them decides a shape."""
+
+
+def cause_of(sites: Sites) -> Cause | None:
+    """What shows that the whole .bin is not this model's, with the findings that rest on it."""
+    context, graver = sites.context, sites.graver
+    weights = context.model.weights
+    if weights is None or weights.state != "ready" or len(context.constants) < 2:
+        return None
+    past = [each for each in graver if each.rule == CONSTANT_OUT_OF_RANGE]
+    beyond = sum(each.offset + each.size > weights.size for _, each in context.constants)
+    senseless = _senseless(context)
+    end, size = context.constants_end, weights.size
+    cut = len(past) > 1 and len(past) == beyond
+    foreign = len(senseless) > 1 or (bool(senseless) and size != end)
+    if not cut and not foreign:
+        return None
+    fed = _fed_by(context, senseless)
+    explained = tuple(each for each in graver if each in past or each.layer in fed)
+    if not explained:
+        return None
+    lengths = f"the .bin has {size} bytes, and the constants of this model end at byte {end}"
+    values = f"{counted(len(senseless), 'constant')} would hold numbers that are no sizes or axes"
+    if cut and not senseless:
+        told = f"the .bin is cut off, or belongs to another model: {lengths}"
+    else:
+        told = f"the .bin belongs to another model: {values}"
+        told += f"; {lengths}" if size != end else ""
+    lead = explained[0]
+    change = Change(
+        "weights", (), lead.offset, lead.layer, told, f"{size} bytes", "the .bin of this model"
+    )
+    return Cause(change, explained, "display")
+
+
+def _senseless(context: Context) -> set[Layer]:
+    """The small whole-number constants that feed a layer and hold numbers beyond any use."""
+    found = {
+        layer
+        for layer, constant in context.constants
+        if constant.element_type.name in ("i64", "i32")
+        and 0 < constant.elements <= MOST_ELEMENTS
+        and any(abs(value) >= SENSELESS for value in small_values(constant) or ())
+    }
+    return {layer for layer in found if _fed_by(context, (layer,))}
+
+
+def _fed_by(context: Context, constants: Container[object]) -> set[object]:
+    """The layers that take one of these constants."""
+    fed: set[object] = set()
+    for result in context.results.values():
+        layers = result.body.layers
+        for position, row in enumerate(result.wiring.sources):
+            if any(ref is not None and layers[ref[0]] in constants for ref in row):
+                fed.add(layers[position])
+    return fed

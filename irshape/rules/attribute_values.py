@@ -1,0 +1,65 @@
+"""Which attribute of a layer decides what its ports contradict: found by trying other values."""
+
+from __future__ import annotations
+
+from ..inference.alternatives import Alternative, alternatives, inputs_of
+from ..inference.layer import LayerEngine
+from ..inference.result import BodyResult
+from ..model.graph import Layer
+from ..ops import registry
+from ..ops.declaration import Operation
+from .context import Context
+
+Places = dict[Layer, tuple[BodyResult, int]]
+
+
+def places(context: Context) -> Places:
+    """The result of the body of each layer, and the layer's position there."""
+    return {
+        layer: (result, position)
+        for result in context.results.values()
+        for position, layer in enumerate(result.body.layers)
+    }
+
+
+def layer_engine(context: Context) -> LayerEngine:
+    """Infers single layers of the model; what it has inferred is kept with the context."""
+    return LayerEngine(context.model)
+
+
+def operation_of(layer: Layer) -> type[Operation] | None:
+    """The declared operation of a layer; None for an unknown one."""
+    try:
+        return registry.find(layer.type, layer.version)
+    except registry.UnknownOperation:
+        return None
+
+
+def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
+    """The other values of single attributes with which the ports of a layer would be right, an
+    exact fit first.
+    """
+    place, operation = context.shared(places).get(layer), operation_of(layer)
+    if place is None or operation is None or operation.has_bodies or layer.is_constant:
+        return ()
+    engine = context.shared(layer_engine)
+    found = alternatives(engine, layer, operation, inputs_of(*place))
+    return tuple(sorted(found, key=lambda each: -each.fit))
+
+
+def deciding_attributes(context: Context, layer: Layer) -> str:
+    """` with keep_dims=false`: the attributes of which another value would fit the ports."""
+    named = {each.attribute.name: each for each in context.shared(fitting_values, layer)}
+    shown = []
+    for name, each in list(named.items())[:_MOST_NAMED]:
+        text = each.before
+        if text is None:
+            if each.attribute.default is None:
+                continue
+            text = each.attribute.kind.write(each.attribute.default)
+        quoted = text if text.isalnum() or text.replace("_", "").isalnum() else f'"{text}"'
+        shown.append(f"{name}={quoted}")
+    return f" with {' and '.join(shown)}" if shown else ""
+
+
+_MOST_NAMED = 2

@@ -1,4 +1,4 @@
-"""The findings on a model: infer it, ask every rule, apply the selection and the file's comments."""
+"""The findings on a model: what every rule reports, after the selection and the comments."""
 
 from __future__ import annotations
 

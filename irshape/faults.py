@@ -21,9 +21,6 @@ from .rule_ids import (
 )
 from .shapes import Dimension, PartialShape
 
-MAX_SEARCHED = 40
-"""Of more errors and warnings in a file, the causes are not looked for one by one."""
-
 Relation = Literal[
     "equal",
     "broadcast",

@@ -1,4 +1,4 @@
-"""The findings on a model with what may be behind them, as `validate` reports and `fix` uses them."""
+"""The findings on a model with what may be behind them, for `validate` and `fix`."""
 
 from __future__ import annotations
 

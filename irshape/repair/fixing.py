@@ -189,10 +189,7 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
             for each in first.findings
             if each.rule.code not in how.spared and (found := first.fixes(each))
         ]
-    before = [
-        (key_of(each, edited.origin(each.offset)), each._replace(related=()))
-        for each in first.whole
-    ]
+    before = [each._replace(offset=edited.origin(each.offset), related=()) for each in first.whole]
     for _ in range(MAX_ROUNDS):
         edits = _next(diagnosis, how)
         if not edits:
@@ -213,8 +210,8 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
     fixes.edits = _raw_edits(source, edited.edits)
     left = {key_of(each, edited.origin(each.offset)) for each in diagnosis.whole}
     if fixes.edits:
-        gone = [(key, each) for key, each in before if key not in left]
-        fixes.fixed = [diagnostic(each._replace(offset=key[1]), source) for key, each in gone]
+        gone = [each for each in before if key_of(each, each.offset) not in left]
+        fixes.fixed = [diagnostic(each, source) for each in gone]
     kept = [each for each in diagnosis.findings if each.rule.code not in how.spared]
     fixes.remaining = [diagnostic(each, diagnosis.context.model.source) for each in kept]
     fixes.remaining_before = [

@@ -1,4 +1,4 @@
-"""Changes of notation that OpenVINO reads alike, and names of XML attributes that it passes over."""
+"""Notations that OpenVINO reads alike, and names of XML attributes that it passes over."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REQUIRED = {
     "edge": ("from-layer", "from-port", "to-layer", "to-port"),
     "port": ("id", "precision"),
 }
-"""The XML attributes without which OpenVINO refuses an element; an input port needs no precision."""
+"""The XML attributes that OpenVINO requires; an input port needs no precision."""
 KNOWN = {
     "layer": (*REQUIRED["layer"], "output_names"),
     "edge": REQUIRED["edge"],

@@ -210,10 +210,8 @@ def wanted_of(port: Port, tensor: Tensor) -> Declaration:
     """
     dims, precision = port.dims, port.precision
     inferred = tensor.shape
-    if inferred.dims is not None and (
-        dims is None or not declared(port, tensor).shape.encloses(inferred)
-    ):
-        dims = inferred.declared
+    if dims is None or not declared(port, tensor).shape.encloses(inferred):
+        dims = () if inferred.dims is None else inferred.declared
     named = None if precision is None else ElementType.of_precision(precision)
     if not tensor.element_type.is_dynamic and (
         named is None or not (named.is_dynamic or named is tensor.element_type)

@@ -63,8 +63,8 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
     if found:
         for side, name in ((0, "first"), (1, "second")):
             edits = tuple(_one_side(data, start, end, side) for start, end in found)
-            before = f"the marks and all but the {name} side of each merge conflict"
-            yield Change("text", edits, found[0][0], None, "text", before, None, 1.0 + side)
+            marks = f"the marks and all but the {name} side of each merge conflict"
+            yield Change("text", edits, found[0][0], None, "text", marks, None, 1.0 + side)
         return
     missing = _unclosed(data)
     if missing is not None:

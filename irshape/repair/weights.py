@@ -1,4 +1,4 @@
-"""A .bin that is cut off, or another model's: proven by its size, or by what its values would be."""
+"""A .bin that is cut off, or another model's: proven by its size or its values."""
 
 from __future__ import annotations
 

@@ -120,6 +120,7 @@ def _result(
         "port": diagnostic.port,
         "expected": diagnostic.expected,
         "actual": diagnostic.actual,
+        "causes": list(diagnostic.causes) or None,
     }
     return {
         "ruleId": diagnostic.code,
@@ -136,7 +137,7 @@ def _result(
 
 
 def _related(file: FileReport, related: dict[str, Any], options: Options) -> dict[str, Any]:
-    """What follows from a finding, at its own place."""
+    """A finding that goes away with another, at its own place."""
     return {
         "physicalLocation": {
             "artifactLocation": _artifact(from_root(file.path, options)),
@@ -147,7 +148,7 @@ def _related(file: FileReport, related: dict[str, Any], options: Options) -> dic
 
 
 def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, Any]:
-    """A change that takes a finding back."""
+    """A change that takes a finding away."""
     replacements = [
         {
             "deletedRegion": {
@@ -161,13 +162,14 @@ def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, A
         for edit in fix["edits"]
     ]
     return {
-        "description": {"text": _message(fix["change"])},
+        "description": {"text": _message(f"{fix['change']}: {fix['reason']}")},
         "artifactChanges": [
             {
                 "artifactLocation": _artifact(from_root(file.path, options)),
                 "replacements": replacements,
             }
         ],
+        "properties": {"applicability": fix["applicability"]},
     }
 
 

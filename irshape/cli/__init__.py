@@ -16,7 +16,7 @@ from .common import drop_stdout
 
 COMMANDS = {
     "validate": "Report everything that is wrong with IR files.",
-    "fix": "Correct what has exactly one right answer.",
+    "fix": "Make ports and notations follow what OpenVINO reads.",
     "requires": "Tell the oldest OpenVINO release that reads a model.",
     "infer": "Print the element type and shape of every output port.",
     "inspect": "Show what a model consists of, and what it costs.",

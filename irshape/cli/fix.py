@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="Where several changes would do, make the likeliest.",
+    help="Also make the likeliest of the changes that OpenVINO would read otherwise.",
 )
 @fixing_options
 @weights_option
@@ -82,12 +82,13 @@ def command(
     color: str,
     **selection: Any,
 ) -> None:
-    """Correct what has exactly one right answer in IRs, and change nothing else in the files.
+    """Fix IRs without changing what OpenVINO reads.
 
-    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. What an IR says
-    wrongly in one place, it usually says rightly in another: ports, attributes, edges, ids and the
-    places of constants follow from each other. The findings that remain are listed, those with
-    several possible fixes too. What is not selected is neither corrected nor listed.
+    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. OpenVINO reads
+    operations, attributes, edges and weights, and no port: the dimensions and precisions of ports
+    are made to follow. In a file that OpenVINO refuses, a misspelt word or a number in another
+    notation is corrected where the text leaves no choice. All else is listed; --unsafe-fixes makes
+    the likeliest change of each. What is not selected is neither fixed nor listed.
 
     Exit status of --diff and --check: 0; 1 if there is something to correct. Of --in-place and
     --output: 0; 1 if errors remain. Of all: 1 if a file cannot be read as an IR, 2 if one cannot be
@@ -124,7 +125,8 @@ def command(
         for line in (*lines, *account.findings(result, fixed=alone or verbose)):
             click.echo(line, err=True)
     if not quiet:
-        click.echo(f"irshape: {account.summary(alone=alone)}", err=True)
+        for note in (*wanted.retired(), account.summary(alone=alone)):
+            click.echo(f"irshape: {note}", err=True)
     if account.status:
         raise click.exceptions.Exit(account.status)
 

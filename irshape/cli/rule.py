@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..rule_ids import RETIRED
 from .arguments import Command
 from .common import echo, form_option
 from .tables import fitted
@@ -30,7 +31,7 @@ def command(code: str | None, every: bool, form: str) -> None:
     Exit status: 0; 2 if there is no such rule.
     """
     from ..rules import all_rules, rule_named
-    from ..settings.selectors import similar_rule
+    from ..settings.selectors import retired, similar_rule
 
     if code is None:
         chosen = all_rules()
@@ -40,6 +41,10 @@ def command(code: str | None, every: bool, form: str) -> None:
                 rule_named(code if code in {rule.name for rule in all_rules()} else code.upper()),
             )
         except KeyError:
+            gone = next(retired((code, code.upper())), None)
+            if gone is not None:
+                echo(json.dumps({"code": code, "retired": gone}) if form == "json" else gone)
+                return
             close = similar_rule(code) or "; `irshape rule` lists them"
             raise click.UsageError(f"there is no rule '{code}'{close}") from None
     if form == "json":
@@ -119,7 +124,9 @@ def markdown(rules: tuple[type[Rule], ...]) -> str:
         "is worth knowing. A rule that is *opt-in* is asked only when it is named.\n\n"
         "| Code | Name | Severity | |\n|---|---|---|---|\n"
     )
-    return head + "\n".join(rows) + "\n\n" + "\n".join(map(markdown_page, rules))
+    gone = "".join(f"- {each.code} `{each.name}`: {each.successor}\n" for each in RETIRED.values())
+    retired = f"Retired codes, which are accepted and match nothing:\n\n{gone}\n"
+    return head + "\n".join(rows) + f"\n\n{retired}" + "\n".join(map(markdown_page, rules))
 
 
 def markdown_page(rule: type[Rule]) -> str:

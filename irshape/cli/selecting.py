@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -31,6 +31,24 @@ class Chosen(NamedTuple):
         from ..checking.many import shard
 
         return shard(files, *self.shard)
+
+    def retired(self) -> Iterator[str]:
+        """What took the place of retired codes that are selected, ignored or in the baseline."""
+        from ..settings.selectors import retired
+
+        named = [
+            selector
+            for each in (self.configuration, self.over)
+            for selectors in (each.select or (), each.extend_select, each.ignore)
+            for selector in selectors
+        ]
+        named += [each for _, codes in self.configuration.per_file_ignores for each in codes]
+        if self.configuration.baseline and os.path.exists(self.configuration.baseline):
+            from ..checking.baseline import read
+
+            entries = read(self.configuration.baseline)
+            named += sorted({code for keys in entries.values() for code, _, _ in keys})
+        return retired(named)
 
 
 _OPTIONS = [

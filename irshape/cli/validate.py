@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..checking.baseline import Finished
     from ..checking.validation import Watch
-    from ..diagnostics.report import FileReport
+    from ..diagnostics.report import FileReport, Report
 
 
 @click.command("validate", cls=Command)
@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Print how many findings each rule has, as text or JSON, instead of the findings.",
 )
+@click.option(
+    "--trace",
+    is_flag=True,
+    help="Print on stderr, for each finding, which changes were tried and what each would do.",
+)
 @view_option("Also draw the one file that is checked, with its findings, as a page.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @weights_option
@@ -64,6 +69,7 @@ def command(
     verbose: bool,
     show_fixes: bool,
     statistics: bool,
+    trace: bool,
     view: str | None,
     quiet: bool,
     weights: str,
@@ -92,6 +98,9 @@ def command(
     try:
         forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
         more: Any = {"named": files == list(paths), "each": each, "scheduler": scheduler}
+        if trace:  # a report of the cache does not say what was tried
+            configuration = configuration._replace(cache=False)
+            wanted = wanted._replace(configuration=configuration)
         finished = _validated(files, wanted, weights, given, **more)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
@@ -109,6 +118,9 @@ def command(
         weights=weights,
         values=given,
     )
+    if trace:
+        for line in _traced(report):
+            click.echo(line, err=True)
     if not quiet:
         for note in notes(finished, wanted):
             click.echo(f"irshape: {note}", err=True)
@@ -119,6 +131,20 @@ def command(
     failing = SEVERITIES[: SEVERITIES.index(level) + 1]
     if not exit_zero and any(report.count(severity) for severity in failing):
         raise click.exceptions.Exit(1)
+
+
+def _traced(report: Report) -> Iterator[str]:
+    """For each finding with something to try, the changes: cost, outcome, and what they change."""
+    from ..diagnostics.renderers.common import plain, plain_path
+
+    for file in report.files:
+        for finding in file.trace:
+            place = f"{plain_path(file.path)}:{finding.line}:{finding.column}"
+            yield f"{place}: {finding.code} {plain(finding.message)}"
+            if not finding.trials:
+                yield "  nothing to try"
+            for trial in finding.trials:
+                yield f"  cost {trial.cost:.2f}: {plain(trial.change)}: {trial.outcome}"
 
 
 def _draw(output: str, path: str, wanted: Chosen, weights: str) -> None:
@@ -230,6 +256,7 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Executor | None]:
 
 def notes(finished: Finished, wanted: Chosen) -> Iterator[str]:
     """What a person should know about findings that are not in the report."""
+    yield from wanted.retired()
     held = counted(finished.baselined, "finding")
     if wanted.update_baseline:
         yield f"{held} in the baseline '{wanted.configuration.baseline}'"

@@ -69,6 +69,11 @@ class Cause(NamedTuple):
         change = self.change
         if change.kind == "weights":
             return change.subject
+        if change.kind in ("edge", "text"):
+            if change.before is None:
+                return f"{change.after} is missing"
+            if change.after is None:
+                return f"{change.before} would have to go"
         return f"{change} would match"
 
 

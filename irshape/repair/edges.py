@@ -9,6 +9,7 @@ from ..inference.alternatives import Fit
 from ..inference.result import BodyResult
 from ..model.edges import Edge
 from ..model.graph import Finding, Layer
+from ..model.ids import lenient_id
 from ..model.ports import Port
 from ..model.wiring import OutputRef
 from ..rules import rule_of
@@ -34,6 +35,17 @@ class Outputs:
                     key = (port.dims, port.precision)
                     self.by_declaration.setdefault(key, []).append((position, out))
         self.used = {source for row in result.wiring.sources for source in row}
+
+    def alike(self, port: Port) -> list[OutputRef]:
+        """The outputs that declare what an input port does, as far as that declares anything."""
+        if port.precision is not None:
+            return self.by_declaration.get((port.dims, port.precision), [])
+        return [
+            ref
+            for (dims, _), refs in self.by_declaration.items()
+            for ref in refs
+            if port.dims in ((), dims)
+        ]
 
 
 def _outputs(sites: Sites, result: BodyResult) -> Outputs:
@@ -73,8 +85,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
     """Outputs that declare what an input does, and from which no cycle comes."""
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, _outputs(sites, result)
-    alike = outputs.by_declaration.get((port.dims, port.precision), [])
-    alike = [ref for ref in alike if ref != site.sources[index]]
+    alike = [ref for ref in outputs.alike(port) if ref != site.sources[index]]
     if not alike:
         return
     behind = _behind(result, site.position)
@@ -185,6 +196,8 @@ def _added(
         f'<edge from-layer="{producer.id}" from-port="{output.id}" '
         f'to-layer="{layer.id}" to-port="{port.id}"/>'
     ).encode()
+    if data.endswith(b" />", 0, _end_of_tag(data, body.edges[0].offset) if body.edges else 0):
+        text = text[:-2] + b" />"
     if before is not None:
         end = element_end(data, before.offset)
         begin = data.rfind(b">", 0, before.offset) + 1
@@ -196,6 +209,10 @@ def _added(
         return None
     shown = f"an edge from {producer.label}, port {output.id}, to port {port.id}"
     return Change("edge", (edit,), layer.offset, layer, "edge", None, shown, cost)
+
+
+def _end_of_tag(data: bytes, start: int) -> int:
+    return data.find(b">", start) + 1
 
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
@@ -269,11 +286,12 @@ def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     if site is None:
         return
     body, source = site.result.body, sites.source
+    number = lenient_id(site.layer.id) or site.layer.id
     named = {*body.ends.from_layers, *body.ends.to_layers}
     missing = sorted(named - {layer.id for layer in body.layers})[:3]
     for text in missing:
         for layer in body.layers:
-            if layer.id != site.layer.id:
+            if (lenient_id(layer.id) or layer.id) != number:
                 continue
             offset = source.attribute(layer.offset, "id")
             edit = set_attribute(source, offset, text)

@@ -20,7 +20,7 @@ from .change import Applicability, Cause
 from .diagnosis import Diagnosis, Fix, diagnose, fix_of
 from .diff import unified
 from .ports import port_edits
-from .proof import key_of
+from .proof import key_of, with_text
 
 MAX_ROUNDS = 40
 """How often a text is read again. Real files need two to five rounds."""
@@ -164,16 +164,12 @@ def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _H
     edited = Edited(source.data)
     edited.apply(causes[0].change.edits)
     try:
-        model = read_source(_source(source, edited), weights_path(name, weights))
+        model = read_source(with_text(source, edited.data), weights_path(name, weights))
     except NotReadable:
         return fixes
     made = _rounds(source, model, edited, how)
     made.fixed, made.candidates = [told, *made.fixed], [*fixes.candidates, *made.candidates]
     return made
-
-
-def _source(source: Source, edited: Edited) -> Source:
-    return Source(source.path, edited.data, "utf-8" if source.raw is None else "utf-8-sig")
 
 
 def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
@@ -198,7 +194,7 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
         trial.apply(edited.edits)
         trial.apply(edits)
         try:
-            after = read_source(_source(source, trial), None)
+            after = read_source(with_text(source, trial.data), None)
         except NotReadable:
             break
         if model.kind == "net":

@@ -20,6 +20,7 @@ from ..ops.tensors import Tensor
 from ..rule_ids import OUTPUT_SHAPE_MISMATCH, RuleId
 from ..rules import Context, rule_of
 from ..rules.input_precisions import inputs_unlike_others
+from ..shapes import Dimension, PartialShape
 
 PortKey = tuple[Layer, str, str]
 """The layer, the direction and the id of a port."""
@@ -144,25 +145,26 @@ class _Ports:
 
     def of_body(self, result: BodyResult) -> Iterator[tuple[PortKey, tuple[Edit, ...]]]:
         """The edits in a body and those inside it."""
-        layers, unsure = result.body.layers, _spread(result, self.doubted)
+        layers, doubted = result.body.layers, _spread(result, self.doubted)
         fed: dict[tuple[int, int], list[tuple[Layer, Port]]] = {}
         for position, row in enumerate(result.wiring.sources):
             for port, ref in zip(layers[position].inputs, row, strict=True):
                 if ref is not None:
                     fed.setdefault(ref, []).append((layers[position], port))
         for position, layer in enumerate(layers):
-            certain = position not in unsure
-            if certain:
+            trusted = position not in doubted
+            if trusted:
                 for inner in result.inner.get(position, {}).values():
                     yield from self.of_body(inner)
-            tensors = _outputs(result, position) if certain else ()
+            tensors = _outputs(result, position) if trusted else ()
+            sure = position not in result.unsure
             for out, port in enumerate(layer.outputs):
                 wanted = Declaration(port.dims, port.precision)
                 if out < len(tensors):
-                    wanted = wanted_of(port, tensors[out])
+                    wanted = wanted_of(port, tensors[out], sure=sure)
                 mine = edits_of(self.source, port, wanted)
                 others: list[Edit] = []
-                for consumer, target in fed.get((position, out), ()) if certain else ():
+                for consumer, target in fed.get((position, out), ()) if trusted else ():
                     its = self._input(consumer, target, wanted)
                     if its:
                         yield (consumer, "input", target.id), its
@@ -195,29 +197,45 @@ def _outputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
 
 
 def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
-    """The layers of which it is not certain what comes out of them."""
-    unsure = set(result.unsure)
-    unsure |= {at for at, layer in enumerate(result.body.layers) if layer in doubted}
-    for at in result.wiring.order:
-        if any(ref is not None and ref[0] in unsure for ref in result.wiring.sources[at]):
-            unsure.add(at)
-    return unsure
+    """The positions of some layers and of all that depend on them."""
+    spread = {at for at, layer in enumerate(result.body.layers) if layer in doubted}
+    for at in result.wiring.order if spread else ():
+        if any(ref is not None and ref[0] in spread for ref in result.wiring.sources[at]):
+            spread.add(at)
+    return spread
 
 
-def wanted_of(port: Port, tensor: Tensor) -> Declaration:
+def wanted_of(port: Port, tensor: Tensor, *, sure: bool) -> Declaration:
     """What an output port is to declare: what it does, where that only says less than is inferred,
     else what is inferred, as a whole.
+
+    sure: whether the tensor rests on inference alone. Where it may be wider than it is meant to be,
+    only the sizes that cannot be are replaced.
     """
     dims, precision = port.dims, port.precision
-    inferred = tensor.shape
-    if dims is None or not declared(port, tensor).shape.encloses(inferred):
+    inferred, said = tensor.shape, declared(port, tensor).shape
+    if sure and (dims is None or not said.encloses(inferred)):
         dims = () if inferred.dims is None else inferred.declared
+    elif not sure and dims is not None and not said.compatible(inferred):
+        dims = _merged(dims, inferred)
     named = None if precision is None else ElementType.of_precision(precision)
     if not tensor.element_type.is_dynamic and (
         named is None or not (named.is_dynamic or named is tensor.element_type)
     ):
         precision = tensor.element_type.precision
     return Declaration(dims, precision)
+
+
+def _merged(dims: tuple[int, ...], shape: PartialShape) -> tuple[int, ...]:
+    """Declared dimensions, with those replaced that cannot be."""
+    inferred = shape.declared
+    if len(dims) != len(inferred):
+        return inferred
+    known = zip(dims, inferred, shape.dims or (), strict=True)
+    return tuple(
+        size if size < 0 or there.compatible(Dimension(size)) else written
+        for size, written, there in known
+    )
 
 
 def edits_of(source: Source, port: Port, wanted: Declaration) -> tuple[Edit, ...]:

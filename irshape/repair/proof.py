@@ -39,6 +39,11 @@ def key_of(finding: Finding, place: int) -> Key:
     return finding.rule.code, place, finding.port
 
 
+def with_text(source: Source, data: bytes) -> Source:
+    """A source with another text; one that was read from UTF-16 is kept in UTF-8."""
+    return Source(source.path, data, "utf-8" if source.raw is None else "utf-8-sig")
+
+
 class Proof:
     """Tries changes of one file."""
 
@@ -71,7 +76,7 @@ class Proof:
         edited.apply(change.edits)
         before = self.sites.context.model
         try:
-            model = read_source(Source(self.source.path, edited.data, self.source.encoding), None)
+            model = read_source(with_text(self.source, edited.data), None)
         except NotReadable:
             return Outcome((), (), readable=False)
         model.weights = before.weights

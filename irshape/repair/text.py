@@ -14,9 +14,9 @@ from ..formats.ir.malformed import conflicts
 from ..formats.ir.printed_layers import CHILDREN
 from ..formats.loading import read_source, weights_path
 from ..model.graph import NotReadable
-from ..model.source import Source
 from ..rules.settings import PLAIN
 from .change import Cause, Change
+from .proof import with_text
 
 MOST_CAUSES = 3
 
@@ -35,11 +35,9 @@ def causes_of(unreadable: NotReadable) -> list[Cause]:
     source = unreadable.source
     causes: list[Cause] = []
     for change in _changes(unreadable):
-        text = with_edits(source.data, change.edits)
+        edited = with_text(source, with_edits(source.data, change.edits))
         try:
-            model = read_source(
-                Source(source.path, text, source.encoding), weights_path(source.path)
-            )
+            model = read_source(edited, weights_path(source.path))
         except NotReadable:
             continue
         findings = examine(model, PLAIN, reasons=False).findings
@@ -53,17 +51,17 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
     declared = _ENCODING.match(data)
     if declared and declared[1].lower() not in (b"utf-8", b"us-ascii") and _is_utf8(data):
         edit = Edit(*declared.span(1), b"utf-8")
-        before = declared[1].decode("ascii", "replace")
+        named = declared[1].decode("ascii", "replace")
         decided = "the bytes of the file are UTF-8"
         yield Change(
-            "encoding", (edit,), declared.start(1), None, "encoding", before, "utf-8", 1.0, decided
+            "encoding", (edit,), declared.start(1), None, "encoding", named, "utf-8", 1.0, decided
         )
         return
     found = list(conflicts(data)) if b"\n<<<<<<<" in data else []
     if found:
-        for side, name in ((0, "first"), (1, "second")):
+        for side, ordinal in ((0, "first"), (1, "second")):
             edits = tuple(_one_side(data, start, end, side) for start, end in found)
-            marks = f"the marks and all but the {name} side of each merge conflict"
+            marks = f"the marks and all but the {ordinal} side of each merge conflict"
             yield Change("text", edits, found[0][0], None, "text", marks, None, 1.0 + side)
         return
     missing = _unclosed(data)

@@ -1,4 +1,4 @@
-"""Comments in a file that silence findings: `<!-- irshape: disable=IR305 -->`."""
+"""Comments in a file that silence findings: `<!-- irshape: disable=IR304 -->`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..model.source import Source
 from ..rule_ids import MISPLACED_SUPPRESSION, UNKNOWN_SUPPRESSION, UNUSED_SUPPRESSION
 from ..rules import all_rules
 from ..rules.settings import CustomRule
-from .selectors import MARK, covered, similar_rule
+from .selectors import MARK, covered, retired, similar_rule
 
 
 @cache
@@ -39,7 +39,7 @@ def _directive() -> re.Pattern[str]:
 
 
 class Suppression(NamedTuple):
-    """A comment that silences rules: `<!-- irshape: disable=IR305,IR2: the reason -->`.
+    """A comment that silences rules: `<!-- irshape: disable=IR304,IR2: the reason -->`.
 
     codes: each selector, with the codes of the rules that it covers."""
 
@@ -145,7 +145,7 @@ class Comments:
         match = _directive().fullmatch(text)
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
             hint = (
-                "write <!-- irshape: disable=IR305 --> inside a layer, or <!-- irshape: "
+                "write <!-- irshape: disable=IR304 --> inside a layer, or <!-- irshape: "
                 "disable-file=IR305 -->"
             )
             message = f"the comment '{_short(text)}' says nothing that irshape knows"
@@ -157,7 +157,17 @@ class Comments:
         for name in match["codes"].split(","):
             selector = name.strip()
             covers = frozenset(covered(selector, self.custom))
-            if covers:
+            gone = next(retired((selector,)), None)
+            if gone is not None:
+                fault = Fault(
+                    UNUSED_SUPPRESSION,
+                    gone,
+                    actual=selector,
+                    help="remove it from the comment, or name the code that took its place",
+                    severity="info",
+                )
+                self.findings.append(Finding(fault, offset))
+            elif covers:
                 codes.append((selector, covers))
             else:
                 self.findings.append(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ..rule_ids import RETIRED
 from ..rules.settings import CustomRule
 from ..spelling import suggestion
 from .errors import ConfigurationError
@@ -34,6 +35,9 @@ def _covered(
 ) -> list[str]:
     from ..rules.plugins import plugin_codes
 
+    gone = [each.code for each in RETIRED.values() if selector in (each.code, each.name)]
+    if gone:
+        return gone
     codes = [*dict.fromkeys((*(rule.code for rule in rules), *CUSTOM_CODES, *plugin_codes()))]
     if selector == "ALL":
         return codes
@@ -41,6 +45,14 @@ def _covered(
         return [code for code in codes if code.startswith(selector)]
     named = [rule.code for rule in rules if rule.name == selector]
     return named or [rule.id.code for rule in custom if rule.id.name == selector]
+
+
+def retired(selectors: Iterable[str]) -> Iterator[str]:
+    """What took the place of each retired code or name among some selectors."""
+    for selector in dict.fromkeys(selectors):
+        for each in RETIRED.values():
+            if selector in (each.code, each.name):
+                yield f"{each.code} ({each.name}) is no longer reported: {each.successor}"
 
 
 def check_selectors(

@@ -54,7 +54,7 @@ FAULTS = {
         reduction, 'offset="8" size="12"', 'offset="12" size="12"', "IR502", "c3"
     ),
     "keep_dims other than the port declares": Fault(
-        reduction, 'keep_dims="true"', 'keep_dims="false"', "IR305", "mean"
+        reduction, 'keep_dims="true"', 'keep_dims="false"', "IR201", "mean"
     ),
     "an attribute that is no boolean": Fault(
         reduction, 'keep_dims="true"', 'keep_dims="maybe"', "IR304", "mean"

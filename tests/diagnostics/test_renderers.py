@@ -263,9 +263,6 @@ FIXABLE = {
         0,
         "`irshape fix` can fix 3 findings, --unsafe-fixes 1 more (shown with --show-fixes)",
     ),
-    "too many to look for causes": Fixable(
-        0, 0, 41, "`irshape fix --diff` shows what can be corrected of so many"
-    ),
 }
 
 

@@ -117,9 +117,9 @@ def test_a_wrong_declaration_is_reported_once(tmp_path: Path, repeated: bool) ->
     mismatches = [
         (found.code, found.layer["id"])
         for found in report.diagnostics
-        if found.layer and found.code in ("IR201", "IR305")
+        if found.layer and found.code in ("IR201",)
     ]
-    assert mismatches == [("IR305" if repeated else "IR201", mean)]
+    assert mismatches == [("IR201", mean)]
 
 
 @pytest.mark.parametrize(

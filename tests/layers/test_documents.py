@@ -14,7 +14,7 @@ import irshape
 from irshape.cli import cli
 from irshape.diagnostics.report import Diagnostic, FileReport
 from irshape.formats.ir.fragments import value_in
-from irshape.formats.ir.repair import Repaired
+from irshape.formats.ir.printed_layers import Repaired
 from irshape.inference.declarations import newest_fitting
 from irshape.inference.literals import parse_value
 from irshape.model.graph import Layer
@@ -752,7 +752,7 @@ def test_places_behind_a_repair_are_exact(tmp_path: Path) -> None:
         (
             '<layer type="ReLU">\n  <input><port id="0></port></input>'
             '<output><port id="1"/></output></layer>',
-            (2, 10),
+            (2, 29),
         ),
         ('<layer type="ReLU" type="Clamp">\n</layer>', (1, 20)),
         ('<layer id type="ReLU">\n</layer>', (1, 11)),

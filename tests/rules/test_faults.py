@@ -279,7 +279,7 @@ FAULTS = {
         code="IR114",
         old='<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>',
         new='<edge from-layer="4" from-port="2" to-layer="2" to-port="0"/>',
-        at='from-layer="4" from-port="2" to-layer="2"',
+        at='<layer id="2"',
         layer="2",
         expected="no cycles",
         actual="2 → 4 → 2",

@@ -1,4 +1,4 @@
-"""Every finding of a code comes from the rule of that code, and only the rule cures it."""
+"""Every finding of a code comes from the rule of that code, and each rule says what it suspects."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from test_faults import FAULTS
 import irshape
 from irshape.inference.engine import infer
 from irshape.model.graph import Model
+from irshape.repair.search import SUSPECTS
 from irshape.rules import (
     OF_SETTINGS,
-    PHASES,
     WITHOUT_ERROR_CHECKS,
     Context,
     Fault,
@@ -71,23 +71,8 @@ def test_what_is_reported_under_an_id_without_a_rule_is_not_lost(tmp_path: Path)
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
-def test_a_rule_has_cures_if_it_has_a_phase(rule: type[Rule]) -> None:
-    assert rule.phase is None or rule.phase in PHASES
-    assert (rule.cures.__func__ is not Rule.cures.__func__) is (rule.phase is not None)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_rule_cures_findings_of_its_own(name: str, tmp_path: Path) -> None:
-    fault = FAULTS[name]
-    context = context_of(read(fault.put(), tmp_path, fault.weights))
-    reported = list(findings(context))
-    before = context.model.source.data
-    for rule in all_rules():
-        for cure in rule.cures(context, reported):
-            assert cure.finding.rule == rule.id
-            assert cure.edits
-            assert all(0 <= edit.start <= edit.end <= len(before) for edit in cure.edits)
-    assert context.model.source.data == before
+def test_what_a_rule_suspects_is_looked_for(rule: type[Rule]) -> None:
+    assert set(rule.suspects) <= {"ports", *SUSPECTS}
 
 
 @pytest.mark.parametrize("family", sorted(WITHOUT_ERROR_CHECKS))

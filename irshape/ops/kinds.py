@@ -302,6 +302,8 @@ class ListOf(Kind):
             return
         numbers = list(self.item.numbers(current, declared))
         yield from ((number,) * len(current) for number in numbers)
+        if len(set(current)) == 1:
+            yield from (current[:1] * count for count in (1, 2, 3))
         if len(current) > 1:
             for index in range(min(len(current), _MOST_ITEMS)):
                 for number in numbers:

@@ -29,7 +29,8 @@ class UnknownOperation(LookupError):
     """No declaration for a type and version.
 
     `known` are the versions that the type has, `close` types with a similar name; `internal`:
-    OpenVINO itself puts the operation into models.
+    OpenVINO itself puts the operation into models; `newer`: the opset is newer than any that is
+    known here.
     """
 
     def __init__(
@@ -40,8 +41,10 @@ class UnknownOperation(LookupError):
         close: str | None = None,
         custom: bool = False,
         internal: bool = False,
+        newer: bool = False,
     ) -> None:
         super().__init__(message)
+        self.newer = newer
         self.internal = internal
         self.known = known
         self.close = close
@@ -330,6 +333,14 @@ def _unknown_version(
     type_name: str, version: str, known: tuple[type[Operation], ...], *, numbered: bool
 ) -> UnknownOperation:
     if numbered:
+        newest = max(OPSETS)
+        if int(version.removeprefix("opset")) > newest:
+            return UnknownOperation(
+                f"{version} is newer than this irshape, which knows opsets up to opset{newest}: "
+                "upgrade",
+                known=known,
+                newer=True,
+            )
         return UnknownOperation(
             f"{version} is not an opset of OpenVINO (opset1 to opset{max(OPSETS)})", known=known
         )

@@ -23,14 +23,14 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     """Another value of an attribute: of the one that the finding is about, else of any."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
-    if site is None or operation is None or site.layer.is_constant:
+    if site is None or operation is None:
         return
     layer = site.layer
     named = {each.name: each for each in operation.attributes.values()}.get(finding.fault.at)
     text = None if named is None else layer.attribute(named.name)
     if named is not None and text is not None:
         yield from _other_notation(sites, site, named, text)
-    if operation.has_bodies:
+    if operation.has_bodies or layer.is_constant:
         return
     if named is None:
         found = sites.context.shared(fitting_values, layer)
@@ -82,7 +82,7 @@ def value_change(sites: Sites, layer: Layer, name: str, value: str, cost: float)
 
 
 def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
-    """Lower for a value that is like the one written, is usual in the file, or the default."""
+    """Lower for a value that is near the one written, is usual in the file, or the default."""
     attribute, before, after, _ = alternative
     usual = sites.usual.get((layer.type, attribute.name, after), 0)
     cost = 2.0 - min(usual, 9) / 20
@@ -91,12 +91,23 @@ def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
     if before is None:
         return cost + 1
     like = likeness(before, after)
-    readable = True
     try:
-        attribute.read(before)
+        near = _nearness(attribute.read(before), attribute.read(after))
     except Malformed:
-        readable = False
-    return cost - like if readable or like > 0.6 else cost
+        return cost - like if like > 0.6 else cost
+    if "-" in after and "-" not in before:
+        cost += 0.3  # axes are counted from the front, pads and strides are not negative
+    return cost - (like if near is None else max(near, like / 2))
+
+
+def _nearness(one: object, other: object) -> float | None:
+    """From 0 to 1, how near two numbers or lists of numbers are; None for anything else."""
+    if isinstance(one, int) and isinstance(other, int):
+        return 1 / (1 + abs(one - other))
+    if isinstance(one, tuple) and isinstance(other, tuple) and one and len(one) == len(other):
+        parts = [_nearness(*pair) for pair in zip(one, other, strict=True)]
+        return None if None in parts else sum(filter(None, parts)) / len(parts)
+    return None
 
 
 def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:

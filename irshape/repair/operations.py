@@ -26,7 +26,7 @@ def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     if layer.version and opset_number(layer.version) is None:
         return  # an operation of a library is never taken for one of OpenVINO's
     here = {each.type for each in sites.context.every_layer if each.type}
-    known = [registry.as_writers_spell(each) for each in registry.known_types()]
+    known = list(dict.fromkeys(map(registry.as_writers_spell, registry.known_types())))
     only = only_word(layer.type, known) if layer.type else None
     groups: list[Iterable[str]]
     if layer.type:

@@ -71,7 +71,7 @@ class _Search:
 
     def run(self) -> None:
         graver = self.sites.graver
-        whole = cause_of_weights(self.sites) if len(graver) > 1 else None
+        whole = cause_of_weights(self.sites)
         if whole is not None:
             self._put(whole.explained, [whole])
         for number, finding in enumerate(graver):
@@ -88,7 +88,9 @@ class _Search:
             if suspect in SUSPECTS and (not cheap or suspect in _CHEAP)
             for each in SUSPECTS[suspect](self.sites, finding)
         ]
-        candidates.sort(key=lambda each: each[1].cost + 0.5 * (each[0] is not Fit.EXACT))
+        candidates.sort(key=_unlikeliness)
+        candidates = list({each[1].edits: each for each in candidates[::-1]}.values())
+        candidates.sort(key=_unlikeliness)
         found: list[tuple[Change, tuple[Finding, ...]]] = []
         log = self.tried.setdefault(id(finding), [])
         complete = len(candidates) <= MOST_TRIED
@@ -174,6 +176,11 @@ class _Search:
             if self.tried.get(id(each)):
                 tried[id(shown)] = self.tried[id(each)]
         return Repairs(told, moved, tried)
+
+
+def _unlikeliness(candidate: Candidate) -> float:
+    fit, change = candidate
+    return change.cost + 0.5 * (fit is not Fit.EXACT)
 
 
 def _refused(finding: Finding) -> bool:

@@ -28,7 +28,7 @@ def cause_of(sites: Sites) -> Cause | None:
     beyond = sum(each.offset + each.size > weights.size for _, each in context.constants)
     senseless = _senseless(context)
     end, size = context.constants_end, weights.size
-    cut = len(past) > 1 and len(past) == beyond
+    cut = bool(past) and len(past) == beyond and _in_order(context, weights.size)
     foreign = len(senseless) > 1 or (bool(senseless) and size != end)
     if not cut and not foreign:
         return None
@@ -48,6 +48,16 @@ def cause_of(sites: Sites) -> Cause | None:
         "weights", (), lead.offset, lead.layer, told, f"{size} bytes", "the .bin of this model"
     )
     return Cause(change, explained, "display")
+
+
+def _in_order(context: Context, size: int) -> bool:
+    """Whether each constant that ends past the .bin begins where another one ends."""
+    ends = {0, *(each.offset + each.size for _, each in context.constants)}
+    beyond = [each for _, each in context.constants if each.offset + each.size > size]
+    return all(
+        each.offset in ends and each.size == each.element_type.byte_size(each.elements)
+        for each in beyond
+    )
 
 
 def _senseless(context: Context) -> set[Layer]:

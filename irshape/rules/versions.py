@@ -37,7 +37,11 @@ def unknown_operations(context: Context) -> dict[RuleId, list[tuple[Layer, Unkno
             continue  # without a type or version no operation can be found
         if unknown.custom or _is_extension(layer, context.settings.extensions):
             rule = CUSTOM_OPERATION
-        elif unknown.known or (not unknown.close and "opset" in str(unknown).split(" ")[0]):
+        elif (
+            unknown.known
+            or unknown.newer
+            or (not unknown.close and "opset" in str(unknown).split(" ")[0])
+        ):
             rule = UNKNOWN_VERSION
         else:
             rule = UNKNOWN_TYPE
@@ -236,7 +240,7 @@ class UnknownVersion(Rule):
                 layer,
                 expected=unknown.close,
                 actual=_written(layer),
-                help=f'write version="{newest}"',
+                help="upgrade irshape" if unknown.newer else f'write version="{newest}"',
             )
 
 

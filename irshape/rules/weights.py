@@ -406,8 +406,7 @@ class ConstantType(Rule):
 
     id = CONSTANT_TYPE
     stops_runs = True
-    suspects = ("constants",)
-    doubt = "layer"
+    suspects = ("ports", "constants")
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

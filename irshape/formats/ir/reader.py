@@ -517,8 +517,9 @@ def _version_message(text: str, version: int) -> str:
     if 2 <= version <= 7:
         return f"IR version {version}, written before 2020; {reads}"
     if version > max(IR_VERSIONS):
-        known = _versions("and")
-        return f"IR version {version} is newer than any that this irshape knows ({known})"
+        return (
+            f"IR version {version}: this irshape knows versions up to {max(IR_VERSIONS)}: upgrade"
+        )
     if version in (8, 9):
         return f"IR version {version} was never released; {reads}"
     return f"<net> has version '{text}'; {reads}" if text else f"<net> has no version; {reads}"
@@ -530,5 +531,7 @@ def _version_help(version: int) -> str:
             "convert the original model again with a current OpenVINO; "
             "its reader refuses this version too"
         )
+    if version > max(IR_VERSIONS):
+        return "upgrade irshape"
     expected = " or ".join(f'version="{known}"' for known in IR_VERSIONS)
-    return f"a {expected} is expected; update irshape if OpenVINO has a newer one"
+    return f"a {expected} is expected"

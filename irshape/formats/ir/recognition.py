@@ -105,6 +105,8 @@ def _not_xml(data: bytes) -> tuple[str, str]:
     for magic, (name, tool) in _ARCHIVES.items():
         if data.startswith(magic):
             return f"the file is compressed with {name}", f"unpack it first, with {tool}"
+    if data.startswith(b"\x7fELF"):
+        return "the file is a compiled blob (ELF), not the .xml of a model", _HELP
     if b"\0" in data[:PEEK]:
         return "the file is not XML; it looks like binary data", _HELP
     return "the file is not XML", _HELP

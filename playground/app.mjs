@@ -221,7 +221,7 @@ const PANELS = {
     const answers = [await parsed("fix", [name, false]), await parsed("fix", [name, true])];
     const [safe, likeliest] = answers;
     if (safe.error) return [paragraph(safe.error)];
-    const titles = ["What has one right answer", "With the likeliest of several"];
+    const titles = ["Safe fixes", "With unsafe fixes"];
     return answers.slice(0, likeliest.diff === safe.diff ? 1 : 2).flatMap((answer, index) => [
       element("h3", { textContent: `${titles[index]}: ${counted(answer.fixed.length, "finding")} corrected, ${answer.left} left` }),
       ...(answer.diff ? [coloured(answer.diff), download(name, answer.file)] : [paragraph("No change.")]),

@@ -8,7 +8,17 @@ from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
 
 Kind = Literal[
-    "attribute", "constant", "edge", "encoding", "id", "name", "notation", "text", "type", "weights"
+    "attribute",
+    "constant",
+    "edge",
+    "encoding",
+    "id",
+    "name",
+    "notation",
+    "text",
+    "type",
+    "value",
+    "weights",
 ]
 Applicability = Literal["safe", "unsafe", "display"]
 
@@ -51,8 +61,8 @@ class Change(NamedTuple):
             return f'add {self.subject}="{self.after}"'
         if self.after is None:
             return f'remove {self.subject}="{self.before}"'
-        if self.kind == "weights":
-            return f"{self.after} in place of {self.before}"
+        if self.kind in ("value", "weights"):
+            return f"{self.after} in place of {self.before} in {self.subject}"
         return f'{self.subject}="{self.after}" in place of "{self.before}"'
 
 

@@ -1,4 +1,4 @@
-"""Changes of a Const: its type, shape, offset or size."""
+"""Changes of a Const: its type, shape, offset or size; and other values, which are not written."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from math import prod
 
 from ..formats.ir.edits import set_attribute
-from ..inference.alternatives import Fit, with_attribute
+from ..inference.alternatives import Fit, declared_by, with_attribute
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..model.weights import Constant
+from ..ops.kinds import INTS
+from ..ops.tensors import Tensor, Value
+from ..rules.attribute_values import fitting_values
 from .attributes import Candidate, value_change
+from .change import Change
 from .site import Site, Sites
+
+MOST_VALUES = 8
+"""Of constants with more elements, no other values are tried."""
 
 
 def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
@@ -29,6 +36,38 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             output = producer.layer.outputs[0] if producer.layer.outputs else None
             if output is not None and port.precision and port.precision != output.precision:
                 yield from _retyped(sites, producer, port)
+    yield from _values(sites, site)
+
+
+def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
+    """The other values of a small constant with which its layer fits its ports, where no attribute
+    does that.
+    """
+    operation, layer = site.operation, site.layer
+    known = sites.context.shared(fitting_values, layer)
+    if operation is None or operation.has_bodies or any(each.fit is Fit.EXACT for each in known):
+        return
+    positions = [position for position, _ in operation.valued if position < len(site.inputs)]
+    for position in positions:
+        tensor, source = site.inputs[position], site.sources[position]
+        exact = None if tensor is None or tensor.value is None else tensor.value.exact
+        producer = None if source is None else site.result.body.layers[source[0]]
+        if producer is None or not producer.is_constant or tensor is None or not exact:
+            continue
+        if len(exact) > MOST_VALUES or not all(isinstance(each, int) for each in exact):
+            continue
+        before = tuple(map(int, exact))
+        for after in INTS.domain(before, declared_by(layer)):
+            if len(after) != len(before) or after == before:
+                continue
+            fed = list(site.inputs)
+            fed[position] = Tensor(tensor.element_type, tensor.shape, Value(after))
+            if site.fit(inputs=tuple(fed)) is Fit.EXACT:
+                far = sum(one != other for one, other in zip(before, after, strict=True))
+                yield Fit.EXACT, Change(
+                    "value", (), producer.offset, layer, producer.label,
+                    str(list(before)), str(list(after)), 2.5 + far / 10,
+                )  # fmt: skip
 
 
 def _retyped(sites: Sites, site: Site, port: Port) -> Iterator[Candidate]:

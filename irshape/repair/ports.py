@@ -15,10 +15,10 @@ from ..inference.result import BodyResult, Inference, Mismatch
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..model.source import Source
-from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import OUTPUT_SHAPE_MISMATCH, RuleId
 from ..rules import Context, rule_of
+from ..rules.attribute_values import operation_of
 from ..rules.input_precisions import inputs_unlike_others
 from ..shapes import Dimension, PartialShape
 
@@ -34,7 +34,7 @@ class Declaration(NamedTuple):
 
 
 def asks_for_ports(findings: Iterable[Finding]) -> bool:
-    """Whether an error or a warning is about what ports declare."""
+    """Whether an error or a warning is about what a port declares."""
     return any(
         rule is not None and "ports" in rule.suspects
         for each in findings
@@ -50,7 +50,8 @@ def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple
     None where no error or warning asks for one, or where an error leaves in doubt which layers feed
     each other.
     """
-    if not asks_for_ports(findings):
+    edited = any(map(_is_behind, context.layers("parameter")))
+    if not edited and not asks_for_ports(findings):
         return {}
     errors = [(each, rule_of(each.rule)) for each in findings if each.severity == "error"]
     if any(rule is not None and rule.doubt == "wiring" for _, rule in errors):
@@ -64,7 +65,19 @@ def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple
     refused = _faults(inference) - _faults(context.inference)
     if refused:
         doubted |= _leading_to(inference.result, {layer for layer, _ in refused})
-    return dict(_Ports(context, doubted).of_body(inference.result))
+    return dict(_Ports(context, doubted, whole=edited).of_body(inference.result))
+
+
+def _is_behind(parameter: Layer) -> bool:
+    """Whether the port of a Parameter declares other dimensions than its attributes, as after an
+    input was edited: then no port was written for what is read now.
+    """
+    own = _own_output(parameter)
+    return (
+        own is not None
+        and own.shape.dims is not None
+        and any(port.dims and port.dims != own.shape.declared for port in parameter.outputs)
+    )
 
 
 def as_read(context: Context) -> Inference:
@@ -134,12 +147,14 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
 class _Ports:
     """The edits of the ports of a model.
 
-    doubted: layers of which it is not certain what comes out of them.
+    doubted: layers whose outputs are not certain. whole: whether ports that only
+    say less than is inferred follow, too.
     """
 
-    def __init__(self, context: Context, doubted: set[Layer]) -> None:
+    def __init__(self, context: Context, doubted: set[Layer], *, whole: bool) -> None:
         self.source = context.model.source
         self.doubted = doubted
+        self.whole = whole
         self.lacking = {port for _, port in context.shared(inputs_unlike_others)}
         """Input ports without a precision, unlike others of the file."""
 
@@ -161,7 +176,7 @@ class _Ports:
             for out, port in enumerate(layer.outputs):
                 wanted = Declaration(port.dims, port.precision)
                 if out < len(tensors):
-                    wanted = wanted_of(port, tensors[out], sure=sure)
+                    wanted = wanted_of(port, tensors[out], sure=sure, whole=self.whole)
                 mine = edits_of(self.source, port, wanted)
                 others: list[Edit] = []
                 for consumer, target in fed.get((position, out), ()) if trusted else ():
@@ -186,14 +201,15 @@ class _Ports:
 def _outputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
     """The outputs of a layer; of a Parameter what its attributes say."""
     layer = result.body.layers[position]
-    if layer.is_parameter:
-        try:
-            own = registry.find(layer.type, layer.version).read(layer.items)[0].infer()
-        except registry.UnknownOperation:
-            own = None
-        if isinstance(own, Tensor):
-            return (own,)
-    return result.outputs[position]
+    own = _own_output(layer) if layer.is_parameter else None
+    return result.outputs[position] if own is None else (own,)
+
+
+def _own_output(parameter: Layer) -> Tensor | None:
+    """What the attributes of a Parameter say that it is."""
+    operation = operation_of(parameter)
+    own = None if operation is None else operation.read(parameter.items)[0].infer()
+    return own if isinstance(own, Tensor) else None
 
 
 def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
@@ -205,16 +221,16 @@ def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
     return spread
 
 
-def wanted_of(port: Port, tensor: Tensor, *, sure: bool) -> Declaration:
-    """What an output port is to declare: what it does, where that only says less than is inferred,
-    else what is inferred, as a whole.
+def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) -> Declaration:
+    """What an output port is to declare: what it does, where that only says less than is inferred
+    and not `whole`; else all that is inferred.
 
     sure: whether the tensor rests on inference alone. Where it may be wider than it is meant to be,
     only the sizes that cannot be are replaced.
     """
     dims, precision = port.dims, port.precision
     inferred, said = tensor.shape, declared(port, tensor).shape
-    if sure and (dims is None or not said.encloses(inferred)):
+    if sure and (dims is None or whole or not said.encloses(inferred)):
         dims = () if inferred.dims is None else inferred.declared
     elif not sure and dims is not None and not said.compatible(inferred):
         dims = _merged(dims, inferred)

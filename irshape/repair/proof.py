@@ -62,7 +62,7 @@ class Proof:
         if fit is not Fit.EXACT or site is None or site.decides_values:
             return None
         # behind the layer everything was inferred from what its ports declare: nothing else changes
-        if change.kind in ("attribute", "type", "name"):
+        if change.kind in ("attribute", "type", "name", "value"):
             here = (each for each in self.sites.graver if each.layer is change.layer)
             return Outcome(tuple(each for each in here if _rests_on_layer(each)))
         if change.settles is not None and len(change.settles) == len(self.sites.graver):

@@ -89,7 +89,8 @@ class _Search:
             for each in SUSPECTS[suspect](self.sites, finding)
         ]
         candidates.sort(key=_unlikeliness)
-        candidates = list({each[1].edits: each for each in candidates[::-1]}.values())
+        alike = {(each[1].edits, each[1].after): each for each in candidates[::-1]}
+        candidates = list(alike.values())
         candidates.sort(key=_unlikeliness)
         found: list[tuple[Change, tuple[Finding, ...]]] = []
         log = self.tried.setdefault(id(finding), [])
@@ -99,6 +100,8 @@ class _Search:
                 complete = False
                 break
             outcome = self.proof.without_reading(change, fit)
+            if outcome is None and not change.edits:
+                continue
             if outcome is None:
                 if cheap or self.proof.readings >= self.most_readings:
                     complete = False
@@ -112,7 +115,11 @@ class _Search:
         if not found:
             return
         found.sort(key=lambda each: (-len(each[1]), each[0].cost))
-        alone = len(found) == 1 and complete
+        tried = candidates[:MOST_TRIED]
+        deciding = [change for _, change in candidates if change.decided]
+        alone = sum(bool(change.decided) for change, _ in found) == 1 and (
+            complete or len(deciding) == sum(bool(change.decided) for _, change in tried)
+        )
         causes = [
             Cause(change, gone, self._applicability(change, gone, alone=alone))
             for change, gone in found
@@ -137,6 +144,8 @@ class _Search:
     def _applicability(
         self, change: Change, gone: tuple[Finding, ...], *, alone: bool
     ) -> Applicability:
+        if not change.edits:
+            return "display"
         if change.same_model:
             return "safe"
         # a name is decided where an attribute is missing without which OpenVINO refuses the file

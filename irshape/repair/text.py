@@ -69,8 +69,11 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         place, name, opened = missing
         end = len(data[:place].rstrip())
         tag = b"</" + name + b">"
-        shown = tag.decode("utf-8", "replace")
+        shown = f"</{name.decode('utf-8', 'replace')}>"
         decided = "no other place for the end tag leaves each element where it belongs"
+        line = data.rfind(b"\n", 0, opened) + 1
+        if line and not data[line:opened].strip() and data.find(b"\n", opened, end) >= 0:
+            tag = (b"\r\n" if data[line - 2 : line] == b"\r\n" else b"\n") + data[line:opened] + tag
         edit = Edit(end, end, tag)
         yield Change("text", (edit,), opened, None, "text", None, shown, 1.0, decided)
 

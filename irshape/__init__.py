@@ -156,7 +156,7 @@ _MODULES = {
     "Errors": "numbers.statistics",
     "ExecutionError": "execution.session",
     "FileReport": "diagnostics.report",
-    "Fixes": "checking.fixing",
+    "Fixes": "repair.fixing",
     "Graph": "graph.graph",
     "GraphError": "graph.errors",
     "GraphLayer": "graph.nodes",

@@ -374,7 +374,7 @@ def test_what_validate_says_can_be_fixed(path: Path, tmp_path: Path) -> None:
     assert bool(promised) == bool(fixes.edits)
     lines = path.read_text().splitlines(keepends=True)
     for found in promised:
-        (change,) = found.fixes
+        change = found.fixes[0]
         for edit in reversed(change["edits"]):
             first, last = edit["line"] - 1, edit["end_line"] - 1
             tail = lines[last][edit["end_column"] - 1 :]

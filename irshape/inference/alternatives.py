@@ -53,11 +53,16 @@ def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
 
 
 def inputs_of(result: BodyResult, position: int) -> tuple[Tensor | None, ...]:
-    """What feeds each input port of a layer; None where nothing does."""
-    layer = result.body.layers[position]
+    """What feeds each input port of a layer; None where nothing does. For a layer on its own, what
+    its ports declare.
+    """
+    layer, sources = result.body.layers[position], result.wiring.sources[position]
+    alone = result.inputs.get(position)
+    if alone is not None and len(alone) == len(sources) and not any(sources):
+        return alone
     return tuple(
         None if source is None else arriving(result, port, source)
-        for port, source in zip(layer.inputs, result.wiring.sources[position], strict=True)
+        for port, source in zip(layer.inputs, sources, strict=True)
     )
 
 

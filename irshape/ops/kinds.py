@@ -161,10 +161,10 @@ class Integer(Kind):
         """Small numbers, declared sizes and the neighbours of some numbers, nearest to these
         first.
         """
-        found = {*range(-4, 9), *declared.sizes}
-        found.update(number + step for number in near for step in (-2, -1, 1, 2))
+        worth_trying = {*range(-4, 9), *declared.sizes}
+        worth_trying.update(number + step for number in near for step in (-2, -1, 1, 2))
         for number in sorted(
-            found, key=lambda each: (min((abs(each - it) for it in near), default=0), each)
+            worth_trying, key=lambda each: (min((abs(each - it) for it in near), default=0), each)
         ):
             if (self.low is None or number >= self.low) and (
                 self.high is None or number <= self.high

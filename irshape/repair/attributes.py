@@ -33,11 +33,11 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     if operation.has_bodies or layer.is_constant:
         return
     if named is None:
-        found = sites.context.shared(fitting_values, layer)
+        fitting = sites.context.shared(fitting_values, layer)
     else:
         names = frozenset((named.name,))
-        found = tuple(alternatives(sites.engine, layer, operation, site.inputs, names))
-    for each in found:
+        fitting = tuple(alternatives(sites.engine, layer, operation, site.inputs, names))
+    for each in fitting:
         change = value_change(
             sites, layer, each.attribute.name, each.after, _cost(sites, layer, each)
         )

@@ -64,17 +64,17 @@ class Diagnosis:
 
     def fixes(self, finding: Finding) -> list[Fix]:
         """The changes that take a finding away: the safe ones first, then the causes."""
-        found = []
+        possible = []
         rule = rule_of(finding.rule)
         if finding.severity != "info" and rule is not None and "ports" in rule.suspects:
             edits = self._ports.get((finding.layer, finding.port))
             if edits:
                 shown = f"the port follows what is read: {finding.expected or 'its type'}"
-                found.append(Fix(shown, edits, "safe", "OpenVINO reads no ports"))
+                possible.append(Fix(shown, edits, "safe", "OpenVINO reads no ports"))
         for cause in self.causes(finding):
             if cause.applicability != "display":
-                found.append(fix_of(cause))
-        return sorted(found, key=lambda each: each.applicability != "safe")
+                possible.append(fix_of(cause))
+        return sorted(possible, key=lambda each: each.applicability != "safe")
 
 
 def fix_of(cause: Cause) -> Fix:

@@ -217,8 +217,8 @@ def _end_of_tag(data: bytes, start: int) -> int:
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     """The ends of an edge at fault; an edge for an input that has none; an edge on a cycle."""
-    found = sites.edge_of(finding)
-    if found is None:
+    at_edge = sites.edge_of(finding)
+    if at_edge is None:
         site = sites.of(finding.layer)
         if site is None:
             return
@@ -228,7 +228,7 @@ def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         if site.position in site.result.wiring.cyclic:
             yield from _on_cycle(sites, site.result)
         return
-    result, edge = found
+    result, edge = at_edge
     if result.wiring.cyclic:
         yield from _on_cycle(sites, result)
     layers, by_id = result.body.layers, result.body.by_id

@@ -167,9 +167,9 @@ def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _H
         model = read_source(with_text(source, edited.data), weights_path(name, weights))
     except NotReadable:
         return fixes
-    made = _rounds(source, model, edited, how)
-    made.fixed, made.candidates = [told, *made.fixed], [*fixes.candidates, *made.candidates]
-    return made
+    rest = _rounds(source, model, edited, how)
+    rest.fixed, rest.candidates = [told, *rest.fixed], [*fixes.candidates, *rest.candidates]
+    return rest
 
 
 def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
@@ -181,9 +181,9 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
     fixes = Fixes(source)
     if edited.data == source.data:
         fixes.candidates = [
-            _choice(diagnostic(each, source), found, source)
+            _choice(diagnostic(each, source), changes, source)
             for each in first.findings
-            if each.rule.code not in how.spared and (found := first.fixes(each))
+            if each.rule.code not in how.spared and (changes := first.fixes(each))
         ]
     before = [each._replace(offset=edited.origin(each.offset), related=()) for each in first.whole]
     for _ in range(MAX_ROUNDS):

@@ -36,13 +36,13 @@ def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     else:
         groups = [here | {"Parameter", "Result", "Const"}, known]
     for group in groups:
-        found = False
+        any_fits = False
         for name in sorted(group):
             operation = _declared(name, layer.version)
             fit = Fit.REFUSED if operation is None else _fit(site, operation)
             if not fit:
                 continue
-            found = True
+            any_fits = True
             offset = source.attribute(layer.offset, "type")
             edit = (
                 set_attribute(source, offset, name)
@@ -60,7 +60,7 @@ def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
                 2.0 - like - 0.2 * (name in here),
                 f"no other operation is one letter off '{layer.type}'" if name == only else "",
             )  # fmt: skip
-        if found:
+        if any_fits:
             return
 
 

@@ -15,10 +15,10 @@ from ..inference.result import BodyResult, Inference, Mismatch
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..model.source import Source
+from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import OUTPUT_SHAPE_MISMATCH, RuleId
 from ..rules import Context, rule_of
-from ..rules.attribute_values import operation_of
 from ..rules.input_precisions import inputs_unlike_others
 from ..shapes import Dimension, PartialShape
 
@@ -72,7 +72,7 @@ def _is_behind(parameter: Layer) -> bool:
     """Whether the port of a Parameter declares other dimensions than its attributes, as after an
     input was edited: then no port was written for what is read now.
     """
-    own = _own_output(parameter)
+    own = own_output(parameter)
     return (
         own is not None
         and own.shape.dims is not None
@@ -121,13 +121,13 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
     named = {each.layer for each in reported}
     for result in context.shared(as_read).result.walk():
         layers, wrong = result.body.layers, set[tuple[int, int]]()
-        found: list[tuple[int, Mismatch]] = []
+        differing: list[tuple[int, Mismatch]] = []
         for position, layer in enumerate(layers):
             for each in mismatches(layer, _outputs(result, position)):
                 if not each.says_less:
                     wrong.add((position, each.position))
-                    found.append((position, each))
-        for position, each in found:
+                    differing.append((position, each))
+        for position, each in differing:
             row, layer = result.wiring.sources[position], layers[position]
             if (
                 layer in named
@@ -201,14 +201,17 @@ class _Ports:
 def _outputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
     """The outputs of a layer; of a Parameter what its attributes say."""
     layer = result.body.layers[position]
-    own = _own_output(layer) if layer.is_parameter else None
+    own = own_output(layer) if layer.is_parameter else None
     return result.outputs[position] if own is None else (own,)
 
 
-def _own_output(parameter: Layer) -> Tensor | None:
+def own_output(parameter: Layer) -> Tensor | None:
     """What the attributes of a Parameter say that it is."""
-    operation = operation_of(parameter)
-    own = None if operation is None else operation.read(parameter.items)[0].infer()
+    try:
+        operation = registry.find(parameter.type, parameter.version)
+    except registry.UnknownOperation:
+        return None
+    own = operation.read(parameter.items)[0].infer()
     return own if isinstance(own, Tensor) else None
 
 

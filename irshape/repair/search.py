@@ -92,11 +92,11 @@ class _Search:
         alike = {(each[1].edits, each[1].after): each for each in candidates[::-1]}
         candidates = list(alike.values())
         candidates.sort(key=_unlikeliness)
-        found: list[tuple[Change, tuple[Finding, ...]]] = []
+        proven: list[tuple[Change, tuple[Finding, ...]]] = []
         log = self.tried.setdefault(id(finding), [])
         complete = len(candidates) <= MOST_TRIED
         for fit, change in candidates[:MOST_TRIED]:
-            if len(found) == MOST_CAUSES:
+            if len(proven) == MOST_CAUSES:
                 complete = False
                 break
             outcome = self.proof.without_reading(change, fit)
@@ -111,18 +111,18 @@ class _Search:
             explains = finding in outcome.explained
             log.append(Tried(change, len(outcome.explained), len(outcome.new), explains))
             if explains and outcome.proven:
-                found.append((change, outcome.explained))
-        if not found:
+                proven.append((change, outcome.explained))
+        if not proven:
             return
-        found.sort(key=lambda each: (-len(each[1]), each[0].cost))
+        proven.sort(key=lambda each: (-len(each[1]), each[0].cost))
         tried = candidates[:MOST_TRIED]
         deciding = [change for _, change in candidates if change.decided]
-        alone = sum(bool(change.decided) for change, _ in found) == 1 and (
+        alone = sum(bool(change.decided) for change, _ in proven) == 1 and (
             complete or len(deciding) == sum(bool(change.decided) for _, change in tried)
         )
         causes = [
             Cause(change, gone, self._applicability(change, gone, alone=alone))
-            for change, gone in found
+            for change, gone in proven
         ]
         self._put(causes[0].explained, causes)
 
@@ -170,7 +170,7 @@ class _Search:
         return False
 
     def repairs(self, findings: list[Finding]) -> Repairs:
-        """What was found, with the findings as they are reported."""
+        """What came out, with the findings as they are reported."""
         folded = {id(each) for related in self.under.values() for each in related}
         told: list[Finding] = []
         moved, tried = dict[int, list[Cause]](), dict[int, list[Tried]]()

@@ -38,7 +38,7 @@ class Site:
 
     @property
     def operation(self) -> type[Operation] | None:
-        return operation_of(self.layer)
+        return operation_of(self.sites.context.model, self.layer)
 
     def fit(
         self,

@@ -57,12 +57,12 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
             "encoding", (edit,), declared.start(1), None, "encoding", named, "utf-8", 1.0, decided
         )
         return
-    found = list(conflicts(data)) if b"\n<<<<<<<" in data else []
-    if found:
+    marked = list(conflicts(data)) if b"\n<<<<<<<" in data else []
+    if marked:
         for side, ordinal in ((0, "first"), (1, "second")):
-            edits = tuple(_one_side(data, start, end, side) for start, end in found)
+            edits = tuple(_one_side(data, start, end, side) for start, end in marked)
             marks = f"the marks and all but the {ordinal} side of each merge conflict"
-            yield Change("text", edits, found[0][0], None, "text", marks, None, 1.0 + side)
+            yield Change("text", edits, marked[0][0], None, "text", marks, None, 1.0 + side)
         return
     missing = _unclosed(data)
     if missing is not None:
@@ -72,7 +72,10 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         shown = f"</{name.decode('utf-8', 'replace')}>"
         decided = "no other place for the end tag leaves each element where it belongs"
         line = data.rfind(b"\n", 0, opened) + 1
-        if line and not data[line:opened].strip() and data.find(b"\n", opened, end) >= 0:
+        blank = data.find(b"\n" + data[line:opened] + b"\n", end, place)
+        if blank >= 0:  # the line that the tag stood in is still there
+            end = blank + 1 + opened - line
+        elif line and not data[line:opened].strip() and data.find(b"\n", opened, end) >= 0:
             tag = (b"\r\n" if data[line - 2 : line] == b"\r\n" else b"\n") + data[line:opened] + tag
         edit = Edit(end, end, tag)
         yield Change("text", (edit,), opened, None, "text", None, shown, 1.0, decided)

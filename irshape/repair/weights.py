@@ -62,14 +62,14 @@ def _in_order(context: Context, size: int) -> bool:
 
 def _senseless(context: Context) -> set[Layer]:
     """The small whole-number constants that feed a layer and hold numbers beyond any use."""
-    found = {
+    beyond_use = {
         layer
         for layer, constant in context.constants
         if constant.element_type.name in ("i64", "i32")
         and 0 < constant.elements <= MOST_ELEMENTS
         and any(abs(value) >= SENSELESS for value in small_values(constant) or ())
     }
-    return {layer for layer in found if _fed_by(context, (layer,))}
+    return {layer for layer in beyond_use if _fed_by(context, (layer,))}
 
 
 def _fed_by(context: Context, constants: Container[object]) -> set[object]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..inference.alternatives import Alternative, alternatives, inputs_of
+from ..inference.declarations import Declarations
 from ..inference.layer import LayerEngine
 from ..inference.result import BodyResult
-from ..model.graph import Layer
-from ..ops import registry
+from ..model.graph import Layer, Model
 from ..ops.declaration import Operation
+from ..ops.registry import UnknownOperation
 from .context import Context
 
 Places = dict[Layer, tuple[BodyResult, int]]
@@ -27,24 +28,22 @@ def layer_engine(context: Context) -> LayerEngine:
     return LayerEngine(context.model)
 
 
-def operation_of(layer: Layer) -> type[Operation] | None:
+def operation_of(model: Model, layer: Layer) -> type[Operation] | None:
     """The declared operation of a layer; None for an unknown one."""
-    try:
-        return registry.find(layer.type, layer.version)
-    except registry.UnknownOperation:
-        return None
+    declaration = Declarations(model).of(layer)
+    return None if isinstance(declaration, UnknownOperation) else type(declaration[0])
 
 
 def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
     """The other values of single attributes with which the ports of a layer would be right, an
     exact fit first.
     """
-    place, operation = context.shared(places).get(layer), operation_of(layer)
+    place, operation = context.shared(places).get(layer), operation_of(context.model, layer)
     if place is None or operation is None or operation.has_bodies or layer.is_constant:
         return ()
     engine = context.shared(layer_engine)
-    found = alternatives(engine, layer, operation, inputs_of(*place))
-    return tuple(sorted(found, key=lambda each: -each.fit))
+    fitting = alternatives(engine, layer, operation, inputs_of(*place))
+    return tuple(sorted(fitting, key=lambda each: -each.fit))
 
 
 def deciding_attributes(context: Context, layer: Layer) -> str:

@@ -39,12 +39,12 @@ def malformation(text: bytes, stopped: int, *, mismatched: bool) -> Malformation
 
 
 def _merge_conflict(text: bytes) -> Malformation | None:
-    found = list(conflicts(text)) if b"\n<<<<<<<" in text else []
-    if not found:
+    marked = list(conflicts(text)) if b"\n<<<<<<<" in text else []
+    if not marked:
         return None
-    start, end = found[0]
+    start, end = marked[0]
     line, last = text.count(b"\n", 0, start) + 1, text.count(b"\n", 0, end) + 1
-    others = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    others = f", and {len(marked) - 1} more" if len(marked) > 1 else ""
     return Malformation(
         f"a merge conflict was left in the file, in lines {line} to {last}{others}",
         start,

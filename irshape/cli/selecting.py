@@ -32,6 +32,10 @@ class Chosen(NamedTuple):
 
         return shard(files, *self.shard)
 
+    def without_cache(self) -> Chosen:
+        """The same, without the cache of reports."""
+        return self._replace(configuration=self.configuration._replace(cache=False))
+
     def retired(self) -> Iterator[str]:
         """What took the place of retired codes that are selected, ignored or in the baseline."""
         from ..settings.selectors import retired

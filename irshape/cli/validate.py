@@ -90,6 +90,8 @@ def command(
     given = pairs(values, "--value")
     forms_chosen = destinations(counted_forms(forms) if statistics else forms, output_file)
     wanted = chosen(selection)
+    if trace:  # a report of the cache does not say what was tried
+        wanted = wanted.without_cache()
     files = wanted.part(expand(paths, only_ir=wanted.only_ir))
     if view is not None and (len(files) != 1 or given):
         raise click.UsageError("--view draws one file, without --value")
@@ -98,9 +100,6 @@ def command(
     try:
         forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
         more: Any = {"named": files == list(paths), "each": each, "scheduler": scheduler}
-        if trace:  # a report of the cache does not say what was tried
-            configuration = configuration._replace(cache=False)
-            wanted = wanted._replace(configuration=configuration)
         finished = _validated(files, wanted, weights, given, **more)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
@@ -118,12 +117,10 @@ def command(
         weights=weights,
         values=given,
     )
-    if trace:
-        for line in _traced(report):
-            click.echo(line, err=True)
-    if not quiet:
-        for note in notes(finished, wanted):
-            click.echo(f"irshape: {note}", err=True)
+    for line in _traced(report) if trace else ():
+        click.echo(line, err=True)
+    for note in () if quiet else notes(finished, wanted):
+        click.echo(f"irshape: {note}", err=True)
     if view is not None:
         _draw(view, files[0], wanted, weights)
     if any(one.rule == "unreadable-file" for one in report.diagnostics):

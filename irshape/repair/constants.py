@@ -150,11 +150,12 @@ def _gaps(sites: Sites, layer: Layer, size: int) -> list[int]:
     ]
     end = 0 if weights is None else weights.size
     spans = sorted({(begin, stop) for _, begin, stop in rows if stop <= end})
-    gaps, at = list[int](), 0
+    gaps, exact, at = list[int](), list[int](), 0
     for begin, stop in [*spans, (end, end)]:
         if begin - at >= size > 0:
             gaps += [at, begin - size]
+            exact += [at] * (begin - at == size)
         at = max(at, stop)
     before = [stop for offset, _, stop in rows if offset < layer.offset]
     near = before[-1] if before else 0
-    return sorted(dict.fromkeys(gaps), key=lambda place: abs(place - near))[:2]
+    return exact[:1] or sorted(dict.fromkeys(gaps), key=lambda place: abs(place - near))[:2]

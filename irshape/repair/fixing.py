@@ -175,7 +175,8 @@ def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _H
 def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
     """The fixes of a file that can be read with the edits so far.
 
-    A round after which there are more errors and warnings than before is taken back.
+    A round after which there are more errors and warnings than before is taken back, unless it only
+    makes ports follow what is read, behind which more may come to light.
     """
     first = diagnosis = diagnose(model, how.settings)
     fixes = Fixes(source)
@@ -187,7 +188,9 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
         ]
     before = [each._replace(offset=edited.origin(each.offset), related=()) for each in first.whole]
     for _ in range(MAX_ROUNDS):
-        edits = _next(diagnosis, how)
+        edits = _of_causes(diagnosis, how)
+        only_ports = not edits
+        edits = edits or _of_ports(diagnosis, how)
         if not edits:
             break
         trial = Edited(source.data)
@@ -200,7 +203,8 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
         if model.kind == "net":
             after.weights = model.weights
         result = diagnose(after, how.settings)
-        if result.graver > diagnosis.graver or trial.data == edited.data:
+        more = result.graver > diagnosis.graver and not only_ports
+        if more or trial.data == edited.data:
             break
         edited, diagnosis = trial, result
     fixes.edits = _raw_edits(source, edited.edits)
@@ -217,25 +221,26 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
     return fixes
 
 
-def _next(diagnosis: Diagnosis, how: _How) -> list[Edit]:
-    """The edits of the causes that are applied, if there are any; else those of ports."""
-    context = diagnosis.context
-    selected = Filter(how.settings, context.model.source)
+def _kept(diagnosis: Diagnosis, how: _How, findings: list[Finding]) -> list[Finding]:
+    """The findings that are to be fixed."""
+    selected = Filter(how.settings, diagnosis.context.model.source)
+    return [each for each in findings if each.rule.code not in how.spared and selected.keep(each)]
 
-    def kept(finding: Finding) -> bool:
-        return finding.rule.code not in how.spared and selected.keep(finding)
 
+def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
+    """The edits of the causes whose changes are made."""
     chosen: list[Edit] = []
-    for finding in filter(kept, diagnosis.findings):
+    for finding in _kept(diagnosis, how, diagnosis.findings):
         best = _best(diagnosis.causes(finding), unsafe=how.unsafe)
         if best is not None:
             chosen += best.change.edits
-    if chosen:
-        return chosen
-    whole = [each for each in diagnosis.whole if kept(each)]
-    return list(
-        dict.fromkeys(edit for edits in port_edits(context, whole).values() for edit in edits)
-    )
+    return chosen
+
+
+def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
+    """The edits with which ports follow what is read."""
+    edits = port_edits(diagnosis.context, _kept(diagnosis, how, diagnosis.whole))
+    return list(dict.fromkeys(edit for each in edits.values() for edit in each))
 
 
 def _best(causes: list[Cause], *, unsafe: bool) -> Cause | None:

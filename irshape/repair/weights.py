@@ -14,6 +14,8 @@ from .site import Sites
 
 SENSELESS = 1 << 40
 """No size, axis or index is as large."""
+ALIGNMENT = 64
+"""The bytes that a writer leaves out at most to align a constant."""
 MOST_ELEMENTS = 1024
 """Constants with more elements are not looked at: none of them decides a shape."""
 
@@ -51,11 +53,14 @@ def cause_of(sites: Sites) -> Cause | None:
 
 
 def _in_order(context: Context, size: int) -> bool:
-    """Whether each constant that ends past the .bin begins where another one ends."""
-    ends = {0, *(each.offset + each.size for _, each in context.constants)}
+    """Whether constants that end past the .bin lie where a writer puts them: behind another one. Of
+    several that is not asked.
+    """
+    ends = [0, *(each.offset + each.size for _, each in context.constants)]
     beyond = [each for _, each in context.constants if each.offset + each.size > size]
-    return all(
-        each.offset in ends and each.size == each.element_type.byte_size(each.elements)
+    return len(beyond) > 1 or all(
+        any(0 <= each.offset - end < ALIGNMENT for end in ends)
+        and each.size == each.element_type.byte_size(each.elements)
         for each in beyond
     )
 

@@ -89,9 +89,8 @@ def command(
     gc.disable()  # nothing here is cyclic garbage worth looking for; the process is short
     given = pairs(values, "--value")
     forms_chosen = destinations(counted_forms(forms) if statistics else forms, output_file)
-    wanted = chosen(selection)
-    if trace:  # a report of the cache does not say what was tried
-        wanted = wanted.without_cache()
+    # a report of the cache does not say what was tried
+    wanted = chosen(selection).without_cache() if trace else chosen(selection)
     files = wanted.part(expand(paths, only_ir=wanted.only_ir))
     if view is not None and (len(files) != 1 or given):
         raise click.UsageError("--view draws one file, without --value")

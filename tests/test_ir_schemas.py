@@ -68,7 +68,7 @@ RIGHT = {
         '<rt_info><attribute name="fused_names" version="0" value="x"/></rt_info><input>',
         1,
     ),
-    "a comment": network().replace("<input>", "<!-- irshape: disable=IR305 --><input>", 1),
+    "a comment": network().replace("<input>", "<!-- irshape: disable=IR304 --><input>", 1),
     "meta_data": network().replace("<edges>", "<meta_data><a b='c'>d<e/></a></meta_data><edges>"),
 }
 WRONG = {

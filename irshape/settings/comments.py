@@ -146,7 +146,7 @@ class Comments:
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
             hint = (
                 "write <!-- irshape: disable=IR304 --> inside a layer, or <!-- irshape: "
-                "disable-file=IR305 -->"
+                "disable-file=IR304 -->"
             )
             message = f"the comment '{_short(text)}' says nothing that irshape knows"
             self.findings.append(

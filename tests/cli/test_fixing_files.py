@@ -73,7 +73,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 BOTH = {"models/a/wrong.xml", "models/b/stale.xml"}
-"""The files that have one right answer."""
+"""The files that safe fixes change."""
 
 
 def nothing(_: Path) -> None: ...

@@ -20,7 +20,7 @@ html_show_copyright = False
 html_show_sphinx = False
 html_static_path: list[str] = []
 html_extra_path = ["moved"]
-exclude_patterns = ["moved", "files/tests/measured/*"]
+exclude_patterns = ["moved"]
 
 myst_heading_anchors = 6
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
@@ -34,6 +34,7 @@ INTERNAL = (
     "Expressions",
     "NamedSize",
     "NamedSizes",
+    "Means",
     "Overview",
     "Source",
     "Verdict",

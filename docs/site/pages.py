@@ -96,7 +96,7 @@ def _page_of(name: str, anchor: str, folder: Path) -> str:
         return home
     if (ROOT / name).is_dir():
         return _listing(name, folder)
-    copied = folder / FILES / name
+    copied = folder / FILES / (f"{name}.txt" if name.endswith(".md") else name)
     if name.startswith("docs/"):  # pictures keep their places
         copied = folder / name.removeprefix("docs/")
     copied.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 """What a model requires of an OpenVINO release, and which layers force it. `releases` has the
-facts, `details` recognises them in layers.
+facts of opsets and of the file, each operation those about itself (`differs`).
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from ..model.ends import ends
 from ..model.graph import Layer, Model
 from ..model.wiring import OutputRef
 from ..ops.declaration import LibraryOperation, Operation
+from ..ops.differences import EMPTY, SQUEEZED, Site
+from ..ops.movement.padding import padded_below_nothing
 from ..ops.registry import UnknownOperation, find
 from ..releases import (
     ATTRIBUTE_TYPES,
     ELEMENT_TYPES,
     FIRST,
     HEADER_BYTES,
-    IGNORED,
-    INFERRED_OTHERWISE,
     IR_VERSIONS,
-    NOT_RUN,
+    LATE_VERSION,
+    LAYER_NAMES,
     OPERATIONS,
     OPSETS,
-    REFUSED,
+    SHORT_FILE,
+    TENSOR_NAMES,
     Detail,
     Release,
     parse_release,
     written,
 )
-from .release_details import Site, details, sites
-from .release_details.refused import padded_below_nothing
 from .result import Inference
+from .sites import details, sites
 
 
 class Requirement(NamedTuple):
@@ -72,8 +73,8 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
         yield Requirement(IR_VERSIONS[model.version], "IR version", str(model.version), None)
         for detail in _of_the_file(model):
             yield Requirement(detail.right, "detail", detail.what, None)
-        for key, layer in _of_names(inference):
-            yield Requirement(REFUSED[key].right, "detail", REFUSED[key].what, layer)
+        for detail, layer in _of_names(inference):
+            yield Requirement(detail.right, "detail", detail.what, layer)
     all_sites = {site.layer: site for site in sites(inference)}
     for layer, site in all_sites.items():
         if site.operation is not None and issubclass(site.operation, LibraryOperation):
@@ -82,9 +83,8 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
         elif site.operation is not None:
             yield from _opset(layer, site.operation)
         if site.operation is not None:
-            for key in details(site, REFUSED):
-                detail = REFUSED[key]
-                since = _seen_since(key, site, all_sites)
+            for detail in details(site, "refused"):
+                since = _seen_since(detail, site, all_sites)
                 if since < detail.right:
                     yield Requirement(detail.right, "detail", detail.what, layer, since)
         for name in sorted(element_types(layer) & ELEMENT_TYPES.keys()):
@@ -97,31 +97,27 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
 def running_requirements(inference: Inference) -> Iterator[Requirement]:
     """What a release must know to run on the CPU what it reads, in file order."""
     for site in sites(inference):
-        for table in (NOT_RUN, IGNORED):
-            for key in details(site, table):
-                detail = table[key]
-                yield Requirement(detail.right, "detail", detail.what, site.layer, detail.since)
+        for detail in (*details(site, "not run"), *details(site, "ignored")):
+            yield Requirement(detail.right, "detail", detail.what, site.layer, detail.since)
 
 
-_UNSEEN = {
-    "empty": ("patches", "empty patches", "open suppression", "overflow"),
-    "squeezed axis": ("unknown axes",),
-}
-"""What releases refuse, and for what other reason some of them do not see it."""
-
-
-def _seen_since(key: str, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
+def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
     """The first release that sees what it refuses: those before infer less, of the layer itself or
     of one before it.
     """
-    if key not in _UNSEEN:
+    if refused.what not in (EMPTY, SQUEEZED):
         return FIRST
     around = _up_to(site, all_sites)
     if any(padded_below_nothing(each) for each in around):
-        return REFUSED[key].right
-    unseen = {other: INFERRED_OTHERWISE[other] for other in _UNSEEN[key]}
-    shown = {other for each in around for other in details(each, unseen)}
-    return max((unseen[other].right for other in shown), default=FIRST)
+        return refused.right
+    hiding = [
+        difference.detail.right
+        for each in around
+        if each.operation is not None
+        for difference in each.operation.differs
+        if difference.hides == refused.what and difference.when(each)
+    ]
+    return max(hiding, default=FIRST)
 
 
 def _up_to(site: Site, all_sites: Mapping[Layer, Site]) -> list[Site]:
@@ -149,22 +145,22 @@ def _of_the_file(model: Model) -> Iterator[Detail]:
     source = model.source
     data = source.data if source.raw is None else source.raw
     if len(data) <= HEADER_BYTES + 1:
-        yield REFUSED["short file"]
+        yield SHORT_FILE
     elif source.raw is None:
         net = max(data.find(b"<net"), 0)
         if any(
             name == "version" and end >= HEADER_BYTES for name, _, _, end in source.attributes(net)
         ):
-            yield REFUSED["late version"]
+            yield LATE_VERSION
 
 
-def _of_names(inference: Inference) -> Iterator[tuple[str, Layer]]:
+def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
     """The layers whose names, or the names of whose tensors, older readers refuse."""
     for body in inference.model.net.all_bodies():
         known: set[str] = set()
         for layer in body.layers:
             if layer.name in known and not layer.is_result:
-                yield "layer names", layer
+                yield LAYER_NAMES, layer
             known.add(layer.name)
     if inference.model.version != 10:
         return
@@ -172,7 +168,7 @@ def _of_names(inference: Inference) -> Iterator[tuple[str, Layer]]:
     net = inference.model.net
     for end in ends(net, inference.result.wiring, range(len(net.layers))):
         if any(holders.setdefault(name, end.ref) != end.ref for name in end.port.tensor_names):
-            yield "tensor names", end.layer
+            yield TENSOR_NAMES, end.layer
 
 
 def element_types(layer: Layer) -> set[str]:

@@ -3,101 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..faults import Violation
 from ..model.graph import Layer
-from ..ops.declaration import Operation
+from ..ops.differences import BOUNDED_LATER, Kind, Site
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
-from ..shapes import UNBOUNDED, Dimension, PartialShape
+from ..releases import Detail
+from ..shapes import UNBOUNDED
 from .bodies import bind
 from .result import BodyResult, Inference
 
 
-class Site(NamedTuple):
-    """A layer with what was inferred of it."""
-
-    layer: Layer
-    operation: type[Operation] | None
-    """The declaration of its operation; None where no opset holds it."""
-    inputs: tuple[Tensor | None, ...]
-    outputs: tuple[Tensor, ...]
-    outermost: bool
-    """Whether the layer stands in the net, not in a body."""
-    unused: tuple[int, ...]
-    """The outputs that feed no layer."""
-    feeds: tuple[Layer, ...]
-    """The layers that an output feeds."""
-    constant: tuple[bool, ...]
-    """Of each input, whether it is the same in every run."""
-    fed_by: tuple[Layer | None, ...]
-    """What feeds each input."""
-    measured: tuple[bool, ...]
-    """Of each input, whether it has sizes of tensors as they are, which nothing computes with."""
-    stored: tuple[bool, ...]
-    """Of each input, whether it has elements of a variable as they are."""
-    open_product: tuple[bool, ...]
-    """Of each input, whether it has products of ReduceProd without upper bounds as they are."""
-    computed_by: tuple[frozenset[str], ...] = ()
-    """Of each input, which of `BOUNDED_LATER` compute its elements, which only execution knows."""
-    inner: Mapping[str, BodyResult] = MappingProxyType({})
-    """The results of its bodies, by tag."""
-
-    @property
-    def version(self) -> str:
-        """`AvgPool-14`."""
-        assert self.operation is not None
-        return f"{self.operation.type_name()}-{self.operation.since}"
-
-    def entering(self) -> Iterator[tuple[Tensor, Tensor, bool]]:
-        """What is given to a body as it is, what the body takes it for, and whether it is a state.
-
-        A port map that cannot be read gives nothing: it is told at the layer.
-        """
-        for tag, inner in self.inner.items():
-            try:
-                view = bind(self.layer, tag, _never)
-            except Violation:
-                continue
-            states = {parameter for _, parameter in view.back_edges}
-            positions = {layer.id: position for position, layer in enumerate(inner.body.layers)}
-            for binding in view.inputs:
-                external = len(self.inputs) if binding.external is None else binding.external
-                given = self.inputs[external] if external < len(self.inputs) else None
-                taken = inner.outputs[positions[binding.internal]]
-                if given is not None and taken and binding.axis is None:
-                    yield given, taken[0], binding.internal in states
-
-    def shape(self, index: int) -> PartialShape | None:
-        """The shape of an input; None where the layer lacks the input."""
-        tensor = self.inputs[index] if index < len(self.inputs) else None
-        return None if tensor is None else tensor.shape
-
-    def rank(self, index: int) -> int | None:
-        """The rank of an input; None where it is dynamic, or the layer lacks the input."""
-        shape = self.shape(index)
-        return None if shape is None else shape.rank
-
-    def value(self, index: int) -> tuple[int | float, ...] | None:
-        """The elements of an input; None where they are not all known."""
-        tensor = self.inputs[index] if index < len(self.inputs) else None
-        return None if tensor is None or tensor.value is None else tensor.value.exact
-
-    def type_name(self, index: int = 0) -> str:
-        """The element type of an input; empty where the layer lacks the input."""
-        tensor = self.inputs[index] if index < len(self.inputs) else None
-        return "" if tensor is None else tensor.element_type.name
-
-    def attribute(self, name: str) -> str:
-        """The text of an attribute in small letters; empty where the layer lacks it."""
-        return (self.layer.attribute(name) or "").lower()
-
-
-def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
-    """Those of a shape; none of a dynamic rank."""
-    return () if shape is None or shape.rank is None else tuple(shape)
+def details(site: Site, kind: Kind) -> Iterator[Detail]:
+    """What a layer shows that older releases refuse, ignore, do not run, or infer otherwise."""
+    if site.operation is not None:
+        for difference in site.operation.differs:
+            if difference.kind == kind and difference.when(site):
+                yield difference.detail
 
 
 def _never(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -142,9 +66,32 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
                 for source in feeding
             ),
             inner=inner,
+            entering=tuple(_entering(layer, result.inputs.get(position, ()), inner)),
         )
         for body in inner.values():
             yield from _sites(body, outermost=False)
+
+
+def _entering(
+    layer: Layer, inputs: tuple[Tensor | None, ...], bodies: Mapping[str, BodyResult]
+) -> Iterator[tuple[Tensor, Tensor, bool]]:
+    """What is given to a body as it is, what the body takes it for, and whether it is a state.
+
+    A port map that cannot be read gives nothing: it is told at the layer.
+    """
+    for tag, inner in bodies.items():
+        try:
+            view = bind(layer, tag, _never)
+        except Violation:
+            continue
+        states = {parameter for _, parameter in view.back_edges}
+        positions = {layer.id: position for position, layer in enumerate(inner.body.layers)}
+        for binding in view.inputs:
+            external = len(inputs) if binding.external is None else binding.external
+            given = inputs[external] if external < len(inputs) else None
+            taken = inner.outputs[positions[binding.internal]]
+            if given is not None and taken and binding.axis is None:
+                yield given, taken[0], binding.internal in states
 
 
 _MOVING = {
@@ -183,10 +130,6 @@ def _passed_on(result: BodyResult, type_name: str, *, without_bounds: bool = Fal
         ):
             passing.add(position)
     return passing
-
-
-BOUNDED_LATER = frozenset(("Abs", "ReduceMax"))
-"""Operations of whose results the oldest releases knew nothing before they ran."""
 
 
 def _computed_by(result: BodyResult, constant: set[int]) -> dict[int, frozenset[str]]:

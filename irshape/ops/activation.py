@@ -12,6 +12,7 @@ from .axes import normalized_axis
 from .blockwise import each, in_blocks
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
+from .differences import CRASHES, Site, facts, no_type_of_input, not_run, of_scalar, refused
 from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
 from .error_function import gelu
 from .kinds import FLOAT, INT, Choice
@@ -111,6 +112,9 @@ class PReLU(Operation):
 
     since = 1
     also_read = ("PRelu",)
+    differs = facts(
+        not_run("2026.1", "a PReLU of a scalar", of_scalar, consequence=CRASHES),
+    )
     data = operand(NUMERIC_OR_BOOLEAN)
     slope = operand(ANY)
 
@@ -367,6 +371,9 @@ class Mish(Unary):
     """`x * tanh(ln(1 + exp(x)))`. Specification: Mish-4."""
 
     since = 4
+    differs = facts(
+        refused("2024.1", "a Mish of a tensor without an element type", no_type_of_input),
+    )
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
@@ -433,8 +440,17 @@ class AlongAxis(Operation):
         raise NotImplementedError
 
 
+def _scalar_softmax(site: Site) -> bool:
+    shape = site.shape(0)
+    return shape is not None and shape.rank == 0
+
+
 class NormalizedExponential(AlongAxis):
     """`exp(x)` divided by its sum along the axis, or its logarithm."""
+
+    differs = facts(
+        refused("2026.1", "a softmax of a scalar", _scalar_softmax),
+    )
 
     def source_of_nan(self, data: Array) -> str | None:
         masked = np.isneginf(plain(data))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..element_types import ElementType
 from .conversion import plain
 from .declaration import ANY, BOOLEAN_TYPE, attribute, operand
-from .elementwise import FLOATING, Broadcasting, Unary, common_type
+from .differences import Site, facts, not_run
+from .elementwise import FLOATING, Binary, Broadcasting, Unary, common_type
 from .intervals import Interval, mapped, spread
 from .kinds import BOOLEAN
 from .lazy import Array, np
@@ -66,11 +67,32 @@ class Select(Broadcasting):
         return chosen.view(then.dtype) if then.dtype.metadata else chosen
 
 
+def _taken_on(site: Site) -> bool:
+    """Whether a layer takes the result that does not compute element by element."""
+    from .registry import declaration_of
+
+    for layer in site.feeds:
+        operation = declaration_of(layer)
+        if layer.type not in ("Result", "LogicalNot") and not (
+            operation is not None and issubclass(operation, Binary | Select)
+        ):
+            return True
+    return False
+
+
 class NumberTest(Unary):
     """Whether numbers are of a certain kind: booleans as the result.
 
     `of` is it for arrays of f32 and f64.
     """
+
+    differs = facts(
+        not_run(
+            "2023.1",
+            "an IsNaN, IsInf or IsFinite whose result is not used element by element",
+            _taken_on,
+        ),
+    )
 
     data = operand(FLOATING)
 

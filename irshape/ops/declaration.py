@@ -60,6 +60,7 @@ from .tensors import Tensor, Value
 
 if TYPE_CHECKING:
     from .bodies import BodyView
+    from .differences import Difference
 
 __all__ = [
     "ANY",
@@ -179,6 +180,8 @@ class Operation:
     """
     written: ClassVar[int | None] = None
     """The opset under which OpenVINO's writer names it, where that is not `since`."""
+    differs: ClassVar[tuple[Difference, ...]] = ()
+    """What older releases make of it; see `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()
     """Other type names under which OpenVINO's reader takes it."""
     custom_version: ClassVar[str | None] = None

@@ -13,6 +13,7 @@ from ..rule_ids import (
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, at_least, attribute, operand
+from .differences import Site, facts, negative, not_run, refused
 from .elementwise import computed
 from .kinds import Choice
 from .lazy import Array, np
@@ -110,8 +111,16 @@ class EmbeddingLookup(Operation):
         return result
 
 
+def _no_index(site: Site) -> bool:
+    return site.value(3) == (-1,)
+
+
 class OffsetsLookup(EmbeddingLookup):
     """Bags that begin at an offset into the indices."""
+
+    differs = facts(
+        not_run("2024.3", "a sum of embeddings with a default index of -1", _no_index),
+    )
 
     indices = operand(I32_I64, shape=("indices",), value=True)
     offsets = operand(I32_I64, rank=1, like="indices")
@@ -232,6 +241,9 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
     """
 
     since = 3
+    differs = facts(
+        refused("2023.1", "a negative number of segments, or size of prior boxes", negative(3)),
+    )
     indices = operand(I32_I64, shape=("indices",), value=True)
     segment_ids = operand(I32_I64, shape=("indices",), like="indices")
     num_segments = operand(I32_I64, rank=0, like="indices", value=True)

@@ -4,6 +4,7 @@ keeps.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from ..element_types import DYNAMIC_TYPE, ElementType
@@ -11,15 +12,126 @@ from ..faults import Violation, require
 from ..rule_ids import INPUT_ELEMENT_TYPE, VARIABLE_MISMATCH
 from ..shapes import DYNAMIC_SHAPE, SCALAR, UNBOUNDED, PartialShape
 from .declaration import ANY, Operation, attribute, operand
+from .differences import (
+    EMPTY,
+    Site,
+    When,
+    dimensions,
+    facts,
+    ignored,
+    inferred,
+    is_result,
+    no_type,
+    not_run,
+    of_version,
+    refused,
+)
 from .kinds import NATURAL, NATURALS, SHAPE, STRING, TYPE_NAME, Malformed, TypeName
 from .lazy import Array, np
 from .tensors import Tensor, Value
+
+
+def _empty(site: Site) -> bool:
+    return site.outermost and any(
+        output.shape.rank is not None and any(size.high == 0 for size in output.shape)
+        for output in site.outputs
+    )
+
+
+def _negative_bound(site: Site) -> bool:
+    """Whether a dimension has a negative number that is not just -1."""
+    sizes = (site.layer.attribute("shape") or "").split(",")
+    return any("-" in size and size.strip() != "-1" for size in sizes)
+
+
+def _input_of(*names: str) -> When:
+    """Whether it is an input of the model, of one of these element types."""
+    return lambda site: site.outermost and any(o.element_type.name in names for o in site.outputs)
+
+
+_CLEARED = {"f64", "f32", "f16", "bf16", "i8", "u8", "boolean"}
+
+
+_COMPARISONS = {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"}
+
+
+def _four_bits(*, unpacked: bool) -> When:
+    """Whether it is an input of the model of i4 or u4, which is or is not first of all compared, or
+    converted to one of some types.
+    """
+    is_input = _input_of("i4", "u4")
+
+    def recognise(site: Site) -> bool:
+        return is_input(site) and unpacked == all(
+            layer.type in _COMPARISONS
+            or (layer.type == "Convert" and layer.attribute("destination_type") in _CLEARED)
+            for layer in site.feeds
+        )
+
+    return recognise
+
+
+def _bounded_result(site: Site) -> bool:
+    """Whether it is a result as it is, with static dimensions and dynamic ones of at least 1."""
+    sizes = [size for output in site.outputs for size in dimensions(output.shape)]
+    return (
+        is_result(site)
+        and any(size.is_dynamic and size.low > 0 for size in sizes)
+        and any(size.is_static and size.low > 0 for size in sizes)
+    )
+
+
+def _overflow(site: Site) -> bool:
+    """Whether a dimension is written as a number that i64 does not hold."""
+    numbers = re.findall("[0-9]+", site.attribute("shape"))
+    return any(int(number[:40]) > UNBOUNDED for number in numbers)
 
 
 class Parameter(Operation):
     """An input of the model. Specification: Parameter-1."""
 
     since = 1
+    differs = facts(
+        refused("2023.2", EMPTY, _empty),
+        not_run("2023.3", EMPTY, _empty, since="2023.2"),
+        refused("2025.1", "an input of the model without an element type", no_type),
+        refused(
+            "2026.3", "a dimension of the attribute `shape` with a negative bound", _negative_bound
+        ),
+        not_run("2024.4", "an input of the model of i4 or u4", _four_bits(unpacked=False)),
+        not_run(
+            "2024.2",
+            "an input of the model of i4 or u4 that is compared, or converted to more bits",
+            _four_bits(unpacked=True),
+        ),
+        not_run("2025.0", "an input of the model of nf4", _input_of("nf4"), since="2023.2"),
+        not_run(
+            "2025.2",
+            "an input of the model of f4e2m1 or f8e8m0",
+            _input_of("f4e2m1", "f8e8m0"),
+            since="2024.3",
+        ),
+        not_run("2026.0", "an input of the model of u2", _input_of("u2"), since="2024.1"),
+        not_run(
+            "2025.0",
+            "an input of the model of f8e4m3 or f8e5m2",
+            _input_of("f8e4m3", "f8e5m2"),
+            since="2024.0",
+        ),
+        not_run(
+            "2024.1",
+            "an input of the model that is a result, of a dynamic size of at least 1",
+            _bounded_result,
+            since="2023.3",
+        ),
+        inferred(
+            "2026.2",
+            "a dimension that does not fit into i64",
+            "takes it for any size",
+            _overflow,
+            hides=EMPTY,
+        ),
+    )
     tolerated = ("cacheable", "partial_shape")
     shape: PartialShape = attribute(SHAPE, default=SCALAR, required=True)
     element_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
@@ -40,11 +152,23 @@ class ExactTypeName(TypeName):
 EXACT_TYPE_NAME: Final = ExactTypeName()
 
 
+def _of_four_bits(site: Site) -> bool:
+    return any(output.element_type.name in ("i4", "u4") for output in site.outputs)
+
+
 class Const(Operation):
     """A constant in the .bin. Specification: Constant-1."""
 
     since = 1
     also_read = ("Constant",)
+    differs = facts(
+        ignored(
+            "2023.2",
+            "a constant of i4 or u4",
+            "takes the two elements of each byte in the other order",
+            _of_four_bits,
+        ),
+    )
     reads_weights = True
     tolerated = ("alloc_type",)
     element_type: ElementType = attribute(EXACT_TYPE_NAME)
@@ -68,6 +192,10 @@ class Result(Operation):
     """An output of the model; passes its input on. Specification: Result-1."""
 
     since = 1
+    differs = facts(
+        refused("2023.2", EMPTY, _empty),
+        not_run("2023.3", EMPTY, _empty, since="2023.2"),
+    )
     data = operand(ANY)
 
     def infer(self, data: Tensor) -> Tensor:
@@ -84,6 +212,23 @@ class Identity(Result):
     """Its input. Specification: Identity-16."""
 
     since = 16
+    differs = facts(
+        not_run("2025.4", "Identity of opset16", of_version(16), since="2025.0"),
+    )
+
+
+def _uninitialised(site: Site) -> bool:
+    return not site.layer.inputs
+
+
+def _initial_value(site: Site) -> bool:
+    """Whether a variable has another shape or type than its initial value."""
+    given = site.inputs[0] if site.inputs else None
+    return given is not None and bool(site.outputs) and not _alike(given, site.outputs[0])
+
+
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and one.element_type is other.element_type
 
 
 class ReadValue_3(Operation):
@@ -93,6 +238,14 @@ class ReadValue_3(Operation):
     """
 
     since = 3
+    differs = facts(
+        inferred(
+            "2023.3",
+            "a variable wider than its initial value",
+            "gives the shape of the value",
+            _initial_value,
+        ),
+    )
     keeps_state = True
     init_value = operand(ANY)
     variable_id: str = attribute(STRING, default="", required=True)
@@ -112,6 +265,10 @@ class ReadValue_6(Operation):
     """
 
     since = 6
+    differs = facts(
+        *ReadValue_3.differs,
+        refused("2023.3", "a ReadValue without an initial value", _uninitialised),
+    )
     keeps_state = True
     init_value = operand(ANY, optional=True)
     variable_id: str = attribute(STRING)

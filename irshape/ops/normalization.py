@@ -21,6 +21,7 @@ from .declaration import (
     attribute,
     operand,
 )
+from .differences import Site, facts, not_run, read_at_all, refused
 from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
@@ -120,10 +121,26 @@ def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
         yield duplicate_axes(known)
 
 
+def _open_statistics(site: Site) -> bool:
+    """Whether the plugin cannot take a normalization apart, for a vector of dynamic shape."""
+    data = 2 if site.since == 1 else 0
+    vectors = [index for index in range(len(site.inputs)) if index != data]
+    shapes = [site.shape(index) for index in vectors]
+    return any(shape is not None and shape.static is None for shape in shapes)
+
+
 class BatchNormalization(Operation):
     """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with a value of each for every
     channel (axis 1).
     """
+
+    differs = facts(
+        not_run(
+            "2024.1",
+            "a BatchNormInference with a scale, shift or statistics of dynamic shape",
+            _open_statistics,
+        ),
+    )
 
     data_at: ClassVar[int]
     """The position of `data` among the inputs."""
@@ -192,6 +209,13 @@ class BatchNormInference_5(BatchNormalization):
         return self.normalized(data, gamma, beta, mean, variance)
 
 
+def _open_axes(site: Site) -> bool:
+    """Whether a shape has dimensions of 1 that axes may name which are known at run time only."""
+    shape = site.shape(0)
+    static = None if shape is None else shape.static
+    return static is not None and 1 in static and site.value(1) is None
+
+
 class MVN_1(Operation):
     """Mean-variance normalization along `reduction_axes`, or without them along all axes behind the
     batch, or with `across_channels` false behind the channels.
@@ -222,6 +246,13 @@ class MVN_6(Operation):
     """Mean-variance normalization along `axes`. Specification: MVN-6."""
 
     since = 6
+    differs = facts(
+        not_run(
+            "2023.3",
+            "an MVN along axes that only execution knows, of a static shape with a dimension of 1",
+            _open_axes,
+        ),
+    )
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(NUMERIC, specified=INTEGER, value=True, packed=True)
     normalize_variance: bool = attribute(BOOLEAN, default=True, required=True)
@@ -259,6 +290,11 @@ class LRN(Operation):
     """
 
     since = 1
+    differs = facts(
+        refused(
+            "2024.2", "an axis or a condition that is a constant of u2, u3 or u6", read_at_all(1)
+        ),
+    )
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(INTEGER, value=True, packed=True)
     alpha: float = attribute(FLOAT, default=0.0, required=True)
@@ -334,6 +370,10 @@ class NormalizeL2(Operation):
         )
 
 
+def _without_spatial_axes(site: Site) -> bool:
+    return site.rank(0) == 2
+
+
 class GroupNormalization(Operation):
     """The channels of each sample in `num_groups` groups, each standardized, then scaled and
     shifted by a value for each channel.
@@ -342,6 +382,14 @@ class GroupNormalization(Operation):
     """
 
     since = 12
+    differs = facts(
+        not_run(
+            "2024.1",
+            "a GroupNormalization without spatial axes",
+            _without_spatial_axes,
+            since="2023.1",
+        ),
+    )
     data = operand(NUMERIC_OR_BOOLEAN, shape=("batch", "channels", ...))
     scale = operand(NUMERIC_OR_BOOLEAN, shape=("channels",))
     bias = operand(NUMERIC_OR_BOOLEAN, shape=("channels",))

@@ -13,12 +13,19 @@ from ..shapes import ONE
 from .blockwise import BLOCK, in_blocks
 from .conversion import encoded, plain
 from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types
+from .differences import Site, facts, not_run, refused
 from .elementwise import Broadcasting, common_type, computed
 from .kinds import Integer, TypeName
 from .lazy import Array, np
 from .tensors import Tensor
 
 LIMITS = ("input_low", "input_high", "output_low", "output_high")
+
+
+def _wide_limits(site: Site) -> bool:
+    """Whether limits have more axes than the data."""
+    ranks = [tensor.shape.rank or 0 for tensor in site.inputs if tensor]
+    return max(ranks[1:], default=0) > min(ranks[:1], default=0)
 
 
 class FakeQuantize(Broadcasting):
@@ -29,6 +36,9 @@ class FakeQuantize(Broadcasting):
     """
 
     since = 1
+    differs = facts(
+        not_run("2023.1", "a FakeQuantize whose limits have more axes than the data", _wide_limits),
+    )
     data = operand(NUMERIC_OR_BOOLEAN)
     input_low = operand(NUMERIC_OR_BOOLEAN)
     input_high = operand(NUMERIC_OR_BOOLEAN)
@@ -140,6 +150,11 @@ def _quantize(
     np.copyto(out, below, where=numbers <= least)
 
 
+def _capitals(site: Site) -> bool:
+    destination = site.layer.attribute("destination_type") or ""
+    return destination != destination.lower()
+
+
 class FakeConvert(Operation):
     """`(data · scale - shift)` through a type of 8 bits and back, cut to what it can hold.
 
@@ -147,6 +162,9 @@ class FakeConvert(Operation):
     """
 
     since = 13
+    differs = facts(
+        refused("2024.0", "a FakeConvert to a type that is written in capitals", _capitals),
+    )
     data = operand(types("f32 f16 bf16"))
     scale = operand(types("f32 f16 bf16"), like="data")
     shift = operand(types("f32 f16 bf16"), like="data", optional=True)

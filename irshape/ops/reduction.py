@@ -11,6 +11,7 @@ from ..rule_ids import DUPLICATE_VALUES, INPUT_ELEMENT_TYPE, INPUT_VALUE
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
 from .conditions import within
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
+from .differences import Site, facts, inferred, not_run
 from .kinds import BOOLEAN
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -47,8 +48,26 @@ def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool)
     return DYNAMIC_SHAPE
 
 
+def _reduced_axes(site: Site) -> bool:
+    """Whether axes that only execution knows are dropped, and the rank is known all the same."""
+    keeps = site.attribute("keep_dims") in ("true", "1")
+    return (
+        not keeps and site.value(1) is None and any(o.shape.rank is not None for o in site.outputs)
+    )
+
+
 class Reduction(Operation):
     """What all reductions share: `data`, `axes`, and whether the collapsed axes stay as 1."""
+
+    differs = facts(
+        not_run("2024.1", "a reduction over an axis that only execution knows", _reduced_axes),
+        inferred(
+            "2024.1",
+            "a reduction over an axis that only execution knows",
+            "infers any rank",
+            _reduced_axes,
+        ),
+    )
 
     data = operand(NUMERIC | STRING)
     axes = operand(INTEGER, rank=(0, 1), value=True)

@@ -10,6 +10,22 @@ from ..rule_ids import INPUT_VALUE
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from .axes import listed, normalized_axis, of_length, product
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
+from .differences import (
+    CRASHES,
+    SQUEEZED,
+    WIDER,
+    Site,
+    dimensions,
+    facts,
+    inferred,
+    is_known,
+    lower_bounds,
+    not_run,
+    of_scalar,
+    read_for_zero,
+    refused,
+    shape_from,
+)
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
 from .tensors import Number, Tensor, Value, expressions_of
@@ -19,6 +35,10 @@ INT32_MAX = 2**31 - 1
 
 class ShapeOf(Operation):
     """The sizes of a tensor's dimensions."""
+
+    differs = facts(
+        not_run("2025.0", "a ShapeOf of a scalar", of_scalar, since="2023.3", consequence=CRASHES),
+    )
 
     value_of_shape = True
     data = operand(ANY)
@@ -71,6 +91,27 @@ class Reinterpretation(Operation):
         return data.value
 
 
+def _open_product(site: Site) -> bool:
+    """Whether a shape is made of a product without an upper bound, and something else is known."""
+    output = site.output
+    return (
+        len(site.open_product) > 1
+        and site.open_product[1]
+        and output is not None
+        and output.rank is not None
+        and any(is_known(size) for size in output)
+    )
+
+
+def _any_rank_reshaped(site: Site) -> bool:
+    """Whether a tensor of any rank is reshaped with an axis for what is left."""
+    return (
+        site.shape(0) is not None
+        and site.rank(0) is None
+        and any(size == Dimension(1, UNBOUNDED) for size in dimensions(site.output))
+    )
+
+
 class Reshape(Reinterpretation):
     """The same elements in another shape; -1 in the pattern stands for what is left over, 0 (with
     `special_zero`) for the dimension of the input there.
@@ -79,6 +120,37 @@ class Reshape(Reinterpretation):
     """
 
     since = 1
+    differs = facts(
+        refused(
+            "2023.2",
+            "a shape, an axis or a condition that is a constant of i4 or u4",
+            read_for_zero(1),
+        ),
+        inferred(
+            "2023.2", "a Reshape to a product of sizes without upper bounds", WIDER, _open_product
+        ),
+        inferred(
+            "2024.5",
+            "a shape that is made of sizes without upper bounds",
+            "infers no lower bounds",
+            lower_bounds,
+        ),
+        inferred(
+            "2023.2",
+            "a Reshape of any rank with an axis for what is left",
+            WIDER,
+            _any_rank_reshaped,
+        ),
+        inferred(
+            "2024.2", "a shape that is computed from absolute values", WIDER, shape_from("Abs")
+        ),
+        inferred(
+            "2023.1",
+            "a shape that is computed from the largest of sizes",
+            WIDER,
+            shape_from("ReduceMax"),
+        ),
+    )
     decompresses = "exactly"
     pattern = operand(INTEGER, rank=1, value=True)
     special_zero: bool = attribute(BOOLEAN, default=False, required=True)
@@ -305,8 +377,96 @@ def _assume_ones(dims: Iterable[Dimension]) -> None:
             pinned(dim, 1)
 
 
+def _scalar_squeeze(site: Site) -> bool:
+    """Whether a scalar is squeezed along an axis other than 0 and -1, which always pass."""
+    shape = site.shape(0)
+    skips = site.attribute("allow_axis_skip") in ("true", "1")
+    axes = site.value(1)
+    return (
+        skips
+        and shape is not None
+        and shape.rank == 0
+        and axes is not None
+        and not {*axes} <= {0, -1}
+    )
+
+
+def _squeezed_axis(site: Site) -> bool:
+    """Whether a dimension that cannot be 1 is squeezed; Squeeze-15 reads such an axis."""
+    shape = site.shape(0)
+    if site.since != 1 or shape is None or shape.rank is None:
+        return False
+    axes = site.shape(1)
+    if axes is not None and axes.is_static and site.value(1) is None:
+        some = all(size.low > 0 for size in axes)
+        return bool(shape.rank) and some and not any(size.contains(1) for size in shape)
+    return any(
+        -shape.rank <= axis < shape.rank and not shape[int(axis)].contains(1)
+        for axis in site.value(1) or ()
+    )
+
+
+def _any_squeezed(site: Site) -> bool:
+    """Whether no axes are given, an axis may go or stay, and something is known of another."""
+    sizes = dimensions(site.shape(0))
+    return (
+        len(site.layer.inputs) == 1
+        and any(size.is_dynamic and size.contains(1) for size in sizes)
+        and any((size.is_dynamic and is_known(size)) or not size.contains(1) for size in sizes)
+    )
+
+
+def _unknown_squeezed(site: Site) -> bool:
+    """Whether the axes are known at run time only, and their number before."""
+    output = site.output
+    return (
+        len(site.layer.inputs) == 2
+        and site.value(1) is None
+        and output is not None
+        and output.rank is not None
+    )
+
+
+def _squeezed_to_scalar(site: Site) -> bool:
+    """Whether all axes go, and it is not one axis of which nothing is known, nor are all of 1."""
+    shape = site.shape(0)
+    return (
+        site.value(1) is not None
+        and site.output == PartialShape(())
+        and shape is not None
+        and shape.static is None
+        and dimensions(shape) not in ((), (Dimension(0, UNBOUNDED),))
+    )
+
+
 class Squeeze(Reinterpretation):
     """Without the axes, which have size 1; without all axes of size 1 where none are named."""
+
+    differs = facts(
+        refused("2026.1", "a Squeeze of a scalar with an axis to skip", _scalar_squeeze),
+        refused("2024.3", SQUEEZED, _squeezed_axis),
+        inferred(
+            "2023.2",
+            "a Squeeze of all axes of size 1, of which some may be",
+            "infers another shape",
+            _any_squeezed,
+        ),
+        not_run("2023.1", "a Squeeze of axes that only execution knows", _unknown_squeezed),
+        inferred(
+            "2023.1",
+            "a Squeeze of axes that only execution knows",
+            "infers any rank",
+            _unknown_squeezed,
+            hides=SQUEEZED,
+        ),
+        not_run("2023.2", "a Squeeze of all axes, some of dynamic size", _squeezed_to_scalar),
+        inferred(
+            "2023.2",
+            "a Squeeze of all axes, some of dynamic size",
+            "infers any rank",
+            _squeezed_to_scalar,
+        ),
+    )
 
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True, optional=True)
     allow_axis_skip: bool = False

@@ -25,6 +25,7 @@ from .declaration import (
     operand,
     types,
 )
+from .differences import CRASHES, Site, facts, inferred, lower_bounds, not_run
 from .kinds import BOOLEAN, INDEX_TYPE, INT, Choice
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -42,6 +43,15 @@ class TopK(Operation):
     """What all versions share: the `k` largest or smallest elements of each slice along an axis,
     and where they were.
     """
+
+    differs = facts(
+        inferred(
+            "2024.5",
+            "a shape that is made of sizes without upper bounds",
+            "infers no lower bounds",
+            lower_bounds,
+        ),
+    )
 
     leaves_nan_open = True
     data = operand(ANY, rank=at_least(1))
@@ -182,6 +192,12 @@ class NonZero(Operation):
         return index_array(np.stack(places), self.output_type)
 
 
+def _places_unused(site: Site) -> bool:
+    """Whether nothing takes the third output, where each element is among the unique ones."""
+    unsorted = site.attribute("sorted") in ("false", "0")
+    return unsorted and 2 in site.unused and not all(site.constant)
+
+
 class Unique(Operation):
     """The different elements, or slices along an axis, with where each comes first, which one each
     input is, and how often.
@@ -190,6 +206,15 @@ class Unique(Operation):
     """
 
     since = 10
+    differs = facts(
+        not_run(
+            "2025.0",
+            "an unsorted Unique whose output 2 nothing takes",
+            _places_unused,
+            since="2024.3",
+            consequence=CRASHES,
+        ),
+    )
     constant_operands = ("axis",)
     data = operand(ANY, value=True)
     axis = operand(I32_I64, single=True, value=True, optional=True)

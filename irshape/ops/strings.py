@@ -7,6 +7,7 @@ from ..faults import require
 from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES, INPUT_VALUE
 from ..shapes import DYNAMIC, Dimension, PartialShape
 from .declaration import I32_I64, Operation, operand, types
+from .differences import WIDER, Site, dimensions, facts, inferred
 from .embedding import require_known_type
 from .lazy import Array, np
 from .tensors import Tensor
@@ -63,6 +64,11 @@ class StringTensorPack(Operation):
         return result.reshape(begins.shape)
 
 
+def _no_strings(site: Site) -> bool:
+    shape = site.shape(0)
+    return shape is not None and any(size.high == 0 for size in dimensions(shape))
+
+
 class StringTensorUnpack(Operation):
     """The bytes of all strings as one run, with where each begins and ends.
 
@@ -70,6 +76,9 @@ class StringTensorUnpack(Operation):
     """
 
     since = 15
+    differs = facts(
+        inferred("2026.2", "a StringTensorUnpack of no strings", WIDER, _no_strings),
+    )
     data = operand(types("string"))
 
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor, Tensor]:

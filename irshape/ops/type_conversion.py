@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..element_types import DYNAMIC_TYPE, ElementType
-from ..faults import require
-from ..shapes import INT64_MIN, UNBOUNDED
+from ..faults import Violation, require
+from ..shapes import INT64_MIN, UNBOUNDED, PartialShape
 from .conversion import converted
 from .declaration import ANY, Operation, attribute, operand, types
+from .differences import Site, When, facts, inferred, no_type, not_run, refused
 from .elementwise import element_type_of
 from .intervals import Interval, corners, mapped
 from .kinds import BOOLEAN, TYPE_NAME
@@ -67,6 +68,18 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
     return whole
 
 
+def _converts_to(*names: str, source: str = "") -> When:
+    """Whether elements, of a source type, are converted to one of these types at run time."""
+
+    def recognise(site: Site) -> bool:
+        to = {output.element_type.name for output in site.outputs}
+        return (
+            not to.isdisjoint(names) and source in ("", site.type_name()) and not all(site.constant)
+        )
+
+    return recognise
+
+
 class Convert(Operation):
     """The input in another element type (how is told in `conversion.py`).
 
@@ -74,6 +87,31 @@ class Convert(Operation):
     """
 
     since = 1
+    differs = facts(
+        refused("2025.0", "a layer that leaves its element type undefined", no_type),
+        not_run("2024.4", "a Convert to i4 or u4", _converts_to("i4", "u4")),
+        not_run(
+            "2024.4",
+            "a Convert to f8e4m3 or f8e5m2",
+            _converts_to("f8e4m3", "f8e5m2"),
+            since="2024.0",
+        ),
+        not_run(
+            "2024.4",
+            "a Convert to f4e2m1 or f8e8m0",
+            _converts_to("f4e2m1", "f8e8m0"),
+            since="2024.3",
+        ),
+        not_run("2025.1", "a Convert to nf4", _converts_to("nf4"), since="2023.2"),
+        not_run("2025.2", "a Convert to u1", _converts_to("u1")),
+        not_run("2026.4", "a Convert to u2", _converts_to("u2"), since="2024.1"),
+        not_run(
+            "2026.4",
+            "a Convert from u2 to u1, f8e4m3 or f8e5m2",
+            _converts_to("u1", "f8e4m3", "f8e5m2", source="u2"),
+            since="2024.1",
+        ),
+    )
     decompresses = "exactly"
     stepwise = True
     data = operand(ANY)
@@ -109,6 +147,29 @@ class ConvertLike(Operation):
 PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64 u32 u16 u8 u4 u1")
 
 
+def _promoted_ranks(site: Site) -> bool:
+    """Whether the element types cannot be promoted where an input of any rank is no scalar."""
+    assert site.operation is not None
+    if all(tensor is None or tensor.rank is not None for tensor in site.inputs):
+        return False
+    operation, _ = site.operation.read(site.layer.items)
+    some = PartialShape.parse("[?]")
+    inputs = [
+        Tensor(tensor.element_type, some if tensor.rank is None else tensor.shape)
+        for tensor in site.inputs
+        if tensor is not None
+    ]
+    try:
+        operation.infer(*inputs)
+    except Violation:
+        return True
+    return False
+
+
+def _promoted(site: Site) -> bool:
+    return any(output.element_type.is_dynamic for output in site.outputs)
+
+
 class ConvertPromoteTypes(Operation):
     """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
 
@@ -118,6 +179,15 @@ class ConvertPromoteTypes(Operation):
     """
 
     since = 14
+    differs = facts(
+        refused("2024.1", "a ConvertPromoteTypes of an input of any rank", _promoted_ranks),
+        inferred(
+            "2024.1",
+            "a ConvertPromoteTypes whose type only execution knows",
+            "infers another element type",
+            _promoted,
+        ),
+    )
     input_0 = operand(PROMOTABLE)
     input_1 = operand(PROMOTABLE)
     promote_unsafe: bool = attribute(BOOLEAN, default=False)

@@ -4,7 +4,7 @@ otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..model.graph import Finding, Layer
@@ -19,6 +19,7 @@ from .context import Context
 
 if TYPE_CHECKING:
     from ..inference.requirements import Requirement
+    from ..ops.differences import Kind
     from ..releases import Detail, Release
 
 
@@ -116,21 +117,18 @@ class NewerThanTarget(Rule):
         )
 
 
-def _shown(
-    context: Context, table: Mapping[str, Detail]
-) -> Iterator[tuple[Layer, Detail, Release]]:
-    """The layers that show, in the target release, a detail of a table of `releases`."""
+def _shown(context: Context, kind: Kind) -> Iterator[tuple[Layer, Detail, Release]]:
+    """The layers that show what the target release ignores, does not run, or infers otherwise."""
     target = context.settings.target
     if target is None or not context.model.format.layers_as_written:
         return
-    from ..inference.release_details import details, sites
+    from ..inference.sites import details, sites
     from ..releases import shows
 
-    shown = {key: detail for key, detail in table.items() if shows(detail, target)}
-    if shown:
-        for site in sites(context.inference):
-            for key in details(site, shown):
-                yield site.layer, shown[key], target
+    for site in sites(context.inference):
+        for detail in details(site, kind):
+            if shows(detail, target):
+                yield site.layer, detail, target
 
 
 class IgnoredByTarget(Rule):
@@ -163,15 +161,15 @@ class IgnoredByTarget(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        from ..releases import IGNORED, written
+        from ..releases import written
 
-        for layer, detail, target in _shown(context, IGNORED):
-            right = written(detail.right)
+        for layer, detail, target in _shown(context, "ignored"):
+            right, complete = written(detail.right), _complete(layer, detail)
             yield cls.finding(
                 f"OpenVINO {written(target)} ignores {detail.what} and {detail.consequence}",
                 layer.offset,
                 layer,
-                help=f"raise the target to {_complete(detail)}, or convert the model without it",
+                help=f"raise the target to {complete}, or convert the model without it",
                 expected=f"OpenVINO {right} or newer",
                 actual=written(target),
             )
@@ -208,9 +206,9 @@ class NotRunByTarget(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        from ..releases import NOT_RUN, written
+        from ..releases import written
 
-        for layer, detail, target in _shown(context, NOT_RUN):
+        for layer, detail, target in _shown(context, "not run"):
             right = written(detail.right)
             consequence = detail.consequence or "does not run it on the CPU"
             yield cls.finding(
@@ -252,9 +250,9 @@ class OtherShapeInTarget(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        from ..releases import INFERRED_OTHERWISE, written
+        from ..releases import written
 
-        for layer, detail, target in _shown(context, INFERRED_OTHERWISE):
+        for layer, detail, target in _shown(context, "inferred"):
             right = written(detail.right)
             yield cls.finding(
                 f"OpenVINO {written(target)} {detail.consequence} for {detail.what}; {right} and "
@@ -267,13 +265,14 @@ class OtherShapeInTarget(Rule):
             )
 
 
-def _complete(detail: Detail) -> str:
+def _complete(layer: Layer, detail: Detail) -> str:
     """The release from which a detail that older ones ignore also runs."""
-    from ..releases import NOT_RUN, written
+    from ..ops.registry import declaration_of
+    from ..releases import written
 
-    return written(
-        max([detail.right, *(o.right for o in NOT_RUN.values() if o.what == detail.what)])
-    )
+    operation = declaration_of(layer)
+    also = () if operation is None else operation.differs
+    return written(max([each.detail.right for each in also if each.detail.what == detail.what]))
 
 
 def _reads(target: Release) -> str:

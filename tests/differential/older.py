@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import irshape
-from irshape.inference.release_details import details, sites
+from irshape.inference.sites import details, sites
+from irshape.ops import registry
+from irshape.ops.differences import Kind
 from irshape.releases import (
-    IGNORED,
-    INFERRED_OTHERWISE,
-    NOT_RUN,
-    REFUSED,
+    LATE_VERSION,
+    LAYER_NAMES,
+    SHORT_FILE,
+    TENSOR_NAMES,
+    Detail,
     Release,
     parse_release,
     shows,
@@ -45,7 +48,12 @@ from .tables import question
 
 Ports = Mapping[str, Sequence[tuple[str, str]]]
 
-TABLES = {"IR605": REFUSED, "IR606": IGNORED, "IR607": NOT_RUN, "IR608": INFERRED_OTHERWISE}
+KINDS: dict[str, Kind] = {
+    "IR605": "refused",
+    "IR606": "ignored",
+    "IR607": "not run",
+    "IR608": "inferred",
+}
 """The facts by which `--target` reports a code; IR605 has others besides."""
 
 
@@ -80,8 +88,8 @@ class Row:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     told: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The codes that irshape reports for a release as the target."""
-    facts: tuple[tuple[str, str], ...] = ()
-    """The codes and keys of the facts that concern the row, whatever the release."""
+    facts: tuple[tuple[str, Detail], ...] = ()
+    """The codes of the facts that concern the row, whatever the release."""
 
 
 class Expected(NamedTuple):
@@ -190,7 +198,7 @@ def _refused(case: Case, path: Path) -> bool:
 
 def _told(inference: irshape.Inference, releases: Iterable[str]) -> dict[str, tuple[str, ...]]:
     requirements = irshape.requires(inference.model)
-    facts = [(code, TABLES[code][key]) for code, key in _facts(inference) if code != "IR605"]
+    facts = [(code, detail) for code, detail in _facts(inference) if code != "IR605"]
     codes = {}
     for release in releases:
         parsed = parse_release(release)
@@ -200,13 +208,26 @@ def _told(inference: irshape.Inference, releases: Iterable[str]) -> dict[str, tu
     return codes
 
 
-def _facts(inference: irshape.Inference) -> tuple[tuple[str, str], ...]:
+def all_facts() -> Iterator[tuple[str, Detail]]:
+    """The facts about details of operations and files, each with its code."""
+    for detail in (SHORT_FILE, LATE_VERSION, LAYER_NAMES, TENSOR_NAMES):
+        yield "IR605", detail
+    names = registry.type_names()
+    declared = [
+        each for name in names for version in registry.versions(name) for each in version.differs
+    ]
+    for code, kind in KINDS.items():
+        for detail in dict.fromkeys(each.detail for each in declared if each.kind == kind):
+            yield code, detail
+
+
+def _facts(inference: irshape.Inference) -> tuple[tuple[str, Detail], ...]:
     return tuple(
         {
-            (code, key): None
+            (code, detail): None
             for site in sites(inference)
-            for code, table in TABLES.items()
-            for key in details(site, table)
+            for code, kind in KINDS.items()
+            for detail in details(site, kind)
         }
     )
 

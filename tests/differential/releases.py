@@ -33,9 +33,9 @@ from differential.coverage import cases  # noqa: E402
 from differential.environments import NEWEST_PATCHES, interpreter  # noqa: E402
 from differential.known_differences import EXAMPLES, KNOWN, OLDER  # noqa: E402
 from differential.older import (  # noqa: E402
-    TABLES,
     Row,
     Verdict,
+    all_facts,
     compared,
     difference,
     differences,
@@ -351,12 +351,11 @@ def _fact_rows(recorded: Sequence[Row]) -> Iterator[str]:
     """The tables of facts about details, with the number of rows that each concerns."""
     concerned = Counter(fact for row in recorded for fact in row.facts)
     doing = {"IR605": "refuses it", "IR607": "does not run it on the CPU"}
-    for code, table in TABLES.items():
-        for key, fact in table.items():
-            before = f"before {written(fact.right)}"
-            span = before if fact.since == FIRST else f"{written(fact.since)} to {before}"
-            does = fact.consequence or doing[code]
-            yield f"| {code} | {fact.what} | {span} | {does} | {concerned[code, key]} |"
+    for code, fact in all_facts():
+        before = f"before {written(fact.right)}"
+        span = before if fact.since == FIRST else f"{written(fact.since)} to {before}"
+        does = fact.consequence or doing[code]
+        yield f"| {code} | {fact.what} | {span} | {does} | {concerned[code, fact]} |"
 
 
 def _older(recorded: Sequence[Row], releases: Sequence[str]) -> Iterator[str]:

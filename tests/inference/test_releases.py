@@ -11,14 +11,7 @@ import pytest
 from ir import Net
 
 import irshape
-from irshape.releases import (
-    IGNORED,
-    INFERRED_OTHERWISE,
-    MINOR_RELEASES,
-    NOT_RUN,
-    REFUSED,
-    parse_release,
-)
+from irshape.releases import MINOR_RELEASES, parse_release
 
 ROOT = Path(__file__).resolve().parents[2]
 Build = Callable[[], Net]
@@ -607,12 +600,3 @@ def test_what_a_target_does_otherwise(tmp_path: Path, told: Told) -> None:
     assert told.code in codes(told.last)
     assert told.code not in codes(told.after)
     assert not {"IR606", "IR607", "IR608"} & codes("2026.4")
-
-
-def test_the_tables_hold_releases_that_exist() -> None:
-    tables = (REFUSED, IGNORED, NOT_RUN, INFERRED_OTHERWISE)
-    for detail in (detail for table in tables for detail in table.values()):
-        assert detail.since < detail.right
-        for year, minor in (detail.since, detail.right):
-            first, last = MINOR_RELEASES[year]
-            assert first <= minor <= last

@@ -11,6 +11,17 @@ from ...faults import require
 from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
 from ...shapes import Dimension
 from ..declaration import ANY, operand
+from ..differences import (
+    WIDER,
+    Site,
+    dimensions,
+    facts,
+    inferred,
+    is_known,
+    read_at_all,
+    refused,
+    unused_outputs,
+)
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
 from .base import ControlFlow, body_of, connected, fed, truth
@@ -19,10 +30,53 @@ if TYPE_CHECKING:
     from ..bodies import BodyView
 
 
+def _united(site: Site) -> bool:
+    """Whether the branches give a scalar and a tensor of one axis, and more is known of it."""
+    branches = [
+        [
+            inner.inputs[position][0]
+            for position, layer in enumerate(inner.body.layers)
+            if layer.is_result and inner.inputs.get(position)
+        ]
+        for inner in site.inner.values()
+    ]
+    ranks = [
+        {tensor.shape.rank for tensor in pair if tensor} for pair in zip(*branches, strict=False)
+    ]
+    return {0, 1} in ranks and any(any(map(is_known, dimensions(o.shape))) for o in site.outputs)
+
+
+def _branch_inputs(site: Site) -> bool:
+    """Whether a branch declares an input wider than what it is given."""
+    return any(
+        one != other
+        for given, taken, _ in site.entering
+        for one, other in zip(dimensions(given.shape), dimensions(taken.shape), strict=False)
+    )
+
+
 class If(ControlFlow):
     """The results of one of two bodies, as `condition` says. Specification: If-8."""
 
     since = 8
+    differs = facts(
+        refused(
+            "2024.2", "an axis or a condition that is a constant of u2, u3 or u6", read_at_all(0)
+        ),
+        inferred(
+            "2023.2",
+            "a body whose outputs are not all used",
+            "omits the unused outputs",
+            unused_outputs,
+        ),
+        inferred("2025.0", "an If that gives a scalar or a tensor of one axis", WIDER, _united),
+        inferred(
+            "2023.1",
+            "an If whose branch declares wider inputs",
+            "infers from what is given",
+            _branch_inputs,
+        ),
+    )
     bodies = ("then_body", "else_body")
     condition = operand(ANY, rank=(0, 1), value=True, packed=True)
     inputs = operand(ANY, optional=True, variadic=True)

@@ -10,6 +10,16 @@ from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, PORT_MAP
 from ...shapes import DYNAMIC, SCALAR, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, operand
+from ..differences import (
+    Site,
+    dimensions,
+    facts,
+    inferred,
+    read_at_all,
+    read_for_zero,
+    refused,
+    unused_outputs,
+)
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
 from .base import body_of, connected, truth
@@ -19,6 +29,15 @@ if TYPE_CHECKING:
     from ..bodies import BodyView, PortBinding
 
 
+def _states(site: Site) -> bool:
+    """Whether a state is wider in the body than at its beginning, where it is an interval."""
+    return any(
+        state and one != other and one.is_dynamic
+        for given, taken, state in site.entering
+        for one, other in zip(dimensions(given.shape), dimensions(taken.shape), strict=False)
+    )
+
+
 class Loop(Iteration):
     """Runs a body `trip_count` times, or as long as its own condition holds.
 
@@ -26,6 +45,28 @@ class Loop(Iteration):
     """
 
     since = 5
+    differs = facts(
+        refused(
+            "2023.2",
+            "a shape, an axis or a condition that is a constant of i4 or u4",
+            read_for_zero(0, 1),
+        ),
+        refused(
+            "2024.2", "an axis or a condition that is a constant of u2, u3 or u6", read_at_all(0, 1)
+        ),
+        inferred(
+            "2023.2",
+            "a body whose outputs are not all used",
+            "omits the unused outputs",
+            unused_outputs,
+        ),
+        inferred(
+            "2026.3",
+            "a Loop with a state whose shape changes",
+            "keeps the shape of the first iteration",
+            _states,
+        ),
+    )
     trip_count = operand(ANY, rank=(0, 1), value=True, packed=True)
     execution_condition = operand(ANY, rank=(0, 1), value=True, packed=True)
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)

@@ -9,6 +9,7 @@ from ...faults import Fault, fault, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, operand
+from ..differences import Site, facts, inferred, refused, unused_outputs
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
 from .base import body_of, connected
@@ -18,10 +19,27 @@ if TYPE_CHECKING:
     from ..bodies import BodyView, PortBinding
 
 
+def _joined_axis(site: Site) -> bool:
+    return any(
+        entry.direction == "output" and entry.attributes.get("axis", "").startswith("-")
+        for entries in (site.layer.port_maps or {}).values()
+        for entry in entries
+    )
+
+
 class TensorIterator(Iteration):
     """Runs a body for each slice of its inputs. Specification: TensorIterator-1."""
 
     since = 1
+    differs = facts(
+        refused("2024.0", "a TensorIterator that joins slices along a negative axis", _joined_axis),
+        inferred(
+            "2023.2",
+            "a body whose outputs are not all used",
+            "omits the unused outputs",
+            unused_outputs,
+        ),
+    )
     inputs = operand(ANY, optional=True, variadic=True)
 
     def infer(

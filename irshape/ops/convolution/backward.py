@@ -12,6 +12,7 @@ from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import MAX_RANK
 from ..declaration import INTEGER, attribute, operand
+from ..differences import Site, facts, not_run
 from ..elementwise import common_type
 from ..kinds import NATURALS
 from ..lazy import Array
@@ -153,6 +154,11 @@ def shifted(dim: Dimension, number: int) -> Dimension:
     return dim.followed(interval, lambda size: (size + number).maximum(0))
 
 
+def _open_filters(site: Site) -> bool:
+    """Whether filters of i8 are known at run time only."""
+    return site.type_name(1) == "i8" and not site.constant[1]
+
+
 class ConvolutionBackpropData(BackwardConvolution):
     """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
 
@@ -162,6 +168,11 @@ class ConvolutionBackpropData(BackwardConvolution):
     """
 
     since = 1
+    differs = facts(
+        not_run(
+            "2024.2", "a ConvolutionBackpropData of i8 whose filters are no constant", _open_filters
+        ),
+    )
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         channels_agree(data, filters, 0)

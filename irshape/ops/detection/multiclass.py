@@ -12,6 +12,7 @@ from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import I32_I64, Operation, attribute, between, operand
+from ..differences import WIDER, Site, both, dimensions, facts, inferred, refused
 from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -25,12 +26,33 @@ def capped(dim: Dimension, most: int) -> Dimension:
     return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 
+def _bounded_suppression(site: Site) -> bool:
+    """Whether the number of boxes has a bound from the bounds of inputs."""
+    output, boxes, scores = (
+        dimensions(site.output),
+        dimensions(site.shape(0)),
+        dimensions(site.shape(1)),
+    )
+    if not output or output[0].is_unbounded:
+        return False
+    if len(boxes) < 2 or len(scores) < 2:
+        return True
+    needed = (both(boxes[0], scores[0]), boxes[1], scores[1])
+    return any(size.is_dynamic for size in needed)
+
+
 class DetectionSuppression(Operation):
     """What MatrixNms and MulticlassNms share.
 
     Boxes are selected class by class, and the best over all classes are kept for each image. The
     rows are [class, score, x1, y1, x2, y2].
     """
+
+    differs = facts(
+        inferred(
+            "2023.1", "a MatrixNms or MulticlassNms of intervals", WIDER, _bounded_suppression
+        ),
+    )
 
     boxes = operand(F32_F16_BF16, shape=("batch", "num_boxes", 4))
     scores = operand(F32_F16_BF16, shape=("batch", "classes", "num_boxes"), like="boxes")
@@ -178,6 +200,11 @@ class MatrixNms(DetectionSuppression):
         return order[kept], faded[kept]
 
 
+def _open_boxes(site: Site) -> bool:
+    boxes = site.shape(0)
+    return boxes is not None and bool(boxes.rank) and not boxes[-1].is_static
+
+
 class MulticlassNms_8(DetectionSuppression):
     """Drops a box that overlaps a better one of its class.
 
@@ -187,6 +214,10 @@ class MulticlassNms_8(DetectionSuppression):
     """
 
     since = 8
+    differs = facts(
+        *DetectionSuppression.differs,
+        refused("2023.1", "a MulticlassNms whose boxes have a dynamic last dimension", _open_boxes),
+    )
     iou_threshold: float = attribute(FLOAT, default=0.0)
     nms_eta: float = attribute(FLOAT, default=1.0, within=between(0, 1))
 

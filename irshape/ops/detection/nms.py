@@ -8,6 +8,19 @@ from typing import Any
 from ...element_types import ElementType
 from ...shapes import DYNAMIC, Dimension
 from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, types
+from ..differences import (
+    EMPTY,
+    WIDER,
+    Site,
+    dimensions,
+    facts,
+    inferred,
+    is_known,
+    is_result,
+    not_run,
+    read_for_zero,
+    refused,
+)
 from ..kinds import BOOLEAN, INDEX_TYPE, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -40,11 +53,71 @@ def number(tensor: Array | None, default: float = 0) -> Any:
     return default if tensor is None else tensor.ravel()[0]
 
 
+def _no_box(site: Site) -> bool:
+    """Whether the number of boxes is read for 0, and ranks are known, so that it decides a size."""
+    ranked = None not in (site.rank(0), site.rank(1))
+    return ranked and read_for_zero(2)(site)
+
+
+def _suppression(site: Site) -> bool:
+    return is_result(site) and site.operation is not None and site.since < 5
+
+
+def _any_scores(site: Site) -> bool:
+    """Whether boxes alone bound the number of results, and scores are of any rank."""
+    boxes = dimensions(site.shape(0))
+    return (
+        site.since >= 4
+        and len(boxes) == 3
+        and boxes[1].is_static
+        and site.shape(1) is not None
+        and site.rank(1) is None
+        and site.value(2) is not None
+    )
+
+
+def _open_suppression(site: Site) -> bool:
+    """Whether the number of boxes is bounded although inputs are not static."""
+    output, boxes, scores = (
+        dimensions(site.output),
+        dimensions(site.shape(0)),
+        dimensions(site.shape(1)),
+    )
+    if not output or not is_known(output[0]):
+        return False
+    if len(boxes) < 2 or len(scores) < 2:
+        return True
+    since = site.since
+    if since == 1:
+        return any(size.is_dynamic for size in (*boxes, *scores))
+    needed = (boxes[1], scores[1]) if since == 3 else (boxes[1], *scores[:2])
+    return any(size.is_unbounded if since > 4 else size.is_dynamic for size in needed)
+
+
 class BoxSuppression(Operation):
     """What all versions share: boxes, their scores for each class, and the thresholds.
 
     Every class of every batch item is treated separately.
     """
+
+    differs = facts(
+        refused("2023.1", "a size that is a constant of i4 or u4", _no_box),
+        not_run("2023.3", "a result of the model that is a NonMaxSuppression", _suppression),
+        inferred(
+            "2023.1",
+            "a NonMaxSuppression of dynamic boxes or scores",
+            WIDER,
+            _open_suppression,
+            hides=EMPTY,
+        ),
+        inferred(
+            "2023.2",
+            "a NonMaxSuppression of scores of any rank",
+            "gives it the bound of the boxes",
+            _any_scores,
+            since="2023.1",
+        ),
+    )
 
     boxes = operand(ANY, shape=("batch", "num_boxes", 4))
     scores = operand(ANY, shape=("batch", "classes", "num_boxes"))
@@ -334,6 +407,7 @@ class NMSRotated(BoxSuppression):
     """
 
     since = 13
+    differs = facts()
     boxes = operand(REAL, shape=("batch", "num_boxes", 5))
     scores = operand(REAL, shape=("batch", "classes", "num_boxes"))
     max_output_boxes_per_class = operand(INTEGER, rank=(0, 1), single=True, value=True)

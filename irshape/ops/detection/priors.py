@@ -14,6 +14,7 @@ from ...faults import Fault, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...shapes import DYNAMIC
 from ..declaration import INTEGER, Operation, attribute, operand
+from ..differences import facts, negative, refused
 from ..kinds import BOOLEAN, FLOAT, FLOATS
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -35,6 +36,10 @@ class PriorBoxes(Operation):
 
     `output_size` is the [height, width] of the grid, `image_size` that of the image.
     """
+
+    differs = facts(
+        refused("2023.1", "a negative number of segments, or size of prior boxes", negative(0)),
+    )
 
     output_size = operand(INTEGER, rank=1, value=True)
     image_size = operand(INTEGER, rank=1)

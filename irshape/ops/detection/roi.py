@@ -10,6 +10,7 @@ from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...shapes import DYNAMIC
 from ..declaration import ANY, INTEGER, REAL, Operation, at_least, attribute, operand
+from ..differences import Site, facts, inferred, refused
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, POSITIVE, STRING, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -193,6 +194,28 @@ def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
         yield index, roi
 
 
+def _output_sizes(site: Site) -> bool:
+    """Whether readers that know `output_size`, `pooled_h` and `pooled_w` only lack the sizes."""
+    sizes = site.layer.attribute("output_size")
+    if sizes is not None:
+        return len(sizes.split(",")) != 2
+    return None in (site.layer.attribute("pooled_h"), site.layer.attribute("pooled_w"))
+
+
+def _other_sizes(site: Site) -> bool:
+    """Whether readers that know `output_size` in the place of `output_roi` read other sizes."""
+    sizes, wanted = (
+        (site.layer.attribute(name) or "").split(",") for name in ("output_size", "output_roi")
+    )
+    if len(sizes) != 2 or len(wanted) != 2:
+        return False
+    given = (site.layer.attribute(name) for name in ("pooled_h", "pooled_w"))
+    return any(
+        own is None and one.strip() != other.strip()
+        for own, one, other in zip(given, sizes, wanted, strict=True)
+    )
+
+
 class ROIPooling(Operation):
     """The maximum of each bin of a region, or one interpolated sample of the bin.
 
@@ -200,6 +223,20 @@ class ROIPooling(Operation):
 
     Specification: ROIPooling-1.
     """
+
+    differs = facts(
+        refused(
+            "2023.3",
+            "a ROIPooling without two numbers as `output_size`, or with `output_roi`",
+            _output_sizes,
+        ),
+        inferred(
+            "2023.3",
+            "a ROIPooling with `output_size` beside `output_roi`",
+            "infers another shape",
+            _other_sizes,
+        ),
+    )
 
     since, written = 1, 2
     data = operand(REAL, rank=4)

@@ -8,10 +8,17 @@ from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC_SHAPE
 from ..declaration import ANY, REAL, Operation, attribute, operand
+from ..differences import WIDER, Site, dimensions, facts, inferred, is_known, not_run
 from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .agreement import attribute_size
+
+
+def _softmax_axes(site: Site) -> bool:
+    """Whether the axes that are to be joined are none."""
+    softmax = site.attribute("do_softmax") in ("", "true", "1")
+    return softmax and site.rank(0) is not None and site.output == site.shape(0)
 
 
 class RegionYolo(Operation):
@@ -24,6 +31,14 @@ class RegionYolo(Operation):
     """
 
     since = 1
+    differs = facts(
+        inferred(
+            "2023.1",
+            "a RegionYolo whose `end_axis` is not behind `axis`",
+            "adds an axis",
+            _softmax_axes,
+        ),
+    )
     data = operand(REAL, rank=4)
     anchors: tuple[float, ...] = attribute(FLOATS, default=())
     axis: int = attribute(INT, default=0, required=True)
@@ -89,11 +104,22 @@ class RegionYolo(Operation):
         return whole.reshape(*data.shape[:first], flat, *data.shape[last + 1 :])
 
 
+def _open_height(site: Site) -> bool:
+    """Whether a dynamic height leaves that of the output known."""
+    data, output = dimensions(site.shape(0)), dimensions(site.output)
+    return len(data) == 4 and data[2].is_dynamic and any(map(is_known, output[2:3]))
+
+
 class ReorgYolo(Operation):
     """Moves blocks of stride * stride points into channels, in the order of the YOLO reference.
 
     Specification: ReorgYolo-1.
     """
+
+    differs = facts(
+        not_run("2023.1", "a ReorgYolo of an interval of heights", _open_height),
+        inferred("2023.1", "a ReorgYolo of an interval of heights", WIDER, _open_height),
+    )
 
     since, written = 1, 2
     data = operand(ANY, rank=4)

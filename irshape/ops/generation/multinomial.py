@@ -9,6 +9,7 @@ from ...faults import Fault, fault
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE
 from ..declaration import INTEGER, REAL, Operation, attribute, operand
+from ..differences import facts, not_run, of_version
 from ..kinds import BOOLEAN, NATURAL, TYPE_NAME
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -22,6 +23,9 @@ class Multinomial(Operation):
     """
 
     since = 13
+    differs = facts(
+        not_run("2023.3", "Multinomial of opset13", of_version(13), since="2023.2"),
+    )
     probs = operand(REAL, rank=2)
     num_samples = operand(INTEGER, single=True, value=True)
     convert_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)

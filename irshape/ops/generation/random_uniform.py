@@ -8,6 +8,17 @@ from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
 from ..declaration import I32_I64, Operation, attribute, operand, types
+from ..differences import (
+    WIDER,
+    Site,
+    dimensions,
+    facts,
+    ignored,
+    inferred,
+    is_known,
+    not_run,
+    result_of_i64,
+)
 from ..kinds import NATURAL, TYPE_NAME, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -50,6 +61,19 @@ def mersenne_twister(seed: int, words: int) -> Array:
     return np.random.RandomState(seed & 0xFFFFFFFF).randint(0, 1 << 32, words, dtype=np.uint32)
 
 
+def _alignment(site: Site) -> bool:
+    return site.attribute("alignment") == "pytorch"
+
+
+def _computed_shape(site: Site) -> bool:
+    """Whether the shape is no constant, and something is known of the result."""
+    output = site.output
+    if site.value(0) is not None or output is None or output.rank is None:
+        return False
+    lengths = dimensions(site.shape(0))
+    return any(map(is_known, output)) or any(size.is_dynamic for size in lengths)
+
+
 class RandomUniform(Operation):
     """Random numbers from `min_val` to before `max_val`, drawn as TensorFlow (Philox) or PyTorch
     (Mersenne Twister) draws them.
@@ -61,6 +85,17 @@ class RandomUniform(Operation):
     """
 
     since = 8
+    differs = facts(
+        ignored(
+            "2024.3",
+            'alignment="pytorch" of a RandomUniform',
+            "generates other numbers",
+            _alignment,
+        ),
+        not_run("2025.0", 'alignment="pytorch" of a RandomUniform', _alignment, since="2024.3"),
+        not_run("2023.1", "a result of the model that is drawn or reversed, of i64", result_of_i64),
+        inferred("2023.1", "a RandomUniform whose shape is no constant", WIDER, _computed_shape),
+    )
     out_shape = operand(I32_I64, rank=1, value=True)
     min_val = operand(types("f64 f32 f16 bf16 i64 i32"), single=True, value=True)
     max_val = operand(types("f64 f32 f16 bf16 i64 i32"), single=True, value=True)

@@ -7,8 +7,9 @@ from typing import ClassVar, Final
 from ...element_types import DYNAMIC_TYPE
 from ...faults import require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
-from ...shapes import DYNAMIC, Dimension, PartialShape
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..declaration import REAL, Operation, attribute, operand, types
+from ..differences import WIDER, Site, dimensions, facts, inferred
 from ..elementwise import computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -39,11 +40,25 @@ def require_even(height: Dimension, width: Dimension, name: str) -> None:
         )
 
 
+def _plane(site: Site) -> bool:
+    """Whether the height of a picture in one plane is a part of a dynamic dimension."""
+    plane, output = dimensions(site.shape(0)), dimensions(site.output)
+    if len(site.layer.inputs) != 1 or len(plane) < 2 or len(output) < 2:
+        return False
+    return plane[1].is_dynamic and plane[1] != output[1]
+
+
 class FromPlanes(Operation):
     """What the conversions to RGB or BGR share.
 
     One input holds all planes, luma first, or each plane is an input of its own.
     """
+
+    differs = facts(
+        inferred(
+            "2023.1", "a picture in one plane of unknown height", "infers another shape", _plane
+        ),
+    )
 
     blue_first: ClassVar[bool] = False
     chroma_names: ClassVar[tuple[str, ...]] = ()
@@ -131,6 +146,24 @@ def rounded_up(values: Array, like: Array) -> Array:
     return computed(np.floor(clipped + 0.5) if like.dtype.kind == "u" else clipped, like)
 
 
+def _separate_planes(site: Site) -> bool:
+    """Whether a dynamic size of the first plane tells more than that of the second."""
+    first, second, output = (
+        dimensions(shape) for shape in (site.shape(0), site.shape(1), site.output)
+    )
+    if min(map(len, (first, second, output))) < 4:
+        return False
+    halved = [second[0], *(Dimension(2 * size.low, _doubled(size.high)) for size in second[1:3])]
+    return any(
+        size != (own if own.is_static else other)
+        for size, own, other in zip(output[:3], first[:3], halved, strict=True)
+    )
+
+
+def _doubled(bound: int) -> int:
+    return min(2 * bound, UNBOUNDED)
+
+
 class NV12toRGB(FromPlanes):
     """An image with a plane of luma and one of interleaved chroma, as RGB.
 
@@ -138,6 +171,15 @@ class NV12toRGB(FromPlanes):
     """
 
     since = 8
+    differs = facts(
+        *FromPlanes.differs,
+        inferred(
+            "2023.1",
+            "a picture in two planes, the first of an interval of sizes",
+            WIDER,
+            _separate_planes,
+        ),
+    )
     chroma_names = ("uv",)
     y = operand(COLOUR_TYPES, shape=("batch", "height", "width", 1))
     uv = operand(COLOUR_TYPES, shape=("batch", "?", "?", 2), like="y", optional=True)

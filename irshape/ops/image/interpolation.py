@@ -20,6 +20,7 @@ from ..axes import duplicate_axes
 from ..conditions import distinct
 from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, attribute, operand, types
+from ..differences import Site, facts, inferred, lower_bounds, read_for_zero, refused, typed
 from ..elementwise import computed
 from ..intervals import rounded
 from ..kinds import BOOLEAN, FLOAT, NATURALS, STRING, Choice, Integer, ListOf
@@ -175,9 +176,31 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
                 )
 
 
+def _bf16_scales(site: Site) -> bool:
+    """Whether a constant of bf16 says how much an Interpolate enlarges."""
+    index = 2 if site.since == 4 else 1
+    return (
+        site.since >= 4
+        and site.attribute("shape_calculation_mode") == "scales"
+        and site.type_name(index) == "bf16"
+        and site.constant[index]
+    )
+
+
 class InterpolateAttributes(Operation):
     """What Interpolate-4 and -11 share."""
 
+    differs = facts(
+        refused("2026.3", "an Interpolate of f64", typed("f64")),
+        refused("2023.1", "an Interpolate with scales of bf16", _bf16_scales),
+        refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
+        inferred(
+            "2024.5",
+            "a shape that is made of sizes without upper bounds",
+            "infers no lower bounds",
+            lower_bounds,
+        ),
+    )
     image = operand(IMAGE_TYPES)
     mode: str = attribute(
         Choice("nearest", "linear", "linear_onnx", "cubic"), default="nearest", required=True
@@ -275,6 +298,7 @@ class Interpolate_1(Operation):
     """Resizes the axes that the attribute `axes` names. Specification: Interpolate-1."""
 
     since = 1
+    differs = InterpolateAttributes.differs
     image = operand(ANY)
     target_spatial_shape = operand(INTEGER, value=True)
     axes: tuple[int, ...] = attribute(NATURALS, default=(), required=True)

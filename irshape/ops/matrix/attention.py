@@ -13,6 +13,7 @@ from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..blockwise import in_blocks
 from ..conversion import plain
 from ..declaration import ANY, Operation, at_least, attribute, operand
+from ..differences import Site, facts, ignored, not_run, refused
 from ..elementwise import FLOATING, common_type, computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -22,6 +23,55 @@ MAX_SCORES: Final = 1 << 19
 """The scores of attention are worked out for so many pairs of queries and keys at a time, 16
 queries at least.
 """
+
+
+def _narrow_mask(site: Site) -> bool:
+    """Whether a mask has one row for several queries, or one column for several keys."""
+    query, key, mask = map(site.shape, (0, 1, 3))
+    if site.attribute("causal") in ("true", "1") or mask is None:
+        return False
+    if mask.rank is None or mask.rank < 2:
+        return False
+    return any(
+        other is not None
+        and other.rank is not None
+        and other.rank >= 2
+        and mask[axis].high == 1
+        and not other[-2].contains(1)
+        for axis, other in ((-2, query), (-1, key))
+    )
+
+
+def _wide_mask(site: Site) -> bool:
+    """Whether a mask has more rows than the query; a causal attention ignores its mask."""
+    query, mask = site.shape(0), site.shape(3)
+    if site.attribute("causal") in ("true", "1"):
+        return False
+    if query is None or mask is None or not query.rank or not mask.rank:
+        return False
+    if query.rank < 2 or mask.rank < 2:
+        return False
+    return not mask[-2].contains(1) and not mask[-2].compatible(query[-2])
+
+
+def _sink(site: Site) -> bool:
+    return len(site.inputs) > 5
+
+
+def _stored_keys(site: Site) -> bool:
+    """Whether a mask of booleans is used for keys that a variable holds."""
+    return site.type_name(3) == "boolean" and site.stored[1]
+
+
+def _boolean_mask(site: Site) -> bool:
+    """Whether a mask of booleans is used, and the plugin does not take the operation apart."""
+    shapes = [tensor.shape for tensor in site.inputs if tensor]
+    return (
+        site.type_name(3) == "boolean"
+        and site.attribute("causal") not in ("true", "1")
+        and site.rank(0) == 4
+        and any(shape.static is None for shape in shapes)
+    )
 
 
 class ScaledDotProductAttention(Operation):
@@ -34,6 +84,31 @@ class ScaledDotProductAttention(Operation):
     """
 
     since = 13
+    differs = facts(
+        refused("2024.3", "an attention mask that is longer than the query", _wide_mask),
+        refused(
+            "2024.3", "an attention mask that broadcasts to the query and the key", _narrow_mask
+        ),
+        ignored(
+            "2025.4",
+            "the input `sink` of a ScaledDotProductAttention",
+            "computes the attention without it",
+            _sink,
+            since="2023.3",
+        ),
+        not_run(
+            "2024.0",
+            "an attention of dynamic shapes with a mask of booleans",
+            _boolean_mask,
+            since="2023.3",
+        ),
+        not_run(
+            "2025.0",
+            "an attention to keys of a variable with a mask of booleans",
+            _stored_keys,
+            since="2024.0",
+        ),
+    )
     query = operand(FLOATING, rank=at_least(3))
     key = operand(FLOATING, rank=at_least(3), like="query")
     value = operand(FLOATING, rank=at_least(3), like="query")

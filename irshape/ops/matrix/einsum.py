@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 from typing import Final
 
 from ...faults import Violation, require
@@ -11,6 +12,7 @@ from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import NUMERIC, Operation, attribute, operand
+from ..differences import Site, both, dimensions, facts, inferred, not_run, refused
 from ..kinds import STRING
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -18,6 +20,68 @@ from ..tensors import Tensor
 _SUBSCRIPT = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
 _LABEL = re.compile(r"\.\.\.|[A-Za-z]")
 ELLIPSIS: Final = "..."
+
+
+def _einsum_sizes(site: Site) -> bool:
+    """Whether axes of one label differ, or an ellipsis stands for axes of unknown number."""
+    assert site.operation is not None
+    operation, attribute_faults = site.operation.read(site.layer.items)
+    if not all(fault.silent for fault in attribute_faults):
+        return False
+    parts = operation.equation.partition("->")[0].split(",")  # type: ignore[attr-defined]
+    sizes: dict[str, Dimension] = {}
+    for part, tensor in zip(parts, site.inputs, strict=False):
+        if tensor is None or tensor.shape.rank is None:
+            if "..." in part:
+                return True
+            continue
+        before, ellipsis, after = part.replace(" ", "").partition("...")
+        dimensions = tuple(tensor.shape)
+        behind = dimensions[len(dimensions) - len(after) :] if ellipsis else ()
+        for label, size in zip(before + after, (*dimensions[: len(before)], *behind), strict=False):
+            if not sizes.setdefault(label, size).compatible(size):
+                return True
+    return False
+
+
+def _einsum_ellipsis(site: Site) -> bool:
+    """Whether only the inputs, or only the output, have an ellipsis, or one stands for no axis."""
+    equation = (site.layer.attribute("equation") or "").replace(" ", "")
+    inputs, arrow, output = equation.partition("->")
+    if arrow and ("..." in inputs) != ("..." in output):
+        return True
+    shapes = [tensor and tensor.shape for tensor in site.inputs]
+    return any(
+        "..." in part and shape is not None and shape.rank == len(part) - len("...")
+        for part, shape in zip(inputs.split(","), shapes, strict=False)
+    )
+
+
+def _einsum_scalar(site: Site) -> bool:
+    inputs = (site.layer.attribute("equation") or "").partition("->")[0].split(",")
+    return not inputs[-1].strip()
+
+
+def _repeated_labels(site: Site) -> bool:
+    """Whether an equation has a label twice in one input, or an ellipsis."""
+    inputs = site.attribute("equation").replace(" ", "").partition("->")[0]
+    return "..." in inputs or any(len({*part}) < len(part) for part in inputs.split(","))
+
+
+def _label_sizes(site: Site) -> bool:
+    """Whether axes of one label have sizes of which some are excluded by others."""
+    inputs, arrow, output = site.attribute("equation").replace(" ", "").partition("->")
+    if not arrow or "..." in inputs:
+        return False
+    sizes: dict[str, list[Dimension]] = {}
+    for part, tensor in zip(inputs.split(","), site.inputs, strict=False):
+        if tensor is not None:
+            for label, size in zip(part, dimensions(tensor.shape), strict=False):
+                sizes.setdefault(label, []).append(size)
+    return any(
+        result != reduce(both, sizes.get(label, [result]))
+        for label, result in zip(output, dimensions(site.output), strict=False)
+    )
 
 
 class Einsum(Operation):
@@ -28,6 +92,18 @@ class Einsum(Operation):
     """
 
     since = 7
+    differs = facts(
+        refused("2025.1", "an Einsum that broadcasts a label, or `...` of any rank", _einsum_sizes),
+        refused("2025.1", "an Einsum with a `...` on one side, or for no axis", _einsum_ellipsis),
+        refused("2025.2", "an Einsum whose last input is a scalar", _einsum_scalar),
+        not_run("2025.1", "an Einsum with `...`, or a label twice in one input", _repeated_labels),
+        inferred(
+            "2025.1",
+            "an Einsum over a label of several sizes",
+            "infers what all of them allow",
+            _label_sizes,
+        ),
+    )
     inputs = operand(NUMERIC, like="inputs", variadic=True)
     equation: str = attribute(STRING)
 

@@ -10,10 +10,17 @@ from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
+from ..differences import Site, dimensions, facts, not_run
 from ..elementwise import common_type
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Tensor
+
+
+def _product_of_nothing(site: Site) -> bool:
+    return any(
+        size.high == 0 for tensor in site.inputs if tensor for size in dimensions(tensor.shape)
+    )
 
 
 class MatMul(Operation):
@@ -24,6 +31,11 @@ class MatMul(Operation):
     """
 
     since = 1
+    differs = facts(
+        not_run(
+            "2025.4", "a MatMul of a tensor without elements", _product_of_nothing, since="2023.3"
+        ),
+    )
     a = operand(NUMERIC_OR_BOOLEAN)
     b = operand(NUMERIC_OR_BOOLEAN, like="a")
     transpose_a: bool = attribute(BOOLEAN, default=False)

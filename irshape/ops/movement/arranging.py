@@ -23,6 +23,7 @@ from ..declaration import (
     attribute,
     operand,
 )
+from ..differences import CRASHES, Site, facts, not_run, result_of_i64, strings
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -32,6 +33,9 @@ class Transpose(Operation):
     """The axes in another order; reversed where `order` is empty. Specification: Transpose-1."""
 
     since = 1
+    differs = facts(
+        not_run("2026.0", "a Transpose of strings", strings, since="2023.3", consequence=CRASHES),
+    )
     decompresses = "exactly"
     data = operand(ANY)
     order = operand(INTEGER, rank=1, value=True)
@@ -85,6 +89,10 @@ class Reverse(Operation):
     Specification: Reverse-1.
     """
 
+    differs = facts(
+        not_run("2023.1", "a result of the model that is drawn or reversed, of i64", result_of_i64),
+    )
+
     since, until = 1, 1
     moves = ("data",)
     data = operand(ANY)
@@ -126,6 +134,11 @@ class Reverse(Operation):
         return np.flip(data, along) if along else data
 
 
+def _open_roll(site: Site) -> bool:
+    shape = site.shape(0)
+    return shape is not None and shape.static is None and site.value(2) is None
+
+
 class Roll(Operation):
     """The elements shifted along `axes`; those past the end return at the beginning.
 
@@ -133,6 +146,11 @@ class Roll(Operation):
     """
 
     since = 7
+    differs = facts(
+        not_run(
+            "2025.0", "a Roll of a dynamic shape along axes that only execution knows", _open_roll
+        ),
+    )
     moves = ("data",)
     data = operand(ANY)
     shift = operand(I32_I64, rank=(0, 1))

@@ -11,6 +11,17 @@ from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed
 from ..conversion import encoded, plain
 from ..declaration import ANY, I32_I64, INTEGER, Operation, at_least, attribute, operand
+from ..differences import (
+    EMPTY,
+    WIDER,
+    Site,
+    dimensions,
+    facts,
+    inferred,
+    is_known,
+    not_run,
+    of_version,
+)
 from ..elementwise import element_type_of
 from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, np
@@ -344,6 +355,30 @@ class SpaceToBatch(Operation):
         return split.transpose(order).reshape([batch * prod(blocks), *sizes])
 
 
+def _patches(site: Site) -> bool:
+    """Whether one spatial axis is dynamic, and the output of the other known."""
+    data, output = dimensions(site.shape(0)), dimensions(site.output)
+    if len(data) != 4 or len(output) != 4:
+        return False
+    return any(size.is_dynamic for size in data[2:]) and any(map(is_known, output[2:]))
+
+
+def _empty_patches(site: Site) -> bool:
+    """Whether an axis is shorter than a patch, by less than a step."""
+    assert site.operation is not None
+    operation, attribute_faults = site.operation.read(site.layer.items)
+    data, output = dimensions(site.shape(0)), dimensions(site.output)
+    if attribute_faults or len(data) != 4 or len(output) != 4:
+        return False
+    sizes, strides, rates = (getattr(operation, name) for name in ("sizes", "strides", "rates"))
+    return any(
+        result.high == 0 and (size - 1) * rate + 1 - given.high < stride
+        for given, result, size, stride, rate in zip(
+            data[2:], output[2:], sizes, strides, rates, strict=True
+        )
+    )
+
+
 class ExtractImagePatches(Operation):
     """Patches of an image, with the elements of each as channels.
 
@@ -351,6 +386,18 @@ class ExtractImagePatches(Operation):
     """
 
     since = 3
+    differs = facts(
+        inferred(
+            "2023.1", "an ExtractImagePatches of a dynamic size", WIDER, _patches, hides=EMPTY
+        ),
+        inferred(
+            "2023.1",
+            "an ExtractImagePatches without a patch along an axis",
+            "infers 1 there",
+            _empty_patches,
+            hides=EMPTY,
+        ),
+    )
     data = operand(ANY, rank=4)
     sizes: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
     strides: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
@@ -441,6 +488,9 @@ class Col2Im(Operation):
     """
 
     since = 15
+    differs = facts(
+        not_run("2024.3", "Col2Im of opset15", of_version(15), since="2024.2"),
+    )
     data = operand(ANY, rank=(2, 3))
     output_size = operand(I32_I64, rank=1, value=True)
     kernel_size = operand(I32_I64, rank=1, value=True)

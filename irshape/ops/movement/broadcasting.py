@@ -10,6 +10,16 @@ from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
+from ..differences import (
+    WIDER,
+    Site,
+    facts,
+    inferred,
+    lower_bounds,
+    read_for_zero,
+    refused,
+    shape_from,
+)
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -51,8 +61,41 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
         size.agrees(target)
 
 
+def _pdpd_from_the_end(site: Site) -> bool:
+    """Whether a dimension is broadcast to a known target with the axis -1."""
+    layer, data, target = site.layer, site.shape(0), site.value(1)
+    axes = (layer.attribute("mode.mode.axis"), layer.attribute("mode.auto_broadcast_axis"))
+    if site.attribute("mode") != "pdpd" or "-1" not in axes:
+        return False
+    if target is None or data is None or data.rank is None:
+        return False
+    return data.rank != len(target) or any(
+        not size.contains(int(wanted)) for size, wanted in zip(data, target, strict=True)
+    )
+
+
 class Broadcast(Operation):
     """`data` broadcast to `target_shape`."""
+
+    differs = facts(
+        refused("2023.1", 'a Broadcast of mode "pdpd" that aligns at the end', _pdpd_from_the_end),
+        refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
+        inferred(
+            "2024.5",
+            "a shape that is made of sizes without upper bounds",
+            "infers no lower bounds",
+            lower_bounds,
+        ),
+        inferred(
+            "2024.2", "a shape that is computed from absolute values", WIDER, shape_from("Abs")
+        ),
+        inferred(
+            "2023.1",
+            "a shape that is computed from the largest of sizes",
+            WIDER,
+            shape_from("ReduceMax"),
+        ),
+    )
 
     moves = ("data",)
     data = operand(ANY)
@@ -320,6 +363,14 @@ class Tile(Operation):
     """`data` repeated along each axis, `repeats` times. Specification: Tile-1."""
 
     since = 1
+    differs = facts(
+        inferred(
+            "2024.5",
+            "a shape that is made of sizes without upper bounds",
+            "infers no lower bounds",
+            lower_bounds,
+        ),
+    )
     data = operand(ANY)
     repeats = operand(INTEGER, rank=1, value=True)
 

@@ -22,6 +22,7 @@ from ..declaration import (
     attribute,
     operand,
 )
+from ..differences import CRASHES, Site, facts, not_run, strings
 from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -40,8 +41,28 @@ def from_start(indices: Array, size: int, at: str = "indices") -> Array:
     return np.where(counted < 0, counted + size, counted)
 
 
+def _gathered_strings(site: Site) -> bool:
+    return strings(site) and site.since < 8
+
+
+def _open_strings(site: Site) -> bool:
+    shape = site.shape(0)
+    return strings(site) and shape is not None and shape.static is None
+
+
 class Gather(Operation):
     """Slices of `data` along `axis` at `indices`."""
+
+    differs = facts(
+        not_run("2024.1", "a Gather of strings", _gathered_strings, since="2024.0"),
+        not_run(
+            "2024.0",
+            "a Gather of strings of dynamic shape",
+            _open_strings,
+            since="2023.3",
+            consequence=CRASHES,
+        ),
+    )
 
     decompresses = "exactly"
     data = operand(ANY)

@@ -10,6 +10,7 @@ from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
+from ..differences import Site, When, facts, refused, typed
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -21,11 +22,40 @@ def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
     return np.full(sizes, "", dtype) if dtype.kind == "O" else np.zeros(sizes, dtype)
 
 
+def padded_below_nothing(site: Site) -> bool:
+    """Whether negative pads take more from an axis than it has: OpenVINO leaves its size open."""
+    shape = site.shape(0)
+    if site.layer.type != "Pad" or shape is None or shape.rank is None:
+        return False
+    pads = zip(shape, site.value(1) or (), site.value(2) or (), strict=False)
+    return any(size.is_static and size.low + begin + end < 0 for size, begin, end in pads)
+
+
+def _pad_lengths(site: Site) -> bool:
+    data, begin, end = map(site.shape, (0, 1, 2))
+    if data is None or data.rank is None or begin is None or end is None:
+        return False
+    return not end.is_static or (begin.rank is not None and not begin.is_static)
+
+
+def _padded(*names: str) -> When:
+    """Whether tensors of these element types are padded, and nothing says with what."""
+    of_type = typed(*names)
+    return lambda site: len(site.layer.inputs) < 4 and of_type(site)
+
+
 class Pad(Operation):
     """`data` with elements added at the beginning and end of each axis.
 
     A negative number removes elements.
     """
+
+    differs = facts(
+        refused("2025.4", "a Pad whose pads are inputs of unknown length", _pad_lengths),
+        refused("2024.2", "a Pad of u2, u3 or u6 without a value", _padded("u2", "u3", "u6")),
+        refused("2026.0", "a Pad of f8e8m0 without a value", _padded("f8e8m0")),
+        refused("2026.2", "a Pad of strings without a value", _padded("string")),
+    )
 
     moves = ("data", "pad_value")
     data = operand(ANY)

@@ -20,6 +20,7 @@ from ..declaration import (
     attribute,
     operand,
 )
+from ..differences import Site, facts, not_run, of_version, read_at_all, read_for_zero, refused
 from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
@@ -69,6 +70,16 @@ class ScatterUpdate(Operation):
     """
 
     since = 3
+    differs = facts(
+        refused(
+            "2023.2",
+            "a shape, an axis or a condition that is a constant of i4 or u4",
+            read_for_zero(3),
+        ),
+        refused(
+            "2024.2", "an axis or a condition that is a constant of u2, u3 or u6", read_at_all(3)
+        ),
+    )
     moves = ("data", "updates")
     data = operand(ANY, like="data")
     indices = operand(INTEGER)
@@ -112,11 +123,30 @@ class ScatterUpdate(Operation):
         return result
 
 
+def _scalar_update(site: Site) -> bool:
+    return site.rank(2) == 0 and site.since < 15
+
+
+def _narrow_update(site: Site) -> bool:
+    narrow = ("i8", "u8", "bf16", "boolean", "string")
+    return site.since == 15 and site.type_name() in narrow
+
+
 class ScatterNDUpdate(Operation):
     """`data` with slices replaced by those of `updates`.
 
     The slices are those at the tuples of indices along the last axis of `indices`.
     """
+
+    differs = facts(
+        not_run("2024.3", "a ScatterNDUpdate of one element, before opset15", _scalar_update),
+        not_run(
+            "2024.3",
+            "ScatterNDUpdate of opset15 of i8, u8, bf16, booleans or strings",
+            _narrow_update,
+            since="2024.2",
+        ),
+    )
 
     data = operand(ANY, like="data", rank=at_least(1))
     indices = operand(I32_I64, rank=at_least(1))
@@ -181,8 +211,23 @@ class ScatterNDUpdate_15(ScatterNDUpdate):
     reduction: str = attribute(Choice("none", "sum", "sub", "prod", "min", "max"), default="none")
 
 
+def _reduced_scatter(site: Site) -> bool:
+    """Whether elements of small integers or booleans are reduced."""
+    narrow = ("i8", "u8", "boolean")
+    return site.attribute("reduction") not in ("", "none") and site.type_name() in narrow
+
+
 class ScatterElementsUpdate(Operation):
     """`data` with the elements at `indices` along `axis` replaced by those of `updates`."""
+
+    differs = facts(
+        not_run(
+            "2024.1",
+            "a ScatterElementsUpdate that reduces i8, u8 or booleans",
+            _reduced_scatter,
+            since="2023.1",
+        ),
+    )
 
     data = operand(ANY, like="data")
     indices = operand(INTEGER | BOOLEAN_TYPE)
@@ -300,6 +345,9 @@ class SliceScatter(Operation):
     """
 
     since = 15
+    differs = facts(
+        not_run("2024.5", "SliceScatter of opset15", of_version(15), since="2024.4"),
+    )
     moves = ("data", "updates")
     data = operand(ANY, rank=at_least(1))
     updates = operand(ANY, rank=at_least(1))

@@ -10,6 +10,7 @@ from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_SHAPES, INPUT_V
 from ...shapes import DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import normalized_axis, picked
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
+from ..differences import WIDER, Site, dimensions, facts, inferred, refused
 from ..kinds import INTS
 from ..lazy import Array
 from ..tensors import Tensor, Value
@@ -167,6 +168,29 @@ _BITS: Final = frozenset((0, 1))
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
 
+def _added_axes(site: Site) -> bool:
+    """Whether a StridedSlice has more indices than axes, those that it inserts included.
+
+    One of them is then an ellipsis for no axis at all.
+    """
+    data, begin = site.shape(0), site.shape(1)
+    if data is None or data.rank is None or begin is None or not begin.rank:
+        return False
+    inserted = (site.layer.attribute("new_axis_mask") or "").count("1")
+    return begin[0].low > data.rank + inserted
+
+
+def _skipping(site: Site) -> bool:
+    """Whether a step leaves fewer of an axis whose range only execution knows."""
+    steps = site.value(3) if len(site.inputs) > 3 else ()
+    open_range = site.value(1) is None or site.value(2) is None
+    data, output = dimensions(site.shape(0)), dimensions(site.output)
+    return open_range and any(
+        abs(step) > 1 and not size.is_unbounded and result.high < size.high
+        for step, size, result in zip(steps or (), data, output, strict=False)
+    )
+
+
 class StridedSlice(Operation):
     """The part of `data` from `begin` to `end` by `strides`.
 
@@ -176,6 +200,10 @@ class StridedSlice(Operation):
     """
 
     since = 1
+    differs = facts(
+        refused("2024.0", "a StridedSlice with more indices than the input has axes", _added_axes),
+        inferred("2025.2", "a StridedSlice with a step over an open range", WIDER, _skipping),
+    )
     data = operand(ANY)
     begin = operand(INTEGER, rank=1, value=True)
     end = operand(INTEGER, rank=1, value=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..conversion import plain
 from ..declaration import attribute
+from ..differences import facts, not_run, of_version
 from ..elementwise import computed
 from ..kinds import BOOLEAN, NATURALS
 from ..lazy import Array, np
@@ -17,6 +18,11 @@ class AveragePooling(Pooling):
     Padding counts as zeros, or with `exclude-pad` not at all; the mean of integers is the nearest,
     an even one between two.
     """
+
+    differs = facts(
+        *Pooling.differs,
+        not_run("2024.2", "AvgPool of opset14", of_version(14), since="2024.1"),
+    )
 
     exclude_pad: bool = attribute(BOOLEAN, default=True, required=True, name="exclude-pad")
 

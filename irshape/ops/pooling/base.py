@@ -10,6 +10,7 @@ from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..conversion import plain
 from ..declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand
+from ..differences import ceil_torch, facts, refused
 from ..elementwise import computed
 from ..kinds import NATURALS, Choice
 from ..lazy import Array, np
@@ -89,6 +90,10 @@ class Pooling(Operation):
     """A window of size `kernel` that slides along the spatial axes, which are those behind the
     batch and the channels.
     """
+
+    differs = facts(
+        refused("2024.1", 'rounding_type="ceil_torch"', ceil_torch),
+    )
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
     strides: tuple[int, ...] = attribute(NATURALS)

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import ClassVar
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
-from ...shapes import DYNAMIC, Dimension, PartialShape
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, Operation, at_least, attribute, operand
+from ..differences import WIDER, Site, both, dimensions, facts, inferred, not_run, refused
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -22,11 +24,60 @@ Places = list[tuple[str, Tensor, int]]
 """Axes of inputs: the name of the operand, the tensor, and the axis."""
 
 
+def _open_weights(site: Site) -> bool:
+    """Whether weights of a recurrent operation are known at run time only.
+
+    A cell that is clipped, or has other functions, is taken apart before it runs.
+    """
+    if site.layer.type.endswith("Cell"):
+        clip = site.attribute("clip") or "0"
+        if clip.strip("0.") or "relu" in site.attribute("activations"):
+            return False
+    weights = 4 if site.layer.type.startswith("LSTM") else 3
+    weights -= site.layer.type.endswith("Cell")
+    return not all(site.constant[weights + 1 :])
+
+
+def _hidden_size(site: Site) -> bool:
+    """Whether the hidden size of a recurrent operation follows from more than the states and the
+    recurrent weights, or an input of any rank matters.
+    """
+    output = dimensions(site.output)
+    if not output:
+        return False
+    shapes = [tensor.shape for tensor in site.inputs if tensor is not None]
+    if site.layer.type in ("RNNCell", "RNNSequence", "LSTMSequence") and any(
+        shape.rank is None for shape in shapes
+    ):
+        return True
+    states = [1, 2] if site.layer.type.startswith("LSTM") else [1]
+    weights = 2 + len(states) + site.layer.type.endswith("Sequence")
+    known = [size for index in (*states, weights) for size in dimensions(site.shape(index))[-1:]]
+    if site.layer.type == "LSTMCell":
+        gates = [size for index in (3, 4, 5) for size in dimensions(site.shape(index))[:1]]
+        known += [size // 4 for size in gates if size.is_static]
+    return output[-1] != reduce(both, known, Dimension(0, UNBOUNDED))
+
+
 class Recurrent(Operation):
     """What all cells and sequences share.
 
     The states and weights of a sequence are those of a cell with an axis of directions in front.
     """
+
+    differs = facts(
+        not_run(
+            "2023.1",
+            "a recurrent operation whose weights are no constants, without clipping and ReLU",
+            _open_weights,
+        ),
+        inferred(
+            "2023.1",
+            "a hidden size that states and recurrent weights leave open",
+            WIDER,
+            _hidden_size,
+        ),
+    )
 
     gates: ClassVar[int] = 1
     """The number of gates in `W` and `R`."""
@@ -331,6 +382,14 @@ class GRUCell(Cell, GatedStep):
             )
 
 
+def _cell_input(site: Site) -> bool:
+    """Whether the input of a cell has one feature and its weights have others."""
+    data, weights = site.shape(0), site.shape(3)
+    if data is None or weights is None or not data.rank or not weights.rank:
+        return False
+    return not data[-1].compatible(weights[-1])
+
+
 class LSTMCell_4(Cell, LongShortTermStep):
     """One step of long short-term memory: the new hidden state and the new cell state.
 
@@ -338,6 +397,10 @@ class LSTMCell_4(Cell, LongShortTermStep):
     """
 
     since = 4
+    differs = facts(
+        *Recurrent.differs,
+        refused("2023.1", "an LSTMCell whose input has another size than its weights", _cell_input),
+    )
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))
     X = operand(ANY, shape=("batch", "input_size"))
     initial_hidden_state = operand(ANY, shape=("batch", "hidden_size"), like="X")

@@ -19,6 +19,17 @@ from ..tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 
 if TYPE_CHECKING:
     from ...symbols.expressions import Expression
+from ..differences import (
+    WIDER,
+    Site,
+    dimensions,
+    facts,
+    inferred,
+    is_known,
+    no_type_of_input,
+    not_run,
+    refused,
+)
 from ..windows import dimension_of
 
 TRANSFORMED = types("f32 f16 bf16")
@@ -54,6 +65,12 @@ def spectrum_size(signal: int) -> int:
 
 class Transform(Operation):
     """What all Fourier transforms share: `axes`, `signal_size`, and the constraints on them."""
+
+    differs = facts(
+        refused(
+            "2023.1", "a Fourier transform of inputs without an element type", no_type_of_input
+        ),
+    )
 
     pairs: ClassVar[int] = 1
     """The number of axes at the end of `data` that hold real and imaginary parts."""
@@ -171,8 +188,52 @@ def transformed(function: str, data: Array, axis: int, size: int) -> Array:
     return getattr(np.fft, function)(data, n=size, axis=axis)
 
 
+def _open_sizes(site: Site) -> bool:
+    """Whether the sizes of a Fourier transform are known at run time only."""
+    return len(site.layer.inputs) > 2 and site.value(2) is None
+
+
+def _unknown_axes(site: Site) -> bool:
+    """Whether axes that only execution knows leave dimensions of the data known."""
+    shape = site.shape(0)
+    return (
+        site.value(1) is None
+        and len(site.layer.inputs) == 2
+        and shape is not None
+        and shape.rank is not None
+        and any(is_known(size) for size in shape[:-1])
+    )
+
+
+def _unknown_signal(site: Site) -> bool:
+    """Whether signal sizes that only execution knows decide a dimension of which more is known."""
+    output, axes = dimensions(site.output)[:-1], site.value(1)
+    if len(site.layer.inputs) < 3 or site.value(2) is not None or axes is None:
+        return False
+    within = [int(axis) % len(output) for axis in axes if -len(output) <= axis < len(output)]
+    open_rank = bool(output) and site.rank(2) is None
+    return open_rank or any(is_known(output[axis]) for axis in within)
+
+
 class ComplexTransform(Transform):
     """From complex numbers to complex numbers."""
+
+    differs = facts(
+        *Transform.differs,
+        not_run("2025.2", "a Fourier transform of sizes that only execution knows", _open_sizes),
+        inferred(
+            "2023.2",
+            "a Fourier transform over axes that only execution knows",
+            WIDER,
+            _unknown_axes,
+        ),
+        inferred(
+            "2023.2",
+            "a Fourier transform of sizes that only execution knows",
+            "infers another shape",
+            _unknown_signal,
+        ),
+    )
 
     function: ClassVar[str] = "fft"
 

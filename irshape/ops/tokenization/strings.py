@@ -9,6 +9,7 @@ from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, SCALAR, PartialShape
 from ..declaration import ANY, I32_I64, attribute, operand, types
+from ..differences import Site, facts, refused
 from ..kinds import BOOLEAN, INT, STRING
 from ..lazy import Array, np
 from ..strings import StringTensorPack as PackOfOpset15
@@ -79,6 +80,8 @@ class StringTensorUnpack(TokenizerOperation):
 
     Source: openvino_tokenizers, string_tensor_unpack.cpp.
     """
+
+    differs = UnpackOfOpset15.differs
 
     introduced = "2023.3"
     data = operand(types("string u8"))
@@ -463,6 +466,11 @@ class NormalizeUnicode(SkippingNormalization):
         return self.rewritten(strings, inputs[3], lambda text: normalized(text, entries))
 
 
+def _no_mapping(site: Site) -> bool:
+    """Whether flags are the last input, where a table of characters can follow them."""
+    return site.type_name(len(site.layer.inputs) - 1) == "boolean"
+
+
 class CharsMapNormalization(Normalization):
     """Strings rewritten by a map of characters, as SentencePiece's normalizer does it.
 
@@ -470,6 +478,10 @@ class CharsMapNormalization(Normalization):
     precompiled map; a normalization form takes the place of the map.
     Source: openvino_tokenizers, charsmap_normalization.cpp.
     """
+
+    differs = facts(
+        refused("2025.1", "a CharsMapNormalization without a table of characters", _no_mapping),
+    )
 
     introduced = "2024.5"
     others = operand(ANY, optional=True, variadic=True)

@@ -8,6 +8,7 @@ from ...faults import require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES
 from ...shapes import PartialShape
 from ..declaration import ANY, I32_I64, attribute, operand
+from ..differences import Site, facts, not_run
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, STRING
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -84,12 +85,20 @@ class VocabEncoder(TokenizerOperation):
         return np.array(values, inputs[6].dtype).reshape(inputs[0].shape)
 
 
+def _skipped_tokens(site: Site) -> bool:
+    return len(site.layer.inputs) == 5
+
+
 class VocabDecoder(TokenizerOperation):
     """The texts of tokens, a row of texts for each row of tokens. Tokens that are skipped, or that
     the vocabulary lacks, have an empty text.
 
     Source: openvino_tokenizers, vocab_decoder.cpp.
     """
+
+    differs = facts(
+        not_run("2025.0", "a VocabDecoder whose tokens to skip are an input", _skipped_tokens),
+    )
 
     introduced = "2023.3"
     tokens = operand(ANY)

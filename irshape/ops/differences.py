@@ -22,7 +22,6 @@ from .tensors import Tensor
 
 if TYPE_CHECKING:
     from ..model.graph import Layer
-    from .declaration import Operation
 
 Kind = Literal["refused", "ignored", "not run", "inferred"]
 """What older releases do: refuse a layer, ignore something of it, refuse to run it on the CPU, or
@@ -33,8 +32,8 @@ class Site(NamedTuple):
     """A layer with what was inferred of it."""
 
     layer: Layer
-    operation: type[Operation] | None
-    """The declaration of its operation; None where no opset holds it."""
+    operation: type[Any] | None
+    """The class of its operation; None where no opset holds it."""
     inputs: tuple[Tensor | None, ...]
     outputs: tuple[Tensor, ...]
     outermost: bool

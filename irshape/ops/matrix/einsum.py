@@ -28,7 +28,7 @@ def _einsum_sizes(site: Site) -> bool:
     operation, attribute_faults = site.operation.read(site.layer.items)
     if not all(fault.silent for fault in attribute_faults):
         return False
-    parts = operation.equation.partition("->")[0].split(",")  # type: ignore[attr-defined]
+    parts = operation.equation.partition("->")[0].split(",")
     sizes: dict[str, Dimension] = {}
     for part, tensor in zip(parts, site.inputs, strict=False):
         if tensor is None or tensor.shape.rank is None:

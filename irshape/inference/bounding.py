@@ -1,12 +1,19 @@
-"""Which inputs to bound, or to fix, so that dimensions are bounded or static."""
+"""Which inputs to bound, or to fix, so that dimensions are bounded or static.
+
+What is proposed is inferred first: no layer may refuse a range, its ends, or sizes inside.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+import random
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..model.graph import Layer
 from ..shapes import UNBOUNDED, Dimension, PartialShape
+from ..symbols.bounds import Range
 from ..symbols.expressions import Expression, Symbol
 from .bindings import sizes_for
 from .body_engine import BodyEngine
@@ -19,6 +26,17 @@ if TYPE_CHECKING:
 BATCHES = 8
 LENGTHS = 128
 """The upper bounds that are proposed for a first axis, and for any other."""
+SIZES = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
+"""Sizes that are tried for all axes but the first, which is 1 if it can be."""
+LARGEST_TABLE = 8192
+"""Sizes up to this are tried for an axis that a constant limits, such as a table of positions."""
+SAMPLES = 4
+"""How many sizes inside of ranges are inferred."""
+MOST_LAYERS = 200_000
+"""How many layers are inferred at most to find a proposal, all attempts counted."""
+
+Ranges = dict[Symbol, Range]
+Sizes = dict[str, int]
 
 
 class Binding(NamedTuple):
@@ -29,66 +47,219 @@ class Binding(NamedTuple):
     result: BodyResult
 
 
-def binding_for(
-    inference: Inference,
-    symbols: Collection[Symbol] | None = None,
-    *,
-    fixed: Collection[Symbol] = (),
-    filled: bool = False,
-) -> Binding | None:
-    """Shapes that bound symbols, or fix them, in every input that has them; None where no input
-    has any.
+class Proposals:
+    """Finds sizes and ranges of the inputs of a model that all its layers take."""
 
-    symbols: those that are to be bounded; without them, all. fixed: those that get one size.
-    filled: no bounded dimension may be 0.
-    """
-    sizes, model = inference.sizes, inference.model
-    facts = sizes.facts
-    chosen = {
-        symbol
-        for symbol in sizes.symbols
-        if symbol in fixed
-        or ((symbols is None or symbol in symbols) and facts.ranges[symbol][1] == math.inf)
-    }
-    numbers = sizes_for(sizes) if fixed else {}
-    if numbers is None:
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.sizes = inference.sizes
+        self.symbols = list(inference.sizes.symbols)
+        self._engine = BodyEngine(inference.model)
+        self._refused = _refusing(self._inferred({}))
+        self._taken: dict[tuple[tuple[str, PartialShape], ...], bool] = {}
+        layers = sum(len(part.body.layers) for part in inference.result.walk())
+        self._attempts = max(MOST_LAYERS // max(layers, 1), 2)
+        self._chance = random.Random(0)
+
+    @cached_property
+    def fitting(self) -> Sizes | None:
+        """A size for each symbol such that every layer takes them; None where none is found."""
+        for sizes in self._candidates():
+            if self._holds(sizes):
+                return sizes
         return None
-    before = dict(facts.ranges)
-    for symbol in chosen:
-        if symbol in fixed:
-            facts.ranges[symbol] = (numbers[symbol.name], numbers[symbol.name])
-            continue
-        low = int(before[symbol][0])
-        most = BATCHES if symbol.axis == 0 else LENGTHS
-        facts.ranges[symbol] = (low, max(most, 2 * low))
-    facts.forget()
-    try:
-        shapes: dict[str, PartialShape] = {}
-        names: dict[str, str] = {}
-        for layer in model.parameters:
-            if not inference.outputs(layer):
-                continue  # a Parameter without a port
-            known = inference.expressions(layer)[0]
-            shape = inference.outputs(layer)[0].shape
-            if known is None or shape.dims is None:
-                continue
-            if not any(size is not None and not chosen.isdisjoint(size.symbols) for size in known):
-                continue
-            shapes[layer.id] = PartialShape(
-                [
-                    dim
-                    if size is None or chosen.isdisjoint(size.symbols)
-                    else _interval(size, dim, filled=filled)
-                    for size, dim in zip(known, shape.dims, strict=True)
-                ]
+
+    def binding(
+        self,
+        symbols: Collection[Symbol] | None = None,
+        *,
+        fixed: Collection[Symbol] = (),
+        filled: bool = False,
+    ) -> Binding | None:
+        """Shapes that bound symbols, or fix them, in every input that has them; None where no input
+        has any, or no layers take such shapes.
+
+        symbols: those that are to be bounded; without them, all. fixed: those that get one size.
+        filled: no bounded dimension may be 0.
+        """
+        known, fitting = self.sizes.facts.ranges, self.fitting
+        if fitting is None:
+            return None
+        ranges: Ranges = {}
+        for symbol in self.symbols:
+            low, high = known[symbol]
+            size = fitting[symbol.name]
+            if symbol in fixed:
+                ranges[symbol] = size, size
+            elif high < math.inf:
+                ranges[symbol] = low, high
+            elif symbols is None or symbol in symbols:
+                most = BATCHES if symbol.axis == 0 else LENGTHS
+                ranges[symbol] = low, max(most, 2 * int(low), size)
+        if not self._allows(ranges, filled=filled):
+            wanted = ranges
+            ranges = {symbol: (float(fitting[symbol.name]),) * 2 for symbol in wanted}
+            for symbol, (low, high) in wanted.items():
+                size = fitting[symbol.name]
+                bounds = ((low, high), (1, high), (size, high), (low, size), (1, size))
+                for wider in (each for each in bounds if low <= each[0] <= size <= each[1] <= high):
+                    if self._allows({**ranges, symbol: wider}, filled=filled):
+                        ranges[symbol] = wider
+                        break
+            if not self._allows(ranges, filled=filled):
+                return None
+        shapes = self._shapes(ranges, filled=filled)
+        names = {tensor_name(layer): str(shape) for layer, shape in shapes.items()}
+        return Binding(names, self._inferred(shapes)) if shapes else None
+
+    def _candidates(self) -> Iterator[Sizes]:
+        """Sizes that break no condition that is known: batch 1, and sizes that constants demand."""
+        wanted = dict(_demanded(self.sizes.facts.one_or))
+        seen: list[Sizes] = []
+        for size in SIZES:
+            for batch in (1, 2):
+                seen.append(
+                    {
+                        each.name: self._within(
+                            each, wanted.get(each) or (size if each.axis else batch)
+                        )
+                        for each in self.symbols
+                    }
+                )
+        yield from (sizes for sizes in seen if not any(self.sizes.broken(sizes)))
+        for number in range(20):
+            found = sizes_for(self.sizes, random.Random(number) if number else None)
+            if found is not None:
+                yield found
+
+    def _within(self, symbol: Symbol, size: int) -> int:
+        low, high = self.sizes.facts.ranges[symbol]
+        return int(min(max(size, low), high))
+
+    def _allows(self, ranges: Ranges, *, filled: bool) -> bool:
+        """Whether every layer takes ranges, their ends, and sizes inside."""
+        shapes = self._shapes(ranges, filled=filled)
+        if shapes and _refusing(self._inferred(shapes)) - self._refused:
+            return False
+        assert self.fitting is not None
+        if not all(map(self._takes, self._ends(shapes, self.fitting))):
+            return False
+        least = {symbol: max(int(low), int(filled)) for symbol, (low, _) in ranges.items()}
+        rest = {s.name: self.fitting[s.name] for s in self.symbols if s not in ranges}
+        chosen = [least, {symbol: int(high) for symbol, (_, high) in ranges.items()}]
+        for _ in range(SAMPLES):
+            chosen.append(
+                {s: self._chance.randint(least[s], max(int(ranges[s][1]), least[s])) for s in least}
             )
-            names[tensor_name(layer)] = str(shapes[layer.id])
-    finally:
-        facts.ranges = before
+        return all(
+            self._holds({**rest, **{symbol.name: size for symbol, size in sizes.items()}})
+            for sizes in chosen
+        )
+
+    def _holds(self, sizes: Sizes) -> bool:
+        """Whether every layer takes these sizes."""
+        if any(self.sizes.broken(sizes)):
+            return False
+        shapes: dict[Layer, PartialShape] = {}
+        for layer, known, shape in self._inputs():
+            dims = [
+                dim if size is None else Dimension.of(max(_value(size, sizes), 0))
+                for size, dim in zip(known, shape, strict=True)
+            ]
+            if not all(dim.contains(size.low) for dim, size in zip(shape, dims, strict=True)):
+                return False
+            shapes[layer] = PartialShape(dims)
+        return self._takes(shapes)
+
+    def _ends(
+        self, shapes: Mapping[Layer, PartialShape], fitting: Sizes
+    ) -> Iterator[dict[Layer, PartialShape]]:
+        """The lower and the upper end of ranges, each dimension by itself."""
+        for end in (min, max):
+            ends: dict[Layer, PartialShape] = {}
+            for layer, known, shape in self._inputs():
+                ends[layer] = PartialShape(
+                    dim
+                    if size is None
+                    else max(_value(size, fitting), 0)
+                    if dim.high == UNBOUNDED or layer not in shapes
+                    else end(dim.low, dim.high)
+                    for size, dim in zip(known, shapes.get(layer, shape), strict=True)
+                )
+            yield ends
+
+    def _takes(self, shapes: Mapping[Layer, PartialShape]) -> bool:
+        """Whether no layer refuses these shapes."""
+        key = tuple((layer.id, shape) for layer, shape in shapes.items())
+        taken = self._taken.get(key)
+        if taken is None:
+            if not self._attempts:
+                return False
+            self._attempts -= 1
+            taken = self._taken[key] = not _refusing(self._inferred(shapes)) - self._refused
+        return taken
+
+    def _inputs(self) -> Iterator[tuple[Layer, tuple[Expression | None, ...], PartialShape]]:
+        """The inputs of known rank, with what their dimensions are."""
+        for layer in self.inference.model.parameters:
+            if not self.inference.outputs(layer):
+                continue  # a Parameter without a port
+            known = self.inference.expressions(layer)[0]
+            shape = self.inference.outputs(layer)[0].shape
+            if known is not None and shape.dims is not None:
+                yield layer, known, shape
+
+    def _shapes(self, ranges: Ranges, *, filled: bool) -> dict[Layer, PartialShape]:
+        """The shapes of the inputs that ranges change."""
+        facts = self.sizes.facts
+        before = dict(facts.ranges)
+        facts.ranges.update(ranges)
         facts.forget()
-    if not shapes:
-        return None
-    return Binding(names, BodyEngine(model).infer_body(model.net, shapes))
+        try:
+            shapes: dict[Layer, PartialShape] = {}
+            for layer, known, shape in self._inputs():
+                dims = [
+                    dim
+                    if size is None or size.symbols.isdisjoint(ranges)
+                    else _interval(size, dim, filled=filled)
+                    for size, dim in zip(known, shape, strict=True)
+                ]
+                if dims != list(shape):
+                    shapes[layer] = PartialShape(dims)
+        finally:
+            facts.ranges = before
+            facts.forget()
+        return shapes
+
+    def _inferred(self, shapes: Mapping[Layer, PartialShape]) -> BodyResult:
+        by_id = {layer.id: shape for layer, shape in shapes.items()}
+        return self._engine.infer_body(self.inference.model.net, by_id)
+
+
+def _refusing(result: BodyResult) -> set[Layer]:
+    """The layers that refuse what reaches them."""
+    return {part.body.layers[position] for part in result.walk() for position in part.faulty}
+
+
+def _demanded(one_or: Mapping[tuple[Expression, int], object]) -> Iterator[tuple[Symbol, int]]:
+    """The sizes of symbols with which expressions are what a constant demands of them."""
+    for expression, number in one_or:
+        if len(expression.symbols) == 1 and number > 1:
+            (symbol,) = expression.symbols
+            if expression.atom is symbol:
+                yield symbol, number
+                continue
+            for size in range(LARGEST_TABLE, 0, -1):
+                if _value(expression, {symbol.name: size}) == number:
+                    yield symbol, size
+                    break
+
+
+def _value(expression: Expression, sizes: Sizes) -> int:
+    try:
+        return expression.evaluate(sizes)
+    except ZeroDivisionError:
+        return -1
 
 
 def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:
@@ -96,7 +267,7 @@ def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:
     facts = size.facts
     low, high = facts.range(size)
     most = UNBOUNDED if high == math.inf else int(high)
-    least = int(low) if low == high else dim.low
+    least = max(int(low), dim.low) if low > -math.inf else dim.low
     if least == 0 and (filled or facts.at_least(size, facts.number(1))) and high > 0:
         least = 1
     return Dimension(least, max(min(most, dim.high), least))

@@ -18,7 +18,7 @@ from ..symbols.expressions import Expression
 from .bindings import sizes_for
 from .bodies import bind
 from .body_engine import BodyEngine
-from .bounding import Binding, binding_for
+from .bounding import Binding, Proposals
 from .reasons import Explanation, Part, Step, Verdict
 from .result import BodyResult
 
@@ -75,6 +75,7 @@ class Reasons:
         self.inference = inference
         self.sizes = inference.sizes
         self.result = inference.result
+        self.proposals = Proposals(inference)
         self._symbols = frozenset(inference.sizes.symbols)
         self._around: dict[BodyResult, tuple[BodyResult, int, str]] = {
             inner: (outer, position, tag)
@@ -329,7 +330,7 @@ class Reasons:
         binding = None
         if dim.high == UNBOUNDED and known is not None and known.symbols:
             for symbols in (known.symbols, None):
-                binding = binding_for(self.inference, symbols)
+                binding = self.proposals.binding(symbols)
                 if binding is not None and self.is_bounded(place, binding):
                     break
                 binding = None

@@ -135,6 +135,8 @@ class NamedSizes:
     def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """The conditions that sizes for all symbols break."""
         facts = self.facts
+        replaced = {s.name: _value(e, sizes, -1) for s, e in facts.replaced.items()}
+        sizes = {**replaced, **sizes}
         for expression in facts.nonnegative:
             if _value(expression, sizes, -1) < 0:
                 yield f"{expression} >= 0"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..faults import Fault
 from ..shapes import UNBOUNDED
 from ..symbols.expressions import Symbol
-from .bounding import Binding, binding_for
+from .bounding import Binding
 from .explaining import Place, Reasons, counterparts
 from .named_sizes import contradiction
 from .reasons import Group, Overview, Verdict, spaced
@@ -42,13 +42,14 @@ def overview(inference: Inference) -> Overview:
         for (verdict, cause), texts in members.items()
     ]
     groups.sort(key=lambda group: (ORDER.index(group.verdict), -group.dimensions))
+    proposals = reasons.proposals
     bind = _bounding(reasons)
     every = [
         symbol
         for symbol in inference.sizes.symbols
         if inference.sizes.facts.ranges[symbol][0] != inference.sizes.facts.ranges[symbol][1]
     ]
-    fix = binding_for(inference, fixed=every) if every else None
+    fix = proposals.binding(fixed=every) if every else None
     return Overview(
         tuple(groups),
         None if bind is None else bind.shapes,
@@ -61,16 +62,16 @@ def overview(inference: Inference) -> Overview:
 
 def _bounding(reasons: Reasons) -> Binding | None:
     """The shapes of inputs that bound all that they can, with as few fixed sizes as possible."""
-    inference = reasons.inference
-    bind = binding_for(inference)
+    proposals = reasons.proposals
+    bind = proposals.binding()
     if bind is None or not _not_bounded(reasons, bind.result):
         return bind
-    filled = binding_for(inference, filled=True) or bind
+    filled = proposals.binding(filled=True) or bind
     fixed = _not_bounded(reasons, filled.result)
-    bind = binding_for(inference, fixed=fixed) or filled if fixed else filled
+    bind = proposals.binding(fixed=fixed) or filled if fixed else filled
     least = len(_not_bounded(reasons, bind.result))
     for symbol in sorted(fixed, key=lambda symbol: symbol.order):
-        fewer = binding_for(inference, fixed=fixed - {symbol})
+        fewer = proposals.binding(fixed=fixed - {symbol})
         if fewer is not None and len(_not_bounded(reasons, fewer.result)) <= least:
             bind, fixed = fewer, fixed - {symbol}
     return bind
@@ -125,6 +126,8 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
     makers: dict[str, int] = {}
     for place in _open(reasons, result, bounded=bounded):
         maker = _made_by(reasons, place)
+        if reasons.maker(place).layer.type.lower() == "readvalue":
+            maker += "; irshape edit --make-stateless makes it an input"
         makers[maker] = makers.get(maker, 0) + 1
     return tuple(
         f"{count} dimension{'s' * (count != 1)} by {maker}" for maker, count in makers.items()

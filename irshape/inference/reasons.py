@@ -158,4 +158,6 @@ class Overview(NamedTuple):
         if self.fix is not None:
             lines.append(f"everything is static with: {options(self.fix)}")
             lines += [f"  except {text}" for text in self.dynamic]
+        elif any(group.verdict == "input" for group in self.groups):
+            lines.append("no sizes of the inputs were found that every layer takes")
         return "\n".join(lines)

@@ -272,7 +272,10 @@ class VariadicSplit(Operation):
     def evaluate(self, data: Array, axis: Array, split_lengths: Array) -> tuple[Array, ...]:
         index = int(axis.ravel()[0])
         lengths = [int(length) for length in split_lengths]
+        rest = data.shape[index] - sum(lengths) - (-1 in lengths)
+        if rest < 0 or (rest and -1 not in lengths):
+            raise ValueError(f"axis {index} of `data` cannot be split into parts of {lengths}")
         if -1 in lengths:
-            lengths[lengths.index(-1)] += data.shape[index] - sum(lengths)
+            lengths[lengths.index(-1)] = rest
         ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]
         return tuple(np.split(data, ends[:-1], axis=index))

@@ -128,9 +128,9 @@ class Proposals:
                 )
         yield from (sizes for sizes in seen if not any(self.sizes.broken(sizes)))
         for number in range(20):
-            found = sizes_for(self.sizes, random.Random(number) if number else None)
-            if found is not None:
-                yield found
+            drawn = sizes_for(self.sizes, random.Random(number) if number else None)
+            if drawn is not None:
+                yield drawn
 
     def _within(self, symbol: Symbol, size: int) -> int:
         low, high = self.sizes.facts.ranges[symbol]

@@ -53,13 +53,15 @@ class Dimension:
 
     @staticmethod
     def of(size: DimensionLike) -> Dimension:
-        """A dimension from an int (-1 is `?`), a pair `(low, high)`, a text or a dimension."""
+        """A dimension from a size (-1, None: `?`), a pair `(low, high)`, a text or a dimension."""
         if isinstance(size, Dimension):
             return size
         if isinstance(size, int):
             return _SIZES[size]
         if isinstance(size, str):
             return parse_dimension(size)
+        if size is None:
+            return _SIZES[-1]
         if isinstance(size, (tuple, list)):
             low, high = size
             return Dimension(low, high if high is not None and high >= 0 else UNBOUNDED)

@@ -30,7 +30,7 @@ class Session(execution.Session):
     """Runs a model; keeps the values of its variables from one call to the next, until `reset`.
 
     A session notices when the model changes: layers, attributes, edges or constants. It then works
-    everything out anew, and the variables stay.
+    everything out anew, and the variables stay. Of a Graph, it runs what the graph is now.
 
     max_memory: bytes that the tensors alive at one time may take. It is estimated before anything
     runs; where sizes depend on values, before the layer that makes them runs.
@@ -52,10 +52,13 @@ class Session(execution.Session):
         kernels: Kernels | None = None,
         force: bool = False,
     ) -> None:
+        as_model = getattr(model, "model", None)
+        if callable(as_model):
+            model = as_model()  # of a Graph, as it is now
         if not isinstance(model, Model):
             raise TypeError(
-                f"a Session runs a Model, got {type(model).__name__}: irshape.load(path) reads "
-                "one, graph.model() makes one"
+                f"a Session runs a Model or a Graph, got {type(model).__name__}: irshape.load(path) "
+                "reads one"
             )
         self._force = force
         if not force:

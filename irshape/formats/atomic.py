@@ -43,7 +43,7 @@ def write_together(files: Mapping[Path, Content]) -> None:
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
             if os.path.exists(target) and not os.path.isfile(target):
                 with open(target, "wb") as file:
-                    _write(file, data)
+                    write_pieces(file, data)
                 continue
             folder, name = os.path.split(target)
             if not os.path.isdir(folder):
@@ -54,7 +54,7 @@ def write_together(files: Mapping[Path, Content]) -> None:
                 problem.filename = str(path)
                 raise
             with os.fdopen(handle, "wb") as file:
-                _write(file, data)
+                write_pieces(file, data)
             os.chmod(
                 written[target],
                 os.stat(target).st_mode if os.path.exists(target) else 0o666 & ~_umask(),
@@ -67,7 +67,8 @@ def write_together(files: Mapping[Path, Content]) -> None:
             os.unlink(temporary)
 
 
-def _write(file: IO[bytes], data: Content) -> None:
+def write_pieces(file: IO[bytes], data: Content) -> None:
+    """Writes to an open file; zeros take no space where that is possible."""
     for piece in [data] if isinstance(data, bytes) else data:
         if isinstance(piece, FileSpan):
             copied(piece, file)

@@ -12,7 +12,8 @@ from ..model.graph import Layer
 from ..model.ports import Port, names_in
 from ..ops import registry
 from ..ops.declaration import Operation
-from ..shapes import PartialShape, ShapeLike
+from ..ops.kinds import TypeName
+from ..shapes import ShapeLike
 from ..spelling import suggestion
 from .constants import array_bytes, as_array, fitting_type
 from .control_flow import built
@@ -21,6 +22,7 @@ from .indexing import indexed
 from .inferring import Inferring
 from .nodes import GraphLayer, Input, Output
 from .port_maps import captured
+from .types import element_type_of, shape_of
 from .versions import version_of
 
 
@@ -118,19 +120,17 @@ class Building(Inferring):
         self._stale()
         return layer
 
-    def parameter(
-        self, element_type: ElementType | str, shape: ShapeLike, *, name: str | None = None
-    ) -> Output:
+    def parameter(self, element_type: Any, shape: ShapeLike, *, name: str | None = None) -> Output:
         """Adds an input of the graph.
 
-        name: of its layer and its tensor. Raises `GraphError`, and `ValueError` for what is no
-        shape.
+        element_type: as `f32`, `float32`, `np.float32`, an `np.dtype` or an `ov.Type`. shape: None,
+        "?" and -1 are dynamic dimensions. name: of its layer and its tensor. Raises `GraphError`.
         """
         with self.changes:
             output = self.add_layer(
                 "Parameter",
-                element_type=str(element_type),
-                shape=PartialShape.of(shape),
+                element_type=element_type,
+                shape=shape_of(shape),
                 name=name,
             ).outputs[0]
             if name is not None:
@@ -140,7 +140,7 @@ class Building(Inferring):
     def constant(
         self,
         value: Any,
-        element_type: ElementType | str | None = None,
+        element_type: Any = None,
         *,
         name: str | None = None,
     ) -> Output:
@@ -149,7 +149,7 @@ class Building(Inferring):
         element_type: by default that of the array; f32 for Python floats, i64 for integers.
         Raises `GraphError` for a value that does not fit its element type.
         """
-        kind = None if element_type is None else _element_type(element_type)
+        kind = None if element_type is None else element_type_of(element_type)
         array, kind = as_array(value, kind)
         data = array_bytes(array, kind)
         with self.changes:
@@ -298,13 +298,6 @@ class Building(Inferring):
         return output
 
 
-def _element_type(given: ElementType | str) -> ElementType:
-    try:
-        return ElementType.of(str(given))
-    except ValueError as problem:
-        raise GraphError(str(problem)) from None
-
-
 def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
     """The versions of an operation to try, the newest first. Raises `GraphError`."""
     known = registry.versions(type)
@@ -357,11 +350,13 @@ def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple
                 continue
             value = declared.default
         try:
+            if isinstance(declared.kind, TypeName):
+                value = element_type_of(value)
             text = written(declared, value)
             if not is_plain_text(text):
                 raise ValueError(text)
             items += (declared.name, text)
-        except (TypeError, ValueError, AttributeError):
+        except (TypeError, ValueError, AttributeError):  # a GraphError too
             raise GraphError(
                 f"{kind}: the attribute `{name}` cannot be {value!r}",
                 operation=kind,

@@ -13,10 +13,11 @@ from ..model.weights import Constant
 from ..shapes import Dimension, PartialShape, ShapeLike
 from ..spelling import counted
 from .building import Building, items_of, names_of, python_name, unknown_attribute
-from .errors import GraphError, checked_name
+from .errors import ArgumentError, GraphError, checked_name
 from .inferring import variable_of
 from .nodes import GraphLayer, Input, Output
 from .port_maps import captured, released
+from .types import shape_of
 
 Dim = int | str | Dimension
 
@@ -26,7 +27,7 @@ _NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "
 
 def _require_mapping(given: object, wanted: str) -> None:
     if not isinstance(given, Mapping):
-        raise TypeError(f"expected {wanted}, got {type(given).__name__}")
+        raise ArgumentError(f"expected {wanted}, got {type(given).__name__}")
 
 
 class Editing(Building):
@@ -372,7 +373,7 @@ class Editing(Building):
         with self.batch():
             for name, shape in shapes.items():
                 layer = self._input(name).layer
-                layer.set(shape=PartialShape.of(shape))
+                layer.set(shape=shape_of(shape))
 
     def pin(self, *, batch: Dim | None = None, seq: Dim | None = None) -> None:
         """Sets dimensions that the inputs share, as in `pin(batch=1, seq="1..1024")`.

@@ -84,6 +84,9 @@ class GraphError(ValueError):
         if self.place is not None:
             self.add_note(f"asked for in {self.place}")
 
+    def __str__(self) -> str:
+        return str(self.args[0])
+
     @staticmethod
     def of(fault: Fault, operation: str, where: str, added: Place | None = None) -> GraphError:
         """The error for a fault of a layer; `where` names the layer. added: where it was added."""
@@ -96,3 +99,11 @@ class GraphError(ValueError):
             actual=fault.actual_text,
             help=fault.help or fault.rule.help,
         )
+
+
+class UnknownNameError(GraphError, KeyError):
+    """A layer or tensor that is not there; a `KeyError` too, which it was before."""
+
+
+class ArgumentError(GraphError, TypeError):
+    """An argument of a kind that is not taken; a `TypeError` too, which it was before."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..collection import collection_paused
 from ..model.graph import Model
 from .balancing import balanced_cuts
 from .copying import duplicate
 from .editing import Editing
+from .errors import ArgumentError, GraphError
 from .folding import MAX_BYTES, folded
 from .inlining import MAX_ITERATIONS, inlined, outlined
 from .nodes import GraphLayer, Output
@@ -23,7 +25,7 @@ from .structure import Fill
 from .surgery import extracted, merged, neighbourhood, parts_of
 from .variables import made_stateful, made_stateless
 from .weightless import restored, stripped
-from .writing import model_of, save_graph
+from .writing import graph_bytes, model_of, save_graph
 
 if TYPE_CHECKING:
     from ..formats.loading import WeightsChoice
@@ -50,7 +52,7 @@ class Graph(Editing):
         fill: Fill | None = None,
     ) -> None:
         if not (model is None or isinstance(model, Model)):
-            raise TypeError(
+            raise ArgumentError(
                 f"a Graph is made of a Model, got {type(model).__name__}: Graph.load(path) reads "
                 "a file, graph.copy() makes a second one"
             )
@@ -88,14 +90,43 @@ class Graph(Editing):
         """The graph as a `Model`, as if it had been saved and loaded. It shares the constants."""
         return model_of(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    @classmethod
+    def from_openvino(cls, model: Any) -> Graph:
+        """A graph of an `openvino.Model`, read from what OpenVINO writes of it.
+
+        Raises `LoadError` as `load` does.
+        """
+        from ..comparison.runtime import openvino_api
+
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            path = os.path.join(folder, "model.xml")
+            openvino_api().serialize(model, path)
+            return cls.load(path)
+
+    def to_openvino(self) -> Any:
+        """The graph as an `openvino.Model`. Raises `ImportError` without OpenVINO, `GraphError`."""
+        from ..comparison.runtime import openvino_api
+
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            path = os.path.join(folder, "model.xml")
+            self.save(path)
+            return openvino_api().Core().read_model(path)
+
+    def save(
+        self, path: str | os.PathLike[str] | IO[bytes], weights: IO[bytes] | None = None
+    ) -> None:
         """Writes the graph as an IR: the .xml, and the .bin beside it.
 
+        path: of the .xml, or a binary file; then weights is the file for the .bin.
         What was not changed keeps its text: names, ids, order, comments. Both files appear
         completely or not at all. Raises `GraphError` for constants whose bytes are missing,
-        `ValueError` for a path that does not end in .xml, and `OSError`.
+        and `OSError`.
         """
-        save_graph(self, path)
+        save_graph(self, path, weights)
+
+    def to_bytes(self) -> tuple[bytes, bytes]:
+        """What `save` writes: the .xml and the .bin."""
+        return graph_bytes(self)
 
     # taking apart and putting together
 
@@ -140,7 +171,7 @@ class Graph(Editing):
         variable is read in one part and assigned in another, or the graph has too few layers.
         """
         if cuts and parts is not None:
-            raise ValueError("give cuts, or the number of parts")
+            raise GraphError("give cuts, or the number of parts")
         return parts_of(self, cuts if parts is None else balanced_cuts(self, parts))
 
     def around(self, layer: str | GraphLayer, distance: int = 2) -> Graph:
@@ -168,7 +199,7 @@ class Graph(Editing):
     def match(self, pattern: Wanted) -> list[Match]:
         """All places where a pattern is found, those in bodies too; see `Pattern`."""
         if not isinstance(pattern, Wanted):
-            raise TypeError(
+            raise ArgumentError(
                 f"a pattern is built by a Pattern, as in Pattern().add('ReLU'), got "
                 f"{type(pattern).__name__}"
             )
@@ -264,7 +295,7 @@ class Graph(Editing):
         self,
         name: str | Output,
         *,
-        element_type: str | None = None,
+        element_type: Any = None,
         layout: tuple[str, str] | None = None,
         mean: float | Sequence[float] | None = None,
         scale: float | Sequence[float] | None = None,
@@ -282,7 +313,7 @@ class Graph(Editing):
         self,
         name: str | Output,
         *,
-        element_type: str | None = None,
+        element_type: Any = None,
         layout: tuple[str, str] | None = None,
     ) -> Output:
         """Transposes an output of the graph from one layout to another, and converts it."""
@@ -306,7 +337,7 @@ def merge(
     """
     for each in (first, second):
         if not isinstance(each, Graph):
-            raise TypeError(
+            raise ArgumentError(
                 f"two Graphs are merged, got {type(each).__name__}: Graph.load(path) reads one"
             )
     return merged(first, second, connections, prefix, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .errors import GraphError
+from .errors import ArgumentError, GraphError
 from .nodes import GraphLayer, Output
 
 _END = (1 << 63) - 1
@@ -45,7 +45,7 @@ def _item(item: Any) -> Any:
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
         kind = "a truth value" if array.dtype.kind == "b" else f"{array.dtype}"
-        raise TypeError(f"an output is not indexed by {kind}: use op.select or op.gather_nd")
+        raise ArgumentError(f"an output is not indexed by {kind}: use op.select or op.gather_nd")
     return int(array) if not array.ndim else array
 
 
@@ -145,7 +145,7 @@ def _sliced(graph: Any, value: Output, items: list[Any], axes: list[int | None])
             continue
         step = 1 if item.step is None else item.step
         if isinstance(step, bool) or not hasattr(step, "__index__") or not int(step):
-            raise TypeError("the step of a slice is a whole number other than 0")
+            raise ArgumentError("the step of a slice is a whole number other than 0")
         step = int(step)
         start, stop = _bound(item.start), _bound(item.stop)
         if step > 0:
@@ -183,7 +183,7 @@ def _bound(bound: Any) -> Any:
     if isinstance(bound, GraphLayer):
         return bound.output
     if isinstance(bound, bool) or not hasattr(bound, "__index__"):
-        raise TypeError("the bounds of a slice are whole numbers or outputs")
+        raise ArgumentError("the bounds of a slice are whole numbers or outputs")
     return max(-_END, min(int(bound), _END))
 
 

@@ -12,7 +12,7 @@ from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from .changes import Ordered
-from .errors import Place
+from .errors import ArgumentError, GraphError, Place
 
 if TYPE_CHECKING:
     import numpy as np
@@ -159,7 +159,7 @@ class Output:
         return "Logical" if self.element_type.name == "boolean" else "Bitwise"
 
     def __bool__(self) -> bool:
-        raise TypeError(
+        raise ArgumentError(
             "an output of a graph has no truth value; op.if_ chooses by a tensor, `is not None` "
             "asks whether there is an output"
         )
@@ -313,7 +313,7 @@ class GraphLayer:
     def output(self) -> Output:
         """The only output. Raises `ValueError` for a layer that has none or several."""
         if len(self._outputs) != 1:
-            raise ValueError(
+            raise GraphError(
                 f"{self.label} has {len(self._outputs)} outputs; name one: .outputs[0]"
             )
         return self._outputs[0]

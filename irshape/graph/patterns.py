@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..ops import registry
-from ..shapes import PartialShape, ShapeLike
+from ..shapes import ShapeLike
 from ..spelling import counted
 from .building import names_of, python_name, unknown_attribute
 from .nodes import GraphLayer, Output
 from .structure import Structure
+from .types import element_type_of, shape_of
 from .versions import version_of
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Wanted:
         where: Where | None,
         *,
         optional: bool = False,
+        options: tuple[Wanted, ...] = (),
         first: Wanted | None = None,
         index: int = 0,
     ) -> None:
@@ -68,6 +70,8 @@ class Wanted:
         self.name = name
         self.where = where
         self.optional = optional
+        self.options = options
+        """Of which one has to match."""
         self.first = first or self
         """The first output of the same layer."""
         self.index = index
@@ -92,7 +96,7 @@ class Pattern:
         self,
         name: str | None = None,
         *,
-        element_type: str | None = None,
+        element_type: Any = None,
         shape: ShapeLike | None = None,
         rank: int | None = None,
         users: int | None = None,
@@ -139,7 +143,7 @@ class Pattern:
         type: str | tuple[str, ...],
         *inputs: Wanted,
         name: str | None = None,
-        element_type: str | None = None,
+        element_type: Any = None,
         shape: ShapeLike | None = None,
         rank: int | None = None,
         users: int | None = None,
@@ -156,13 +160,20 @@ class Pattern:
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(_declared(type, attributes), inputs or None, attributes, name, condition)
 
+    def either(self, *options: Wanted, name: str | None = None) -> Wanted:
+        """An output that one of several patterns matches, the first that does.
+
+        A name that only another of them has is not in the match.
+        """
+        return Wanted((), None, {}, name, None, options=options)
+
     def optional(
         self,
         type: str | tuple[str, ...],
         input: Wanted,
         *more: Wanted,
         name: str | None = None,
-        element_type: str | None = None,
+        element_type: Any = None,
         shape: ShapeLike | None = None,
         rank: int | None = None,
         users: int | None = None,
@@ -192,7 +203,7 @@ def _declared(type: str | tuple[str, ...], attributes: Mapping[str, Any]) -> tup
 
 
 def _all(
-    element_type: str | None,
+    element_type: Any,
     shape: ShapeLike | None,
     rank: int | None,
     users: int | None,
@@ -200,11 +211,12 @@ def _all(
 ) -> Where | None:
     if (element_type, shape, rank, users, where) == (None, None, None, None, None):
         return None
-    wide = None if shape is None else PartialShape.of(shape)
+    wide = None if shape is None else shape_of(shape)
+    kind = None if element_type is None else element_type_of(element_type)
 
     def fits(output: Output) -> bool:
         return (
-            (element_type is None or str(output.element_type) == element_type)
+            (kind is None or output.element_type is kind)
             and (wide is None or wide.encloses(output.shape))
             and (rank is None or output.shape.rank == rank)
             and (users is None or len(output.users) == users)
@@ -351,7 +363,15 @@ def _match(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
         else:
             state.miss(output, wanted)
         return
-    if _fits(output, wanted, state):
+    if wanted.options:
+        for option in wanted.options:
+            for result in _match(output, option, state):
+                done = result.copy()
+                done.bound[wanted] = output
+                if wanted.name is not None:
+                    done.captured[wanted.name] = output
+                yield done
+    elif _fits(output, wanted, state):
         for result in _match_inputs(output, wanted, state):
             done = result.copy()
             done.bound[wanted] = output

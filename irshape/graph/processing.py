@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from typing import Any
 
 from ..formats.ir.writer import port_rt_info
 from ..model.ports import PortElsewhere
@@ -13,6 +14,7 @@ from ..shapes import Dimension, PartialShape
 from .editing import Editing
 from .errors import GraphError
 from .nodes import Output
+from .types import element_type_of
 
 Layouts = tuple[str, str]
 
@@ -28,7 +30,7 @@ def _permutation(layouts: Layouts) -> list[int]:
 def preprocessed(
     graph: Editing,
     name: str | Output,
-    element_type: str | None,
+    element_type: Any,
     layouts: Layouts | None,
     mean: float | Sequence[float] | None,
     scale: float | Sequence[float] | None,
@@ -118,7 +120,7 @@ def _by_channel(
 
 
 def postprocessed(
-    graph: Editing, name: str | Output, element_type: str | None, layouts: Layouts | None
+    graph: Editing, name: str | Output, element_type: Any, layouts: Layouts | None
 ) -> Output:
     """See `Graph.postprocess`."""
     results = [result.inputs[0] for result in graph.results_of(name)]
@@ -127,8 +129,9 @@ def postprocessed(
         value = old
         if layouts is not None:
             value = graph.add("Transpose", value, _permutation(layouts))
-        if element_type is not None and element_type != str(value.element_type):
-            value = graph.add("Convert", value, destination_type=element_type)
+        wanted = value.element_type if element_type is None else element_type_of(element_type)
+        if wanted is not value.element_type:
+            value = graph.add("Convert", value, destination_type=wanted)
         if value is not old:
             graph.replace_uses(old, value, results)
     return value

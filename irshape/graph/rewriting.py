@@ -50,7 +50,7 @@ def rewritten(graph: Editing, rule: Rewrite, check: bool, seed: int, rtol: float
         for _ in range(_ROUNDS):
             changed = 0
             used: set[GraphLayer] = set()
-            for match in list(matches(graph, rule.pattern)):
+            for match in matches(graph, rule.pattern):
                 home = match.output.layer.graph
                 if not all(layer in home for layer in match.layers):
                     continue

@@ -18,7 +18,7 @@ from ..model.source import Passage, Source, passage_bytes
 from ..model.weights import Constant, Weights
 from ..spelling import suggestion
 from .changes import Changes, Ordered
-from .errors import GraphError, checked_name
+from .errors import ArgumentError, GraphError, UnknownNameError, checked_name
 from .nodes import GraphLayer, Input, Output
 from .order import Order
 
@@ -156,7 +156,7 @@ class Structure:
     def __getitem__(self, name: str) -> GraphLayer:
         """A layer by its name, or else its id. Raises `KeyError`, also for a name of several."""
         if not isinstance(name, str):
-            raise TypeError(
+            raise ArgumentError(
                 f"expected the name or the id of a layer as text, got {type(name).__name__}"
             )
         named = self.content.by_name.get(name)
@@ -164,13 +164,15 @@ class Structure:
             if len(named) > 1:
                 ids = ", ".join(f"'{layer.id}'" for layer in named[:8])
                 more = ", …" if len(named) > 8 else ""
-                raise KeyError(
+                raise UnknownNameError(
                     f"{len(named)} layers are called '{name}'; use the id of one: {ids}{more}"
                 )
             return named[0]
         if name in self.content.by_id:
             return self.content.by_id[name]
-        raise KeyError(f"there is no layer '{name}'{suggestion(name, list(self.content.by_name))}")
+        raise UnknownNameError(
+            f"there is no layer '{name}'{suggestion(name, list(self.content.by_name))}"
+        )
 
     def tensor(self, name: str | Output | GraphLayer) -> Output:
         """An output by tensor name, by layer (its only output), or by `LAYER:INDEX`.
@@ -187,14 +189,16 @@ class Structure:
                 return layer.inputs[0].source
             if len(layer.outputs) == 1:
                 return layer.outputs[0]
-            raise KeyError(f"'{name}' has {len(layer.outputs)} outputs; name one: '{name}:0'")
+            raise UnknownNameError(
+                f"'{name}' has {len(layer.outputs)} outputs; name one: '{name}:0'"
+            )
         layer_name, colon, index = name.rpartition(":")
         if colon and layer_name in self and is_number(index):
             outputs = self[layer_name].outputs
             if int(index) < len(outputs):
                 return outputs[int(index)]
         known = [*self.content.by_tensor, *self.content.by_name]
-        raise KeyError(f"there is no tensor '{name}'{suggestion(name, known)}")
+        raise UnknownNameError(f"there is no tensor '{name}'{suggestion(name, known)}")
 
     def results_of(self, name: str | Output | GraphLayer) -> list[GraphLayer]:
         """The Results that a name means: the one that has it, or all of a tensor.
@@ -313,7 +317,7 @@ class Structure:
         """An output of this graph. Raises `GraphError`, and `TypeError` for what is none."""
         output = given.output if isinstance(given, GraphLayer) else given
         if not isinstance(output, Output):
-            raise TypeError(f"expected an output of the graph, got {type(given).__name__}")
+            raise ArgumentError(f"expected an output of the graph, got {type(given).__name__}")
         if output.layer.graph is not self or output.layer not in self.content.layers:
             raise GraphError(
                 f"{output!r} is not of this graph",

@@ -7,13 +7,16 @@ it is not needed any more, the constants that are get a .bin of their own.
 
 from __future__ import annotations
 
+import io
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
+from typing import IO
 
-from ..formats.atomic import Content, Hole, Piece, write_together
+from ..collection import collection_paused
+from ..formats.atomic import Content, Hole, Piece, write_pieces, write_together
 from ..formats.file_copy import FileSpan
 from ..formats.ir.reader import read
 from ..formats.ir.writer import document, layer_lines
@@ -110,9 +113,27 @@ def model_of(graph: Structure) -> Model:
     return model
 
 
-def save_graph(graph: Structure, path: str | os.PathLike[str]) -> None:
+def save_graph(
+    graph: Structure, target: str | os.PathLike[str] | IO[bytes], weights: IO[bytes] | None
+) -> None:
     """`Graph.save`."""
-    write_together(files_of(graph, path))
+    with collection_paused():
+        if isinstance(target, (str, os.PathLike)):
+            write_together(files_of(graph, target))
+            return
+        text, pieces = parts_of_file(graph)
+        target.write(text)
+        if weights is not None:
+            write_pieces(weights, pieces)
+        elif any(layer.raw.is_constant for layer in graph.walk()):
+            raise GraphError("the graph has constants; give a second file for their bytes")
+
+
+def graph_bytes(graph: Structure) -> tuple[bytes, bytes]:
+    """`Graph.to_bytes`."""
+    text, weights = io.BytesIO(), io.BytesIO()
+    save_graph(graph, text, weights)
+    return text.getvalue(), weights.getvalue()
 
 
 def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, Content]:
@@ -122,7 +143,13 @@ def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, Conte
     """
     target = Path(path)
     if target.suffix != ".xml":
-        raise ValueError(f"'{target}': the name of an IR ends in .xml")
+        raise GraphError(f"'{target}': the name of an IR ends in .xml")
+    text, pieces = parts_of_file(graph)
+    return {target.with_suffix(".bin"): pieces, target: text}
+
+
+def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
+    """The contents of the .xml and of the .bin. Raises `GraphError` where bytes are missing."""
     weights = graph.store.weights
     assert weights is not None
     constants = [
@@ -139,8 +166,7 @@ def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, Conte
     spare = there - used
     compact = spare > (0 if graph.compact else max(there // 10, 1 << 12))
     places = _Compact(needed) if compact else AS_THEY_ARE
-    text = text_of(graph, places)
-    return {target.with_suffix(".bin"): _pieces(graph, places), target: text}
+    return text_of(graph, places), _pieces(graph, places)
 
 
 def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:

@@ -1,0 +1,147 @@
+"""Graph takes what its users have: types and shapes of NumPy and OpenVINO, models, files, bytes."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset13
+
+import irshape
+from irshape import Graph, GraphError, Pattern, op, rewrite
+
+from .states import check
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("f32", "f32"), ("FP32", "f32"), ("float32", "f32"), (np.float32, "f32"),
+        (np.dtype("float16"), "f16"), (ov.Type.f16, "f16"), (ov.Type.bf16, "bf16"),
+        (ml_dtypes.bfloat16, "bf16"), ("bfloat16", "bf16"), (bool, "boolean"), ("BOOL", "boolean"),
+        (np.int64, "i64"), ("int8", "i8"), (ov.Type.u4, "u4"), ("uint4", "u4"), (int, "i64"),
+        (ov.Type.string, "string"), (ov.Type.nf4, "nf4"), ("dynamic", "dynamic"),
+    ],
+)  # fmt: skip
+def test_element_types(given: Any, expected: str) -> None:
+    graph = Graph()
+    x = graph.parameter(given, [2])
+    assert str(x.element_type) == expected
+    if expected not in ("string", "dynamic"):
+        converted = op.convert(graph.parameter("i32", [2]), destination_type=given)
+        assert str(converted.element_type) == expected
+        assert str(graph.constant([0, 1], given).element_type) == expected
+
+
+@pytest.mark.parametrize("given", ["f33", np.complex64, 3, None, [1]], ids=str)
+def test_what_is_no_element_type(given: Any) -> None:
+    with pytest.raises(GraphError):
+        Graph().parameter(given, [2])
+
+
+@pytest.mark.parametrize(
+    "given", [[None, 3, "1..4"], "[?,3,1..4]", (-1, 3, (1, 4)), ov.PartialShape("?,3,1..4")]
+)
+def test_shapes(given: Any) -> None:
+    graph = Graph()
+    x = graph.parameter("f32", given, name="x")
+    assert str(x.shape) == "[?,3,1..4]"
+    graph.reshape({"x": given})
+    with pytest.raises(GraphError):
+        graph.parameter("f32", "[oops]")
+
+
+def small() -> Graph:
+    graph = Graph(name="small")
+    x = graph.parameter("f32", "[2,3]", name="x")
+    graph.result(x @ np.eye(3, dtype=np.float32), "y")
+    return graph
+
+
+def test_models_of_openvino() -> None:
+    x = opset13.parameter([-1, 3], np.float32, name="x")
+    model = ov.Model([opset13.relu(opset13.matmul(x, np.eye(3, dtype="f4"), False, False))], [x])
+    graph = Graph.from_openvino(model)
+    graph.result(op.exp(graph.outputs[0]), "exp")
+    check(graph)
+    back = graph.to_openvino()
+    values = np.array([[1, -2, 3]], "f4")
+    results = ov.Core().compile_model(back, "CPU")(values)
+    np.testing.assert_allclose(results[1], np.exp(np.maximum(values, 0)), 1e-3)
+
+
+def test_bytes_files_and_sessions(tmp_path: Path) -> None:
+    graph = small()
+    text, weights = graph.to_bytes()
+    files = io.BytesIO(), io.BytesIO()
+    graph.save(*files)
+    assert (files[0].getvalue(), files[1].getvalue()) == (text, weights)
+    read = ov.Core().read_model(text, weights)
+    assert read.outputs[0].names == {"y"}
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    graph.save(tmp_path / "saved.xml")
+    assert (tmp_path / "saved.xml").read_bytes() == text
+    assert (tmp_path / "saved.bin").read_bytes() == weights
+    again = Graph.load(tmp_path / "saved.xml")
+    for each in (graph, again):
+        assert np.array_equal(irshape.Session(each).run({"x": array})["y"], array)
+    with pytest.raises(GraphError):
+        graph.save(io.BytesIO())
+
+
+def test_every_refusal_is_a_graph_error() -> None:
+    graph = small()
+    for change in (
+        lambda: graph["nothing"],
+        lambda: graph.tensor("nothing"),
+        lambda: graph.add("Relu", object()),
+        lambda: graph.reshape({"x": "[3,4]"}),
+        lambda: graph.reshape(3),  # type: ignore[arg-type]
+        lambda: graph.split("y", parts=2),
+        lambda: graph.outputs[0].layer.graph.match(3),  # type: ignore[arg-type]
+        lambda: op.relu(1.0),
+    ):
+        with pytest.raises(GraphError):
+            change()
+    with pytest.raises(KeyError):
+        graph["nothing"]
+
+
+def test_equal_constants_are_stored_once() -> None:
+    graph = Graph()
+    for _ in range(3):
+        graph.constant(np.arange(1000))
+    assert len(graph.bytes) == 8000
+
+
+def test_alternatives_are_one_pattern() -> None:
+    p = Pattern()
+    x = p.any("x")
+    by_erf = p.add("Erf", p.add("Divide", x, p.constant(np.sqrt(2))))
+    scaled = p.add("Erf", p.add("Multiply", x, p.constant(np.sqrt(0.5))))
+    grown = p.add("Add", p.either(by_erf, scaled), p.constant(1))
+    gelu = p.either(
+        p.add("Multiply", p.add("Multiply", x, p.constant(0.5)), grown),
+        p.add("Multiply", x, p.add("Multiply", grown, p.constant(0.5))),
+    )
+
+    @rewrite(gelu)
+    def to_gelu(graph, match):
+        return graph.add("Gelu", match["x"], approximation_mode="ERF")
+
+    graph = Graph(name="gelus")
+    x = graph.parameter("f32", "[?,3]", name="x")
+    x = (x * 0.5) * (op.erf(x / np.sqrt(2)) + 1)
+    x = (x * 0.5) * (op.erf(x * np.sqrt(0.5)) + 1)
+    x = x * ((op.erf(x / np.sqrt(2)) + 1) * 0.5)
+    graph.result(x, "y")
+    assert graph.rewrite(to_gelu, check=True) == 3
+    assert sum(layer.type == "Gelu" for layer in graph.layers) == 3
+    assert len(graph) == 5
+    assert graph.rewrite(to_gelu) == 0
+    check(graph)

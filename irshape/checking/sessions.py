@@ -57,8 +57,8 @@ class Session(execution.Session):
             model = as_model()  # of a Graph, as it is now
         if not isinstance(model, Model):
             raise TypeError(
-                f"a Session runs a Model or a Graph, got {type(model).__name__}: irshape.load(path) "
-                "reads one"
+                f"a Session runs a Model or a Graph, got {type(model).__name__}: "
+                "irshape.load(path) reads one"
             )
         self._force = force
         if not force:

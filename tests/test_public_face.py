@@ -237,10 +237,7 @@ MISTAKES = {
         lambda path: irshape.infer([path]), TypeError, "a path, a Model or a Graph, got list"
     ),
     "a session of a path": Given(
-        irshape.Session, TypeError, "runs a Model, got PosixPath: irshape.load("
-    ),
-    "a session of a graph": Given(
-        lambda path: irshape.Session(irshape.Graph.load(path)), TypeError, "graph.model() makes one"
+        irshape.Session, TypeError, "or a Graph, got PosixPath: irshape.load("
     ),
     "a graph of a path": Given(
         lambda path: irshape.Graph(str(path)), TypeError, "made of a Model, got str: Graph.load("
@@ -264,9 +261,6 @@ MISTAKES = {
     ),
     "names in a row": Given(
         lambda path: irshape.Graph.load(path).rename(["x", "y"]), TypeError, "new names by old ones"
-    ),
-    "a size that is None": Given(
-        lambda path: ready(path, shapes={"x": [None]}), TypeError, "None is not a dimension"
     ),
     "a size that is a real": Given(
         lambda path: ready(path, shapes={"x": [2.0]}), TypeError, "2.0 is not a dimension"

@@ -201,7 +201,7 @@ _MODULES = {
 """Where a name is defined that is imported when it is first used."""
 
 
-_Declared = TypeVar("_Declared", bound=type)
+_Declared = TypeVar("_Declared", bound=type | str)
 
 
 def load(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Model:
@@ -222,9 +222,10 @@ def load(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> 
 def register(declared: _Declared) -> _Declared:
     """Declares an operation or a rule of your own for this process; also a class decorator.
 
-    declared: a subclass of `irshape.ops.Operation` or of `irshape.rules.Rule`. A class that is
-    registered again, as in a notebook, replaces its predecessor. Packages use entry points instead,
-    and the command line `--plugin FILE.py`.
+    declared: a subclass of `irshape.ops.Operation` or of `irshape.rules.Rule`; or the name of an
+    operation, `"TYPE"` or `"TYPE@VERSION"`, whose layers then have the types and shapes that their
+    ports declare. A class that is registered again, as in a notebook, replaces its predecessor.
+    Packages use entry points instead, and the command line `--plugin FILE.py`.
 
     Raises `ValueError` for an operation, a code or a name that exists already.
     """
@@ -233,12 +234,16 @@ def register(declared: _Declared) -> _Declared:
     from .rules import Rule
     from .rules.plugins import register as register_rule
 
-    if isinstance(declared, type) and issubclass(declared, Rule):
+    if isinstance(declared, str):
+        from .settings.configuration import extensions
+
+        registry.register_extensions(extensions([declared]))
+    elif isinstance(declared, type) and issubclass(declared, Rule):
         register_rule(declared)
     elif isinstance(declared, type) and issubclass(declared, Operation):
         registry.register(declared)
     else:
-        raise TypeError(f"register takes a subclass of Operation or Rule, not {declared!r}")
+        raise TypeError(f"register takes an Operation, a Rule or a name, not {declared!r}")
     return declared
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from .collection import collection_paused
 from .inference.engine import infer
 from .model.graph import Finding, Model
+from .ops.registry import extensions_known
 from .rule_ids import INPUT_SHAPES
 from .rules import Context, findings
 from .rules.settings import PLAIN, Settings
@@ -25,7 +26,7 @@ def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -
 
     reasons: say in messages what decides a shape; that takes time.
     """
-    with collection_paused():
+    with collection_paused(), extensions_known(settings.extensions):
         context = Context(model, infer(model, compare=True), settings, reasons=reasons)
         selection = Filter(settings, model.source if model.format.comments else None)
         reported = [each for each in findings(context, settings.also) if selection.keep(each)]

@@ -11,6 +11,7 @@ from ..diagnostics.report import FileReport, Trace, Trial, diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
 from ..model.graph import Model, NotReadable
 from ..model.source import Source
+from ..ops.registry import extensions_known
 from ..repair.diagnosis import diagnose, fix_of
 from ..rules.settings import PLAIN, Settings
 from ..urls import is_url
@@ -125,7 +126,7 @@ def validate_file(
     Raises `OSError` if the file cannot be opened, `ValueMismatch` for a value that fits no input.
     """
     # the model is gone before the collector runs again, so that it finds nothing new to look at
-    with collection_paused():
+    with collection_paused(), extensions_known(settings.extensions):
         return _validate_file(path, weights, values, settings, cache, leaves)
 
 

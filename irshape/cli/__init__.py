@@ -42,6 +42,30 @@ FILES = re.compile(r"PATH|MODEL|FILE|DIR|\.xml|^[AB]$")
 """What the help calls arguments and values that name files and folders."""
 
 
+def _of_every_command() -> list[click.Option]:
+    """The options of every command, for operations of the user's; a command may have its own."""
+    return [
+        click.Option(
+            ["--plugin"],
+            multiple=True,
+            metavar="FILE.py",
+            expose_value=False,
+            is_eager=True,
+            callback=_load_plugins,
+            help="A Python file with operations and rules of your own.",
+        ),
+        click.Option(
+            ["--extension", "extensions"],
+            multiple=True,
+            metavar="TYPE[@VERSION]",
+            expose_value=False,
+            callback=_register_extensions,
+            help="A custom operation, whose declared ports are used. "
+            "[default: those of the configuration]",
+        ),
+    ]
+
+
 def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> None:
     """Loads the files of --plugin. Raises `UsageError` for one that cannot be used."""
     if not paths:
@@ -54,6 +78,24 @@ def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...])
             load(path)
         except PluginError as problem:
             raise click.UsageError(str(problem)) from None
+
+
+def _register_extensions(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> None:
+    """Makes the extensions of a command and of the configuration known.
+
+    Raises `UsageError` for a configuration or an extension that cannot be used.
+    """
+    from ..settings.configuration import Configuration, extensions
+    from ..settings.errors import ConfigurationError
+
+    try:
+        known = (*Configuration.find().extensions, *extensions(names))
+    except (ConfigurationError, ValueError) as problem:
+        raise click.UsageError(str(problem)) from None
+    if known:
+        from ..ops.registry import register_extensions
+
+        register_extensions(known)
 
 
 class FileName(click.types.StringParamType):
@@ -79,18 +121,9 @@ class LazyGroup(click.Group):
         command = import_module(f"{__name__}.{cmd_name}").command
         assert isinstance(command, click.Command)
         command.short_help = COMMANDS[cmd_name]
-        if all(parameter.name != "plugin" for parameter in command.params):
-            command.params.append(
-                click.Option(
-                    ["--plugin"],
-                    multiple=True,
-                    metavar="FILE.py",
-                    expose_value=False,
-                    is_eager=True,
-                    callback=_load_plugins,
-                    help="A Python file with operations and rules of your own.",
-                )
-            )
+        for option in _of_every_command():
+            if all(parameter.name != option.name for parameter in command.params):
+                command.params.append(option)
         for parameter in command.params:
             if parameter.type is click.STRING and FILES.search(parameter.metavar or ""):
                 parameter.type = FileName()

@@ -163,14 +163,13 @@ class Builder:
         name: str,
         attributes: dict[str, Any],
     ) -> tuple[NodeOutput, ...] | Fault:
-        known = registry.versions(type)
-        operation = registry.find(type, version) if version else known[0]
+        operation = registry.find(type, version) if version else registry.versions(type)[0]
         items: list[str] = []
         for attribute, value in attributes.items():
             declared = operation.attributes[attribute]
             items += (declared.name, written(declared, value))
         layer = self.layer(
-            known[0].type_name(), version or operation.version_name(), inputs, items, name=name
+            operation.type_name(), version or operation.version_name(), inputs, items, name=name
         )
         outputs = self.engine.infer_layer(layer, tuple(value.tensor for value in inputs)).outputs
         if isinstance(outputs, Fault):

@@ -19,6 +19,7 @@ from ..rule_ids import INTERNAL_ERROR
 from ..shapes import PartialShape
 from .folding import fold
 from .memory import Memory
+from .ports import declared
 from .result import LayerResult
 
 
@@ -39,6 +40,8 @@ class LayerEngine:
         """The outputs of a layer of that operation, with bounds of their values where asked for."""
         if with_values and operation.reads_weights and not inputs:
             return self._constant(layer.items, operation)
+        if operation.opaque:
+            return LayerResult(tuple(map(declared, layer.outputs)))
         key = (operation, with_values, *inputs)
         result = self.memory.results.get(key)
         if result is None:

@@ -205,6 +205,8 @@ class Operation:
     """Operands whose elements the result holds, only moved: bounds pass through `evaluate`
     unchanged, lower and upper by themselves.
     """
+    opaque: ClassVar[bool] = False
+    """Whether nothing is known of it: its outputs are what its ports declare."""
     keeps_state: ClassVar[bool] = False
     """Whether `evaluate` needs the session's variables, as `state=`."""
 

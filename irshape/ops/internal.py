@@ -58,12 +58,20 @@ MEANINGS: Final = EXTENSIONS | {
 """What internal operations compute, by type."""
 
 
+def is_unconverted(type_name: str, version: str) -> bool:
+    """Whether a frontend of OpenVINO left it in place of an operation that it could not convert."""
+    return version == "util" and type_name.endswith("FrameworkNode")
+
+
 def internal_operation(type_name: str, version: str) -> str | None:
     """A sentence on an operation that OpenVINO puts into models itself; None for any other."""
     meaning = MEANINGS.get(type_name)
     if version == "extension" and type_name in EXTENSIONS:
         origin = "OpenVINO's pass for paged attention puts it in"
         reading = "read_model knows it only once the CPU plugin is loaded, in the same release"
+    elif is_unconverted(type_name, version):
+        origin = "a frontend leaves it in place of an operation that it cannot convert"
+        reading = "no OpenVINO reads it from a file"
     elif version in ORIGINS:
         origin = ORIGINS[version]
         reading = "no OpenVINO reads it from a file"

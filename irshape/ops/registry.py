@@ -10,7 +10,9 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, lru_cache
 
 from ..model.graph import Layer
@@ -30,7 +32,7 @@ class UnknownOperation(LookupError):
 
     `known` are the versions that the type has, `close` types with a similar name; `internal`:
     OpenVINO itself puts the operation into models; `newer`: the opset is newer than any that is
-    known here.
+    known here; `no_opset`: the version is written as an opset and is none.
     """
 
     def __init__(
@@ -42,8 +44,10 @@ class UnknownOperation(LookupError):
         custom: bool = False,
         internal: bool = False,
         newer: bool = False,
+        no_opset: bool = False,
     ) -> None:
         super().__init__(message)
+        self.no_opset = no_opset
         self.newer = newer
         self.internal = internal
         self.known = known
@@ -148,10 +152,14 @@ def versions(type_name: str) -> tuple[type[Operation], ...]:
 
     The type is loaded without regard to case.
     """
+    return opset_versions(type_name) or of_plugins(type_name)
+
+
+def opset_versions(type_name: str) -> tuple[type[Operation], ...]:
+    """The versions of an operation of OpenVINO's opsets, oldest first."""
     entry = _index().get(type_name.lower())
-    if entry is None:
-        return of_plugins(type_name)
-    return tuple(sorted(declared_in(entry[1]).get(entry[0], []), key=lambda cls: cls.since))
+    declared = [] if entry is None else declared_in(entry[1]).get(entry[0], [])
+    return tuple(sorted(declared, key=lambda cls: cls.since))
 
 
 @cache
@@ -198,14 +206,6 @@ _registered: list[type[Operation]] = []
 """The operations that this process has registered."""
 
 
-def from_plugin(type_name: str, version: str) -> bool:
-    """Whether a plugin declares the operation of a type under a version."""
-    try:
-        return find(type_name, version).of_plugin
-    except UnknownOperation:
-        return False
-
-
 def registered_operations() -> tuple[type[Operation], ...]:
     """The operations that this process has registered."""
     return tuple(_registered)
@@ -223,7 +223,7 @@ def register(operation: type[Operation]) -> None:
     ]
     _registered.append(_declared(operation, source, plugins()))
     type_names.cache_clear()
-    for cached in (versions, of_plugins, find):
+    for cached in (versions, of_plugins, _declared_as):
         cached.cache_clear()
 
 
@@ -263,9 +263,44 @@ def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> ty
     return cls
 
 
-@cache
+_extensions: set[str] = set()
+"""The extensions that this process knows by name: `TYPE`, or `TYPE@VERSION`."""
+
+
+EXTENSIONS: ContextVar[tuple[str, ...]] = ContextVar("EXTENSIONS", default=())
+"""Those that the settings of the current check name."""
+
+
+def register_extensions(names: Iterable[str]) -> None:
+    """Makes operations known by name: `TYPE`, of any version, or `TYPE@VERSION`."""
+    _extensions.update(names)
+
+
+@contextmanager
+def extensions_known(names: Iterable[str]) -> Iterator[None]:
+    """Makes operations known by name while the context lasts."""
+    token = EXTENSIONS.set((*EXTENSIONS.get(), *names))
+    try:
+        yield
+    finally:
+        EXTENSIONS.reset(token)
+
+
 def find(type_name: str, version: str) -> type[Operation]:
     """The declaration of a type under a version such as `opset8`. Raises `UnknownOperation`."""
+    try:
+        return _declared_as(type_name, version)
+    except UnknownOperation:
+        names = {type_name, f"{type_name}@{version}"}
+        if names.isdisjoint(_extensions) and names.isdisjoint(EXTENSIONS.get()):
+            raise
+    from .extension import extension
+
+    return extension(type_name, version)
+
+
+@cache
+def _declared_as(type_name: str, version: str) -> type[Operation]:
     known = versions(type_name)
     match = _OPSET.match(version)
     if match is None or int(match[1]) not in OPSETS:
@@ -321,12 +356,17 @@ def opset_span(cls: type[Operation]) -> str:
     return f"opset{span[0]} to opset{span[-1]}{but}"
 
 
-def declaration_of(layer: Layer) -> type[Operation] | None:
-    """The declaration of the operation of a layer; None where nobody declares it."""
+def declaration(type_name: str, version: str) -> type[Operation] | None:
+    """The declaration of a type under a version; None where nobody declares it."""
     try:
-        return find(layer.type, layer.version)
+        return find(type_name, version)
     except UnknownOperation:
         return None
+
+
+def declaration_of(layer: Layer) -> type[Operation] | None:
+    """The declaration of the operation of a layer; None where nobody declares it."""
+    return declaration(layer.type, layer.version)
 
 
 def _unknown_version(
@@ -342,7 +382,9 @@ def _unknown_version(
                 newer=True,
             )
         return UnknownOperation(
-            f"{version} is not an opset of OpenVINO (opset1 to opset{max(OPSETS)})", known=known
+            f"{version} is not an opset of OpenVINO (opset1 to opset{max(OPSETS)})",
+            known=known,
+            no_opset=True,
         )
     if not version:
         return UnknownOperation("the layer does not name an opset", known=known)
@@ -350,6 +392,7 @@ def _unknown_version(
         return UnknownOperation(
             f"'{version}' is not an opset; opsets are written opset1 to opset{max(OPSETS)}",
             known=known,
+            no_opset=True,
         )
     from .internal import internal_operation
 

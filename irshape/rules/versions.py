@@ -8,11 +8,12 @@ from ..inference.declarations import Declarations
 from ..inference.needed_values import needed_values
 from ..model.graph import Finding, Layer
 from ..ops.declaration import LibraryOperation
+from ..ops.internal import is_unconverted
 from ..ops.registry import (
     UnknownOperation,
     as_writers_spell,
+    declaration,
     declaration_of,
-    from_plugin,
 )
 from ..rule_ids import (
     CUSTOM_OPERATION,
@@ -35,13 +36,9 @@ def unknown_operations(context: Context) -> dict[RuleId, list[tuple[Layer, Unkno
     for layer, unknown in context.observed(UnknownOperation):
         if MISSING_LAYER_ATTRIBUTE in context.read_under.get(layer, ()):
             continue  # without a type or version no operation can be found
-        if unknown.custom or _is_extension(layer, context.settings.extensions):
+        if unknown.custom:
             rule = CUSTOM_OPERATION
-        elif (
-            unknown.known
-            or unknown.newer
-            or (not unknown.close and "opset" in str(unknown).split(" ")[0])
-        ):
+        elif unknown.known or unknown.newer or (unknown.no_opset and not unknown.close):
             rule = UNKNOWN_VERSION
         else:
             rule = UNKNOWN_TYPE
@@ -279,24 +276,15 @@ class CustomOperation(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         place = context.model.source.attribute
         for layer, unknown in context.shared(unknown_operations).get(cls.id, ()):
-            if _is_extension(layer, context.settings.extensions):
-                yield cls.finding(
-                    f"{layer.type} of '{layer.version}' is an extension; its declared ports are "
-                    "used",
-                    place(layer.offset, "type"),
-                    layer,
-                    actual=_written(layer),
-                    help="it needs its own library: Core.add_extension",
-                    severity="info",
-                )
-                continue
             yield cls.finding(
                 str(unknown),
                 place(layer.offset, "version"),
                 layer,
                 expected=unknown.close,
                 actual=_written(layer),
-                help="save the model before it is compiled or transformed for a device"
+                help=_convert_again(layer)
+                if is_unconverted(layer.type, layer.version)
+                else "save the model before it is compiled or transformed for a device"
                 if unknown.internal
                 else f"list it with --extension {layer.type}@{layer.version}, or in the "
                 "configuration (extensions), to use its declared ports; or declare it in a "
@@ -332,22 +320,33 @@ class CustomOperation(Rule):
 
     @classmethod
     def _of_plugins(cls, context: Context) -> Iterator[Finding]:
+        place = context.model.source.attribute
         for type_name, version in context.kinds:
-            if not from_plugin(type_name, version):
+            operation = declaration(type_name, version)
+            opaque = operation is not None and operation.opaque
+            if operation is None or not (operation.of_plugin or opaque):
                 continue
             for body, position in context.by_type[type_name.lower()]:
                 layer = body.layers[position]
                 if (layer.type, layer.version) != (type_name, version):
                     continue
+                plugin = "is declared by a plugin of irshape"
+                extension = "is an extension; its declared ports are used"
                 yield cls.finding(
-                    f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; "
-                    "OpenVINO needs its library",
-                    layer.offset,
+                    f"{layer.type} of '{layer.version}' {extension if opaque else plugin}",
+                    place(layer.offset, "type"),
                     layer,
                     actual=_written(layer),
-                    help="Core.add_extension",
+                    help="it needs its own library: Core.add_extension",
                     severity="info",
                 )
+
+
+def _convert_again(layer: Layer) -> str:
+    """What to do about an operation that a frontend could not convert."""
+    name, domain = layer.attribute("ONNX_META_type"), layer.attribute("ONNX_META_domain")
+    what = "the operation" if name is None else f"{name} of {domain or 'ai.onnx'}"
+    return f"convert the model again, with a newer OpenVINO or a frontend extension for {what}"
 
 
 def _offset(layer: Layer) -> int:
@@ -362,8 +361,3 @@ def _names_libraries(context: Context) -> bool:
         for version in versions
         for library in ("extension", "openvino_tokenizers")
     )
-
-
-def _is_extension(layer: Layer, extensions: tuple[str, ...]) -> bool:
-    """Whether a layer is named as an extension: `TYPE`, of any version, or `TYPE@VERSION`."""
-    return layer.type in extensions or f"{layer.type}@{layer.version}" in extensions

@@ -314,9 +314,9 @@ def extensions(value: Any, _: str = "") -> tuple[str, ...]:
 
 @lru_cache
 def _check_clash(name: str, version: str) -> None:
-    from ..ops.registry import UnknownOperation, find, versions
+    from ..ops.registry import UnknownOperation, find, opset_versions
 
-    known = versions(name)
+    known = opset_versions(name)
     if not known:
         return
     if not version:
@@ -325,8 +325,10 @@ def _check_clash(name: str, version: str) -> None:
             f"that name, write {name}@VERSION"
         )
     try:
-        find(name, version)
+        operation = find(name, version)
     except UnknownOperation:
+        return
+    if operation.of_plugin or operation.opaque:
         return
     raise ValueError(f"'{name}@{version}' is a built-in operation, not an extension")
 

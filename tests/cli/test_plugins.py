@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,9 +47,15 @@ class NoNameS(Rule):
 def forgotten() -> Iterator[None]:
     """What a test registers is gone after it."""
     yield
-    for known in (registry._registered, plugins._registered, plugin_files._loaded):
-        known.clear()
-    for cached in (registry.versions, registry.of_plugins, registry.find):
+    known: list[Any] = [
+        registry._registered,
+        registry._extensions,
+        plugins._registered,
+        plugin_files._loaded,
+    ]
+    for each in known:
+        each.clear()
+    for cached in (registry.versions, registry.of_plugins, registry._declared_as):
         cached.cache_clear()
     from irshape.rules import forget_rules
 
@@ -172,5 +179,87 @@ def test_a_graph_is_built_of_registered_operations() -> None:
 
 
 def test_only_classes_are_registered() -> None:
-    with pytest.raises(TypeError, match="Operation or Rule"):
+    with pytest.raises(TypeError, match="an Operation, a Rule or a name"):
         irshape.register(int)
+
+
+# Operations that are known by name
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("infer", ()),
+        ("inspect", ()),
+        ("extract", ("--from", "x", "--to", "s", "-o", "part.xml")),
+        ("edit", ("--rename", "x=z", "-o", "renamed.xml")),
+        ("validate", ()),
+    ],
+)
+@pytest.mark.parametrize("configured", [True, False])
+def test_an_extension_holds_for_every_command(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    options: tuple[str, ...],
+    configured: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = model(tmp_path)
+    assert call(command, str(path), *options)[0] == 1
+    if configured:
+        (tmp_path / "irshape.toml").write_text('extensions = ["Scaled@extension"]')
+    else:
+        options = ("--extension", "Scaled", *options)
+    assert call(command, str(path), *options)[0] == 0
+
+
+def test_a_graph_holds_layers_that_are_known_by_name(tmp_path: Path) -> None:
+    path = model(tmp_path)
+    with pytest.raises(irshape.LoadError):
+        irshape.Graph.load(path)
+    irshape.register("Scaled@extension")
+    graph = irshape.Graph.load(path)
+    graph.reshape({"x": "[?,3]"})
+    assert str(graph["s"].outputs[0].shape) == "[2,3]"
+    graph.save(tmp_path / "copy.xml")
+    assert 'type="Scaled" version="extension"' in (tmp_path / "copy.xml").read_text()
+
+
+def onnx_model(folder: Path) -> Path:
+    onnx = pytest.importorskip("onnx")
+    helper, floats = onnx.helper, onnx.TensorProto.FLOAT
+    node = helper.make_node("Scaled", ["x"], ["y"], domain="com.acme", factor=3.0)
+    ends = [[helper.make_tensor_value_info(name, floats, [2, 3])] for name in "xy"]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.acme", 1)]
+    graph = helper.make_graph([node], "g", *ends)
+    path = folder / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=opsets), path)
+    return path
+
+
+def test_an_operation_of_an_onnx_domain_is_known_by_name(tmp_path: Path) -> None:
+    path = onnx_model(tmp_path)
+    assert call("validate", str(path))[0] == 1
+    assert call("validate", "--extension", "Scaled@com.acme", str(path))[0] == 0
+    assert call("infer", "--extension", "Scaled@com.acme", str(path))[0] == 0
+
+
+def test_an_operation_of_an_onnx_domain_is_declared_by_a_plugin(tmp_path: Path) -> None:
+    plugin = tmp_path / "my_ops.py"
+    text = PLUGIN.format(name="Scaled")
+    plugin.write_text(text.replace("data = ", 'custom_version = "com.acme"\n    data = '))
+    path = onnx_model(tmp_path)
+    np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
+    given = ("-i", str(tmp_path / "x.npy"), "-d", str(tmp_path / "out"), str(path))
+    assert call("run", "--plugin", str(plugin), *given)[0] == 0
+    (result,) = (tmp_path / "out").iterdir()
+    assert np.load(result).tolist() == [[3.0] * 3] * 2
+
+
+def test_a_plugin_and_an_extension_for_one_operation_agree(tmp_path: Path) -> None:
+    plugin = tmp_path / "my_ops.py"
+    plugin.write_text(PLUGIN.format(name="Scaled"))
+    path = str(model(tmp_path))
+    assert call("validate", "--plugin", str(plugin), "--extension", "Scaled", path)[0] == 0
+    assert call("infer", "--plugin", str(plugin), "--extension", "Scaled@extension", path)[0] == 0

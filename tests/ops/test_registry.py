@@ -46,7 +46,7 @@ def test_a_base_class_is_no_type() -> None:
 @pytest.fixture
 def patched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A change of the tables or the declarations that the registry forgets afterwards."""
-    caches = (registry.declared_in, registry.versions, registry.find)
+    caches = (registry.declared_in, registry.versions, registry._declared_as)
     for cached in caches:
         cached.cache_clear()
     yield monkeypatch
@@ -71,7 +71,7 @@ def test_a_new_opset_is_an_entry_in_the_table(tmp_path: Path, patched: pytest.Mo
     path = relu_of("opset18", "11", tmp_path)
     assert "IR603" in codes(path)
     patched.setitem(OPSETS, 18, (2027, 0))
-    registry.find.cache_clear()
+    registry._declared_as.cache_clear()
     assert codes(path) == set()
     assert max(need.release for need in requirements(irshape.infer(path))) == (2027, 0)
     assert [registry.opsets(cls)[-1] for cls in registry.versions("Gelu")] == [6, 18]
@@ -139,7 +139,7 @@ def test_only_types_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         def load(self) -> type[Operation]:
             return type(helper, (Operation,), {"custom_version": "mine", "data": operand(ANY)})
 
-    caches = (registry._of_packages, registry.of_plugins, registry.versions, registry.find)
+    caches = (registry._of_packages, registry.of_plugins, registry.versions, registry._declared_as)
     for cached in caches:
         cached.cache_clear()
     try:

@@ -17,6 +17,8 @@ from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, Violation
 from ...model.graph import Finding, Layer, Model, NotReadable
 from ...model.source import Source
+from ...ops import registry
+from ...ops.declaration import Operation
 from ...ops.tensors import UNKNOWN, Tensor
 from ...rule_ids import (
     DANGLING_EDGE,
@@ -25,6 +27,7 @@ from ...rule_ids import (
     NESTING_LIMIT,
     NOT_AN_IR,
     SIZE_LIMIT,
+    UNKNOWN_ATTRIBUTE,
     UNKNOWN_PRECISION,
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
@@ -325,6 +328,10 @@ class _Reader:
             function = self.functions.get((domain, proto.op_type))
             if function is not None:
                 return self.call(function, proto, inputs, self.attributes(proto, scope), scope)
+            operation = registry.declaration(proto.op_type, domain) if domain else None
+            if operation is not None:
+                attributes = self.attributes(proto, scope)
+                return self.custom(operation, proto, inputs, attributes)
             opset = scope.opsets.get(domain)
             if opset is None:
                 raise Violation(
@@ -372,21 +379,53 @@ class _Reader:
                 ),
             )
 
+    def custom(
+        self,
+        operation: type[Operation],
+        proto: Any,
+        inputs: list[NodeOutput | None],
+        attributes: dict[str, Any],
+    ) -> tuple[NodeOutput, ...]:
+        """A node of a domain of the user's, whose operation is registered under that domain."""
+        if operation.opaque:
+            return self.as_declared(proto, inputs)[1]
+        names = {declared.name: python for python, declared in operation.attributes.items()}
+        unknown = next((name for name in attributes if name not in names), None)
+        if unknown is not None:
+            raise Violation(
+                f"{proto.op_type} has no attribute `{unknown}`",
+                at=unknown,
+                expected=", ".join(names) or "no attributes",
+                actual=unknown,
+                rule=UNKNOWN_ATTRIBUTE,
+            )
+        return self.builder.all(
+            proto.op_type,
+            *[value for value in inputs if value is not None],
+            version=_domain(proto.domain),
+            name=self.builder.name,
+            **{names[name]: python_value(each) for name, each in attributes.items()},
+        )
+
     def opaque(
         self, proto: Any, inputs: list[NodeOutput | None], refusal: Violation
     ) -> tuple[NodeOutput, ...]:
         """Reports a node that could not be read; its outputs are as the model declares them."""
-        outputs = [self.declared.get(name, UNKNOWN) for name in proto.output]
-        given = [value for value in inputs if value is not None]
-        layer, values = self.builder.opaque(
-            proto.op_type,
-            _domain(proto.domain) or "ai.onnx",
-            given,
-            outputs,
-            name=self.builder.name,
-        )
+        layer, values = self.as_declared(proto, inputs)
         self.builder.place(refusal.fault, layer)
         return values
+
+    def as_declared(
+        self, proto: Any, inputs: list[NodeOutput | None]
+    ) -> tuple[Layer, tuple[NodeOutput, ...]]:
+        """A layer for a node, with the outputs that the model declares."""
+        return self.builder.opaque(
+            proto.op_type,
+            _domain(proto.domain) or "ai.onnx",
+            [value for value in inputs if value is not None],
+            [self.declared.get(name, UNKNOWN) for name in proto.output],
+            name=self.builder.name,
+        )
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
         """The attributes of a node by name, as protos, with those of the function resolved."""

@@ -67,7 +67,7 @@ def aligned(
     y, x = np.broadcast_arrays(lines[0].reshape(-1, 1), lines[1].reshape(1, -1))
     if place is not None:
         y, x = place(y, x)
-    outside = (y < -1) | (y > height) | (x < -1) | (x > width)
+    outside = ~((y >= -1) & (y <= height) & (x >= -1) & (x <= width))  # NaN too
     samples = interpolated(
         features,
         np.clip(np.where(outside, 0, y), 0, height - 1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from ..diagnostics.renderers.as_html.markup import text
+from ..diagnostics.renderers.as_html.markup import html_page, text
 from ..model.graph import Layer
 from ..spelling import counted
 from ..version import __version__
@@ -32,22 +32,14 @@ p.ends { margin: 0; padding: 8px 18px; font-size: 13.5px; overflow-wrap: anywher
 
 def page(diff: ModelDiff) -> str:
     """The page. It is HTML and well-formed XML at the same time."""
-    return "".join(_page(diff))
-
-
-def _page(diff: ModelDiff) -> Iterator[str]:
     renderer = "irshape.diagnostics.renderers.as_html"
     style = files(renderer).joinpath("report.css").read_text("utf-8") + _STYLE
-    title = f"{diff.first.path} and {diff.second.path}"
-    yield (
-        '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>\n'
-        '<meta charset="utf-8"/>\n<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n"
-        '<meta name="viewport" content="width=device-width"/>\n'
-        f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<header>\n"
-    )
-    verdict = ("ok", "equal") if diff.equal else ("warning", "different")
-    yield f'<h1>irshape diff <span class="verdict {verdict[0]}">{verdict[1]}</span></h1>\n'
+    return html_page(f"{diff.first.path} and {diff.second.path}", style, _body(diff))
+
+
+def _body(diff: ModelDiff) -> Iterator[str]:
+    state, words = ("ok", "equal") if diff.equal else ("warning", "different")
+    yield f'<header>\n<h1>irshape diff <span class="verdict {state}">{words}</span></h1>\n'
     yield f"<p><code>{text(diff.first.path)}</code> → <code>{text(diff.second.path)}</code></p>\n"
     yield '<div class="numbers">'
     for name, count in diff.summary.items():
@@ -69,7 +61,7 @@ def _page(diff: ModelDiff) -> Iterator[str]:
         yield f"{counted(len(inherited), 'layer')}</summary>\n"
         yield from _section("", inherited)
         yield "</details>\n"
-    yield f"</main>\n<footer><p>irshape {text(__version__)}</p></footer>\n</body>\n</html>\n"
+    yield f"</main>\n<footer><p>irshape {text(__version__)}</p></footer>\n"
 
 
 def _section(title: str, changed: Sequence[LayerDiff]) -> Iterator[str]:

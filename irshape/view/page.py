@@ -1,19 +1,15 @@
 """Writes the page: one HTML file that makes no request.
 
-What comes from a model is data in it, never markup: the script writes it as text, and the page's
-Content-Security-Policy lets nothing run but that script.
+What comes from a model is data in it, never markup: the script writes it as text.
 """
 
 from __future__ import annotations
 
-import base64
 import json
-import re
-from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from typing import Any
 
+from ..diagnostics.renderers.as_html.markup import html_page
 from ..version import __version__
 
 SCRIPTS = (
@@ -35,24 +31,15 @@ SCRIPTS = (
 
 def page(document: dict[str, Any], title: str) -> str:
     """The page of a document."""
-    style, layout = _asset("view.css"), _layout()
     parts = "\n".join(_asset(name) for name in SCRIPTS)
-    script = f'(function () {{\n"use strict";\n{parts}\n}})();'
-    policy = (
-        "default-src 'none'; "
-        f"style-src {_hash(style)}; script-src {_hash(layout)} {_hash(script)}; "
-        "img-src blob:; base-uri 'none'; form-action 'none'"
-    )
-    values = {
-        "policy": policy,
-        "version": __version__,
-        "title": escape(_safe(title)),
-        "style": style,
-        "layout": layout,
-        "script": script,
-        "document": _json({"version": 1, "irshape": __version__, **document}),
-    }
-    return re.sub(r"@(\w+)@", lambda match: values.get(match[1], match[0]), _asset("page.html"))
+    held = _json({"version": 1, "irshape": __version__, **document})
+    body = [
+        "<noscript><p>This page shows a model, and needs JavaScript to draw it. It makes no "
+        "request.</p></noscript>\n",
+        f'<script type="application/json" id="document">{held}</script>\n',
+    ]
+    scripts = [_layout(), f'(function () {{\n"use strict";\n{parts}\n}})();']
+    return html_page(title, _asset("view.css"), body, scripts, allowed="img-src blob:; ")
 
 
 def _asset(name: str) -> str:
@@ -64,14 +51,6 @@ def _layout() -> str:
     return f"/* dagre\n{_asset('dagre.LICENSE.txt')}*/\n{_asset('dagre.min.js')}"
 
 
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
 def _json(document: dict[str, Any]) -> str:
     """ASCII without `<`, so that no text in it can end the element that holds it."""
     return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _safe(text: str) -> str:
-    return "".join(char if char.isprintable() else "�" for char in text)

@@ -279,7 +279,8 @@ def test_a_page_is_small_and_asks_for_nothing(tmp_path: Path) -> None:
     assert "Permission is hereby granted" in text  # the licence of the layout library
     beyond_data = re.sub(r'<script type="application/json".*?</script>', "", text)
     addresses = set(re.findall(r"https?://[^\s\"']+", beyond_data))
-    assert addresses == {"http://www.w3.org/2000/svg"}
+    namespaces = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}
+    assert addresses == namespaces
 
 
 @pytest.mark.parametrize("name", ["control_flow.xml", "decoder.xml"])

@@ -6,10 +6,8 @@ rules, so they work without JavaScript; the script adds the search.
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator
-from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +26,7 @@ from ..common import (
     rule_pages,
     tally,
 )
-from .markup import message, prose, text
+from .markup import html_page, message, prose, text
 
 if TYPE_CHECKING:
     from ....model.graph import Layer
@@ -42,29 +40,22 @@ MAX_DRAWINGS = 300
 def render(report: Report, options: Options = DEFAULTS) -> str:
     kept = most_severe(report, MAX_FINDINGS)
     pages = rule_pages(report)
-    return "".join(_page(report, kept, pages, options))
-
-
-def _page(
-    report: Report, kept: list[list[int]], pages: list[RulePage], options: Options
-) -> Iterator[str]:
     style, script = (
         files(__package__).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
     )
     failing = [(at, file) for at, file in enumerate(report.files) if file.diagnostics]
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; script-src "
-        f"'sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}'"
-    )
-    yield (
-        '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>\n<meta '
-        'charset="utf-8"/>\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{text(policy)}"/>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n<meta '
-        'name="color-scheme" content="light dark"/>\n'
-        f"<title>irshape: {text(_verdict(report))}</title>\n<style>\n"
-        f"{style}{_filters(pages, [at for at, _ in failing])}</style>\n</head>\n<body>\n"
-    )
+    style += _filters(pages, [at for at, _ in failing])
+    body = _body(report, kept, pages, failing, options)
+    return html_page(f"irshape: {_verdict(report)}", style, body, [script])
+
+
+def _body(
+    report: Report,
+    kept: list[list[int]],
+    pages: list[RulePage],
+    failing: list[tuple[int, FileReport]],
+    options: Options,
+) -> Iterator[str]:
     yield _head(report, options)
     if failing:
         yield _bar(report, pages, failing)
@@ -93,11 +84,7 @@ def _page(
     yield '<p id="none" class="note" hidden="">Nothing fits the filter.</p>\n'
     if pages:
         yield _rules(pages)
-    yield (
-        f"</main>\n<footer>irshape {__version__}. {_LEGEND}</footer>\n<script>{script}"
-        "</script>\n"
-        "</body>\n</html>\n"
-    )
+    yield f"</main>\n<footer>irshape {__version__}. {_LEGEND}</footer>\n"
 
 
 _LEGEND = (

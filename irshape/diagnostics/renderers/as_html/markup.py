@@ -1,10 +1,45 @@
-"""Text as markup: what is escaped, and the little Markdown that rules are documented in."""
+"""Pages of HTML: the head of a page, escaped text, and the Markdown of the rules."""
 
 from __future__ import annotations
 
+import base64
 import re
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 
+from ....version import __version__
 from ..common import plain
+
+
+def html_page(
+    title: str, style: str, body: Iterable[str], scripts: Sequence[str] = (), allowed: str = ""
+) -> str:
+    """A page in one file that makes no request: its Content-Security-Policy lets only this style
+    and these scripts take effect, and loads only what is allowed.
+
+    It is well-formed XML too if the body and the scripts are.
+    """
+    policy = f"default-src 'none'; style-src {_hash(style)}"
+    if scripts:
+        policy += f"; script-src {' '.join(map(_hash, scripts))}"
+    policy += f"; {allowed}base-uri 'none'; form-action 'none'"
+    parts = [
+        '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>\n',
+        '<meta charset="utf-8"/>\n',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}"/>\n',
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n',
+        '<meta name="color-scheme" content="light dark"/>\n',
+        f'<meta name="generator" content="irshape {__version__}"/>\n',
+        f"<title>{text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n",
+        *body,
+        *(f"<script>{script}</script>\n" for script in scripts),
+        "</body>\n</html>\n",
+    ]
+    return "".join(parts)
+
+
+def _hash(content: str) -> str:
+    return f"'sha256-{base64.b64encode(sha256(content.encode()).digest()).decode()}'"
 
 
 def text(content: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import glob
 import os
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..spelling import counted
 from ..urls import is_url, without_credentials
 
 if TYPE_CHECKING:
@@ -20,23 +20,25 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
+def expand(paths: Iterable[str], *, only_ir: bool = False, onnx: bool = False) -> list[str]:
     """The files that paths name: folders are searched for IRs, globs resolved, `-` is kept.
 
+    A .bin stands for the .xml beside it, also one that is gone.
     Raises `UsageError` for a path that leads to no file.
 
     only_ir: files are looked into as those in folders are, and passed over where they are no IR.
+    onnx: folders are searched for ONNX models, too.
     """
     files: list[str] = []
-    for path in paths:
+    for path in map(_described_by, paths):
         if path == "-":
             files.append(path)
         elif is_url(path):
             files += _behind(path)
         elif os.path.isdir(path):
-            inside = _inside(path)
+            inside = _inside(path, onnx)
             if not inside:
-                raise click.UsageError(f"no IR in the folder '{path}'")
+                raise click.UsageError(_empty(path, onnx))
             files += inside
         elif os.path.exists(path):
             files.append(path)
@@ -45,28 +47,57 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
             if not matches:
                 raise click.UsageError(f"'{path}': no such file or folder")
             folders = any(os.path.isdir(match) for match in matches)
-            files += expand(matches) if folders else matches
+            files += expand(matches, onnx=onnx) if folders else matches
     files = list(dict.fromkeys(files))
     if not only_ir:
         return files
     return [
         path
         for path in files
-        if path == "-" or is_url(path) or not path.endswith(".xml") or holds_ir(Path(path))
+        if path == "-"
+        or is_url(path)
+        or not path.endswith((".xml", ".bin"))
+        or (path.endswith(".xml") and holds_ir(Path(path)))
     ]
 
 
-def _inside(folder: str) -> list[str]:
-    """The IRs in a folder, and what cannot be looked into: links to nothing, pipes, folders that
+def _described_by(path: str) -> str:
+    """The .xml beside a .bin, which may be gone; any other path as it is."""
+    stem, extension = os.path.splitext(path)
+    return f"{stem}.xml" if extension == ".bin" and os.path.isfile(f"{stem}.xml") else path
+
+
+def reads_onnx() -> bool:
+    """Whether the package is installed with which ONNX models are read."""
+    from importlib.util import find_spec
+
+    return find_spec("onnx") is not None
+
+
+def _empty(folder: str, onnx: bool) -> str:
+    """Why a folder has nothing to read."""
+    inside = [] if onnx else [path for path in _inside(folder, True) if path.endswith(".onnx")]
+    others = (
+        f"; it has {counted(len(inside), 'ONNX model')}: `irshape validate`, `query` and `convert` "
+        "read those, with irshape[onnx]"
+        if inside
+        else ""
+    )
+    return f"no IR{' or ONNX model' if onnx else ''} in the folder '{folder}'{others}"
+
+
+def _inside(folder: str, onnx: bool) -> list[str]:
+    """The models in a folder, and what cannot be looked into: links to nothing, pipes, folders that
     are not to be read. Whoever checks them says so, so that no model is passed over in silence.
     """
     closed: list[OSError] = []
     candidates = [
         Path(place, name)
         for place, _, names in os.walk(folder, onerror=closed.append)
-        for name in fnmatch.filter(names, "*.xml")
+        for name in names
+        if name.endswith(".xml") or (onnx and name.endswith(".onnx"))
     ]
-    candidates = [candidate for candidate in candidates if holds_ir(candidate)]
+    candidates = [each for each in candidates if each.suffix == ".onnx" or holds_ir(each)]
     return list(map(str, sorted(candidates + [Path(problem.filename) for problem in closed])))
 
 

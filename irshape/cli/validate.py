@@ -12,7 +12,7 @@ import click
 
 from ..spelling import counted
 from .arguments import Command
-from .common import colour_option, echo, expand, keep_apart, pairs, weights_option
+from .common import colour_option, echo, expand, keep_apart, pairs, reads_onnx, weights_option
 from .pages import view_option
 from .reporting import Form, counted_forms, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
@@ -23,12 +23,18 @@ if TYPE_CHECKING:
     from ..checking.baseline import Finished
     from ..checking.validation import Watch
     from ..diagnostics.report import FileReport, Report
+    from ..settings.configuration import Configuration
 
 
 @click.command("validate", cls=Command)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @format_options
 @selection_options
+@click.option(
+    "--since",
+    metavar="COMMIT",
+    help="Check only what has changed since this commit of git; a .bin counts for its .xml.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @click.option(
     "--value",
@@ -63,6 +69,7 @@ def command(
     paths: tuple[str, ...],
     forms: tuple[Form, ...],
     output_file: str | None,
+    since: str | None,
     exit_zero: bool,
     values: tuple[str, ...],
     scheduler: str | None,
@@ -78,8 +85,9 @@ def command(
 ) -> None:
     """Report everything that is wrong with IR files.
 
-    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. A file may also
-    hold layers on their own, as the operation documents print them.
+    PATH is a file, a folder (searched for IRs and ONNX models), a glob, or - for standard input. A
+    .bin stands for its .xml. A file may also hold layers on their own, as the operation documents
+    print them.
 
     Exit status: 0; 1 if there are findings at or above the fail level; 2 if the options or the
     configuration cannot be used, or a file cannot be opened.
@@ -91,7 +99,11 @@ def command(
     forms_chosen = destinations(counted_forms(forms) if statistics else forms, output_file)
     # a report of the cache does not say what was tried
     wanted = chosen(selection).without_cache() if trace else chosen(selection)
-    files = wanted.part(expand(paths, only_ir=wanted.only_ir))
+    files = wanted.part(expand(paths, only_ir=wanted.only_ir, onnx=reads_onnx()))
+    if since is not None:
+        from .changed import changed_since
+
+        files = changed_since(since, files)
     if view is not None and (len(files) != 1 or given):
         raise click.UsageError("--view draws one file, without --value")
     keep_apart(files, *(form.path for form in forms_chosen), view, weights=weights)
@@ -118,8 +130,11 @@ def command(
     )
     for line in _traced(report) if trace else ():
         click.echo(line, err=True)
-    for note in () if quiet else notes(finished, wanted):
-        click.echo(f"irshape: {note}", err=True)
+    if not quiet:
+        some = since is not None or files == list(paths)
+        unused = () if some else unused_patterns(configuration, files)
+        for note in (*notes(finished, wanted), *unused):
+            click.echo(f"irshape: {note}", err=True)
     if view is not None:
         _draw(view, files[0], wanted, weights)
     if any(one.rule == "unreadable-file" for one in report.diagnostics):
@@ -248,6 +263,23 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Executor | None]:
     from ..checking.dask import scheduler as connect
 
     return connect(scheduler)
+
+
+def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[str]:
+    """The patterns of per-file ignores, policies and contracts that match none of the files."""
+    from ..settings.patterns import matches
+
+    lists = [("per-file-ignores", [each for each, _ in configuration.per_file_ignores])]
+    lists += [("a policy", list(policy.files)) for policy in configuration.policies]
+    lists += [("a contract", list(contract.files)) for contract in configuration.contracts]
+    lists += [(f"rule {rule.id.code}", list(rule.files)) for rule in configuration.custom]
+    for where, patterns in lists:
+        for pattern in patterns:
+            if not any(matches(pattern, file, configuration.root) for file in files):
+                yield (
+                    f"the pattern '{pattern}' of {where} matches none of the "
+                    f"{counted(len(files), 'file')}"
+                )
 
 
 def notes(finished: Finished, wanted: Chosen) -> Iterator[str]:

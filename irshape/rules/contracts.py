@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..faults import Fault
-from ..model.graph import Finding, Layer
+from ..model.graph import Finding, Layer, Model
 from ..rule_ids import BROKEN_CONTRACT
 from ..shapes import UNBOUNDED, Dimension
 from .base import Rule
@@ -79,7 +79,8 @@ class BrokenContract(Rule):
     `dynamic`, `lost` and `data-dependent`. What breaks `nothing is …` is reported where it begins,
     not at every layer behind. A tensor goes by its names and those of its layer, an output of the
     model also by that of its Result. A layer that needs a size to be what others exclude is
-    reported too, with all of them.
+    reported too, with all of them. Without the .bin (`--weights none`), nothing is reported: sizes
+    may depend on the values of constants.
 
     ## Why it matters
     It is your requirement. A change of an exporter that pins the batch, or that makes a length
@@ -106,6 +107,8 @@ class BrokenContract(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
+        if not context.settings.contracts or _lacks_values(context.model):
+            return
         for contract in context.settings.contracts:
             if context.model.kind == "net":
                 yield from cls._broken(context, contract)
@@ -158,6 +161,13 @@ class BrokenContract(Rule):
                         expected=text,
                         actual=seen,
                     )
+
+
+def _lacks_values(model: Model) -> bool:
+    """Whether the values of constants are not at hand, on which sizes may depend."""
+    return (model.weights is None or model.weights.data is None) and any(
+        layer.is_constant and layer.attribute("size") not in (None, "0") for layer in model.walk()
+    )
 
 
 def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -> bool:

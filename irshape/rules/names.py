@@ -245,15 +245,20 @@ class DuplicateTensorName(Rule):
         for body in context.bodies:
             if _all_differ(context, body):
                 continue  # nearly always
+            twice: dict[str, tuple[Layer, Port, Layer, Port, Layer, tuple[str, str] | None]] = {}
             holders: dict[str, tuple[Layer, Port]] = {}
             for name, producer, tensor, layer, where in _names_given(context, body):
                 holder, held = holders.setdefault(name, (producer, tensor))
-                if held is tensor:
-                    continue
+                if held is not tensor:
+                    twice.setdefault(name, (holder, held, producer, tensor, layer, where))
+            shown = list(twice.items())
+            for name, (holder, held, _, tensor, layer, where) in shown[:MOST_NAMES]:
+                more = len(shown) - MOST_NAMES if name == shown[0][0] else 0
+                others = f"; so are {more} more names" if more > 0 else ""
                 place = context.model.source.attribute
                 yield cls.finding(
                     f"the tensor name '{name}' is already used by output port {held.id} of "
-                    f"{holder.label}",
+                    f"{holder.label}{others}",
                     place(tensor.offset, "names") if where else place(layer.offset, "output_names"),
                     layer,
                     port=where,
@@ -261,6 +266,10 @@ class DuplicateTensorName(Rule):
                     actual=name,
                     help="rename one of the two",
                 )
+
+
+MOST_NAMES = 3
+"""How many names that are used twice are reported for themselves."""
 
 
 def _names_given(

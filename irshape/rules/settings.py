@@ -31,6 +31,7 @@ class Policy(NamedTuple):
     outputs: tuple[ExpectedPort, ...] | None = None
     dynamic_batch: bool = False
     max_weights: int | None = None
+    max_tensor: int | None = None
     max_layers: int | None = None
 
 

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
+from ..byte_sizes import written_size
 from ..inference.result import BodyResult
 from ..model.graph import Body, Finding, Layer
 from ..model.wiring import OutputRef
 from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import HUGE_TENSOR, LITERAL_BATCH, PINNED_DIMENSION
-from ..shapes import Dimension, PartialShape
+from ..shapes import UNBOUNDED, Dimension, PartialShape
 from .base import Rule
 from .context import Context
 
@@ -200,8 +201,10 @@ class HugeTensor(Rule):
     """A tensor is too large for any memory.
 
     ## What it does
-    Reports an output of 2^40 elements or more, about a million million. Outputs that are computed
-    from it are not reported again.
+    Reports an output of 2^40 elements or more, about a million million. With `max-tensor` in the
+    policy, such as `"1GiB"`, an output that may take more bytes is an error: the inferred bounds
+    count, and an unbounded dimension counts 1. Outputs that are computed from one that is reported
+    are not reported again.
 
     ## Why it matters
     The model cannot be run. A dimension has too many digits, or a product of sizes is not what was
@@ -236,6 +239,12 @@ class HugeTensor(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
+        limits = [policy.max_tensor for policy in context.settings.policies]
+        limit = min((each for each in limits if each is not None), default=None)
+        if limit is not None:
+            for result in context.results.values():
+                yield from cls._beyond(result, limit)
+            return
         for result in context.results.values():
             # many tensors share one object, and comparing equal ones takes longer than their size
             shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
@@ -248,6 +257,40 @@ class HugeTensor(Rule):
                 if prod(sizes) >= HUGE:
                     yield from cls._in_body(result)
                     break
+
+    @classmethod
+    def _beyond(cls, result: BodyResult, limit: int) -> Iterator[Finding]:
+        """The tensors that may take more bytes than the policy allows, at the layers that make
+        them. An unbounded dimension counts 1."""
+        beyond: set[int] = set()
+        for position in result.wiring.order:
+            layer = result.body.layers[position]
+            for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
+                dims, bits = tensor.shape.dims, tensor.element_type.bits or 0
+                if dims is None:
+                    continue
+                sizes = [1 if dim.high == UNBOUNDED else dim.high for dim in dims]
+                size = prod(sizes) * bits // 8
+                if size <= limit:
+                    continue
+                sources = result.wiring.sources[position]
+                inherited = any(source is not None and source[0] in beyond for source in sources)
+                beyond.add(position)
+                if inherited:
+                    continue
+                free = any(dim.high == UNBOUNDED for dim in dims)
+                note = "; its unbounded dimensions count 1" if free else ""
+                yield cls.finding(
+                    f"the tensor {tensor.shape} may take {written_size(size)}, the policy allows "
+                    f"{written_size(limit)}{note}",
+                    port.offset,
+                    layer,
+                    severity="error",
+                    port=("output", port.id),
+                    expected=f"at most {limit} bytes",
+                    actual=str(size),
+                    help="bound the sizes that it depends on, or raise max-tensor in the policy",
+                )
 
     @classmethod
     def _in_body(cls, result: BodyResult) -> Iterator[Finding]:

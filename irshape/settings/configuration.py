@@ -237,6 +237,15 @@ def _flag(value: Any, _: str) -> bool:
     return bool(_kind(value, bool, "true or false"))
 
 
+def _demand(value: Any, _: str) -> bool:
+    if not _flag(value, ""):
+        raise ValueError(
+            "false demands nothing; leave the key out, or demand static shapes in a contract: "
+            "require = ['nothing is dynamic']"
+        )
+    return True
+
+
 def _count(value: Any, _: str) -> int:
     number = int(_kind(value, int, "a whole number"))
     if number < 1:
@@ -526,8 +535,9 @@ _POLICY_KEYS: dict[str, tuple[str, Reader]] = {
     "allowed-element-types": ("allowed_element_types", _types),
     "inputs": ("inputs", _ports),
     "outputs": ("outputs", _ports),
-    "dynamic-batch": ("dynamic_batch", _flag),
+    "dynamic-batch": ("dynamic_batch", _demand),
     "max-weights": ("max_weights", _bytes),
+    "max-tensor": ("max_tensor", _bytes),
     "max-layers": ("max_layers", _amount),
 }
 

@@ -351,7 +351,6 @@ POLICIES: list[tuple[str, list[tuple[str, str]]]] = [
         "dynamic-batch = true",
         [("IR906", "the policy requires dynamic batches, and the first dimension of [2,3] is 2")],
     ),
-    ("dynamic-batch = false", []),
     ("max-weights = 12", []),
     ("max-weights = 11", [("IR907", "the weights take 12 bytes; the policy allows 11")]),
     ('max-weights = "1kB"', []),

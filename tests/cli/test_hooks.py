@@ -94,7 +94,7 @@ def hook(name: str) -> tuple[list[str], list[str]]:
 
 def test_the_hook(tree: Path) -> None:
     entry, given = hook("irshape")
-    assert len(given) == 3
+    assert len(given) == 4
     done = subprocess.run([*entry, *given], capture_output=True, text=True, check=False)
     assert (done.returncode, "IR402" in done.stdout, "IR003" in done.stdout) == (1, True, False)
     (tree / "models" / WRONG.name).unlink()

@@ -11,9 +11,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...rule_ids import (
+    DUPLICATE_TENSOR_NAME,
     LOOSER_DECLARATION,
     MISALIGNED_CONSTANT,
+    MISSING_TENSOR_NAME,
     SEVERITIES,
+    UNASSIGNED_VARIABLE,
     UNUSED_WEIGHTS,
     Severity,
 )
@@ -164,7 +167,17 @@ def shown(file: FileReport, options: Options) -> list[Diagnostic]:
     )
 
 
-TRIFLES = frozenset(rule.code for rule in (LOOSER_DECLARATION, UNUSED_WEIGHTS, MISALIGNED_CONSTANT))
+TRIFLES = frozenset(
+    rule.code
+    for rule in (
+        DUPLICATE_TENSOR_NAME,
+        LOOSER_DECLARATION,
+        MISALIGNED_CONSTANT,
+        MISSING_TENSOR_NAME,
+        UNASSIGNED_VARIABLE,
+        UNUSED_WEIGHTS,
+    )
+)
 """Infos after which nothing need be done: reports for machines hold them only where infos are asked
 for."""
 

@@ -1,0 +1,174 @@
+"""Gates for folders of models: what a policy demands, and what has changed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+from irshape.cli import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout, stderr."""
+    done = CliRunner().invoke(cli, ["validate", *arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def codes(*arguments: str) -> list[tuple[str, str, str]]:
+    """The code, severity and layer of each finding, infos only with -v."""
+    document = json.loads(call(*arguments, "-f", "json")[1])
+    return [
+        (each["code"], each["severity"], (each["layer"] or {}).get("name", ""))
+        for file in document["files"]
+        for each in file["diagnostics"]
+        if each["severity"] != "info" or "-v" in arguments
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a model, its .bin and an ONNX model, all committed."""
+    net = Net()
+    x = net.parameter("?,3", name="x")
+    total = net.layer("Add", [x, net.constant([1, 2, 3], "f32")], name="total")
+    tiled = net.layer("Tile", [total, net.constant([1, 1000])], name="tiled")
+    net.result(net.layer("Relu", [tiled], name="last"))
+    (tmp_path / "models").mkdir()
+    net.save(tmp_path / "models")
+    shutil.copy(ROOT / "tests" / "formats" / "onnx" / "networks" / "vit.onnx", tmp_path / "models")
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q")
+    commit()
+    return tmp_path
+
+
+def git(*arguments: str) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *identity, *arguments], check=True)
+
+
+def commit() -> None:
+    git("add", "-A")
+    git("commit", "-q", "-m", "models")
+
+
+@pytest.mark.parametrize(
+    ("limit", "layers"),
+    [("12000", []), ("11999", ["tiled"]), ("100", ["tiled"])],
+)
+def test_the_largest_tensor_is_limited(limit: str, layers: list[str], folder: Path) -> None:
+    """`?` counts 1: [?,3000] of f32 takes 12,000 bytes."""
+    Path("irshape.toml").write_text(f'[policy]\nmax-tensor = "{limit}"\n')
+    assert codes("models/m.xml") == [("IR210", "error", layer) for layer in layers]
+
+
+def test_a_demand_that_demands_nothing_is_refused(folder: Path) -> None:
+    Path("irshape.toml").write_text("[policy]\ndynamic-batch = false\n")
+    status, _, error = call("models")
+    assert (status, "dynamic-batch" in error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        '[per-file-ignores]\n"{}" = ["IR2"]\n',
+        '[[policy]]\nfiles = ["{}"]\n',
+        '[[contract]]\nfiles = ["{}"]\nrequire = ["nothing is lost"]\n',
+    ],
+)
+@pytest.mark.parametrize(("pattern", "said"), [("legacy/*.xml", 1), ("models/*.xml", 0)])
+def test_a_pattern_that_matches_nothing_is_said(
+    table: str, pattern: str, said: int, folder: Path
+) -> None:
+    Path("irshape.toml").write_text(table.format(pattern))
+    assert call("models")[2].count(f"'{pattern}'") == said
+    assert call("models/m.xml")[2].count(pattern) == 0  # a hook names single files
+
+
+def test_contracts_say_nothing_without_weights(folder: Path) -> None:
+    Path("irshape.toml").write_text('[[contract]]\nrequire = ["last = [?, 3000]"]\n')
+    assert codes("models/m.xml") == []
+    assert codes("models/m.xml", "--weights", "none") == []
+    Path("irshape.toml").write_text('[[contract]]\nrequire = ["last = [?, 7]"]\n')
+    assert [code for code, _, _ in codes("models/m.xml")] == ["IR900"]
+
+
+def test_folders_are_searched_for_onnx_models(folder: Path) -> None:
+    files = json.loads(call("models", "-f", "json")[1])["files"]
+    assert [Path(each["path"]).name for each in files] == ["m.xml", "vit.onnx"]
+
+
+def test_a_bin_stands_for_its_xml(folder: Path) -> None:
+    assert codes("models/m.bin") == codes("models/m.xml") == []
+    Path("models/m.bin").unlink()
+    assert "IR501" in {code for code, _, _ in codes("models/m.bin")}
+
+
+CHANGES = {
+    "nothing": ("", []),
+    "the .xml": ("echo >> models/m.xml", ["m.xml"]),
+    "the .bin": ("echo >> models/m.bin", ["m.xml"]),
+    "the .bin is gone": ("rm models/m.bin", ["m.xml"]),
+    "the ONNX model": ("echo >> models/vit.onnx", ["vit.onnx"]),
+    "a new model": ("cp models/m.xml 'models/new one.xml'", ["new one.xml"]),
+    "committed": ("echo >> models/m.bin; git commit -qam change", []),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_has_changed_since_a_commit(name: str, folder: Path) -> None:
+    command, changed = CHANGES[name]
+    subprocess.run(["git", "config", "user.name", "a"], check=True)
+    subprocess.run(["git", "config", "user.email", "a@example.org"], check=True)
+    subprocess.run(command, shell=True, check=True)
+    files = json.loads(call("models", "--since", "HEAD", "-f", "json")[1])["files"]
+    assert [Path(each["path"]).name for each in files] == changed
+    if name == "committed":
+        files = json.loads(call("models", "--since", "HEAD~", "-f", "json")[1])["files"]
+        assert [Path(each["path"]).name for each in files] == ["m.xml"]
+
+
+@pytest.mark.parametrize("commit", ["nothing-like-it", "--output=x", ""])
+def test_a_commit_that_git_does_not_know(commit: str, folder: Path) -> None:
+    status, output, error = call("models", f"--since={commit}")
+    assert (status, output, "--since" in error) == (2, "", True)
+
+
+def test_names_that_are_used_twice_are_not_all_listed(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("?,3", name="x")
+    for number in range(20):
+        name = f"n{number // 2}"
+        layer = net.layer("Relu", [x], name=f"layer{number}", outputs=["FP32:2,3"])
+        net.layers[int(layer)] = net.layers[int(layer)].replace(
+            'precision="FP32"', f'precision="FP32" names="{name}"'
+        )
+        net.result(layer)
+    path = str(net.save(tmp_path, declare=False))
+    messages = [
+        each["message"]
+        for each in json.loads(call(path, "-v", "-f", "json")[1])["files"][0]["diagnostics"]
+        if each["code"] == "IR124"
+    ]
+    assert len(messages) == 3
+    assert "7 more" in messages[0]
+
+
+def test_sarif_has_no_notes_that_ask_for_nothing(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("?,3", name="x")
+    net.layers[0] = net.layers[0].replace(' names="x"', "")
+    net.result(net.layer("Relu", [x]))
+    path = str(net.save(tmp_path))
+    assert "IR125" in {code for code, _, _ in codes(path, "-v")}
+    assert json.loads(call(path, "-f", "sarif")[1])["runs"][0]["results"] == []

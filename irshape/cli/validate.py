@@ -99,15 +99,11 @@ def command(
     forms_chosen = destinations(counted_forms(forms) if statistics else forms, output_file)
     # a report of the cache does not say what was tried
     wanted = chosen(selection).without_cache() if trace else chosen(selection)
-    files = wanted.part(expand(paths, only_ir=wanted.only_ir, onnx=reads_onnx()))
-    if since is not None:
-        from .changed import changed_since
-
-        files = changed_since(since, files)
+    files = _chosen_files(paths, wanted, since)
     if view is not None and (len(files) != 1 or given):
         raise click.UsageError("--view draws one file, without --value")
     keep_apart(files, *(form.path for form in forms_chosen), view, weights=weights)
-    configuration = wanted.configuration
+    level: Any = wanted.configuration.fail_level
     try:
         forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
         more: Any = {"named": files == list(paths), "each": each, "scheduler": scheduler}
@@ -115,7 +111,6 @@ def command(
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     report = finished.report
-    level: Any = configuration.fail_level
     write_report(
         report,
         forms_left,
@@ -130,18 +125,25 @@ def command(
     )
     for line in _traced(report) if trace else ():
         click.echo(line, err=True)
-    if not quiet:
-        some = since is not None or files == list(paths)
-        unused = () if some else unused_patterns(configuration, files)
-        for note in (*notes(finished, wanted), *unused):
-            click.echo(f"irshape: {note}", err=True)
+    searched = files if since is None and files != list(paths) else []
+    for note in () if quiet else notes(finished, wanted, searched):
+        click.echo(f"irshape: {note}", err=True)
     if view is not None:
         _draw(view, files[0], wanted, weights)
-    if any(one.rule == "unreadable-file" for one in report.diagnostics):
-        raise click.exceptions.Exit(2)
-    failing = SEVERITIES[: SEVERITIES.index(level) + 1]
-    if not exit_zero and any(report.count(severity) for severity in failing):
-        raise click.exceptions.Exit(1)
+    failing = SEVERITIES[: 0 if exit_zero else SEVERITIES.index(level) + 1]
+    unopened = any(one.rule == "unreadable-file" for one in report.diagnostics)
+    if unopened or any(report.count(severity) for severity in failing):
+        raise click.exceptions.Exit(2 if unopened else 1)
+
+
+def _chosen_files(paths: tuple[str, ...], wanted: Chosen, since: str | None) -> list[str]:
+    """The files that paths name, as far as the options choose them."""
+    files = wanted.part(expand(paths, only_ir=wanted.only_ir, onnx=reads_onnx()))
+    if since is None:
+        return files
+    from .changed import changed_since
+
+    return changed_since(since, files)
 
 
 def _traced(report: Report) -> Iterator[str]:
@@ -282,8 +284,11 @@ def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[
                 )
 
 
-def notes(finished: Finished, wanted: Chosen) -> Iterator[str]:
-    """What a person should know about findings that are not in the report."""
+def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]:
+    """What a person should know about findings that are not in the report.
+
+    files: those in which patterns are expected to match some.
+    """
     yield from wanted.retired()
     held = counted(finished.baselined, "finding")
     if wanted.update_baseline:
@@ -297,6 +302,7 @@ def notes(finished: Finished, wanted: Chosen) -> Iterator[str]:
             f"{finished.stale} {entries} of the baseline no longer {verb}; "
             "--update-baseline drops them"
         )
+    yield from unused_patterns(wanted.configuration, files) if files else ()
     if finished.cut or finished.unchecked:
         yield (
             f"stopped after {wanted.configuration.max_errors} errors: {finished.cut} more findings "

@@ -25,20 +25,22 @@ CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 def covered(selector: str, custom: tuple[CustomRule, ...] = ()) -> list[str]:
     """The codes of the rules that a selector covers; none if it is invalid."""
     from ..rules import all_rules
+    from ..rules.plugins import plugin_codes
 
-    return _covered(selector, custom, all_rules())
+    return _covered(selector, custom, all_rules(), plugin_codes())
 
 
 @lru_cache(maxsize=4096)
 def _covered(
-    selector: str, custom: tuple[CustomRule, ...], rules: tuple[type[Rule], ...]
+    selector: str,
+    custom: tuple[CustomRule, ...],
+    rules: tuple[type[Rule], ...],
+    plugin_codes: tuple[str, ...],
 ) -> list[str]:
-    from ..rules.plugins import plugin_codes
-
     gone = [each.code for each in RETIRED.values() if selector in (each.code, each.name)]
     if gone:
         return gone
-    codes = [*dict.fromkeys((*(rule.code for rule in rules), *CUSTOM_CODES, *plugin_codes()))]
+    codes = [*dict.fromkeys((*(rule.code for rule in rules), *CUSTOM_CODES, *plugin_codes))]
     if selector == "ALL":
         return codes
     if re.fullmatch(_PREFIX, selector):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +11,7 @@ from ir import Net
 
 import irshape
 from irshape.cli import COMMANDS, cli
-from irshape.ops import REAL, Operation, Tensor, operand, registry
-from irshape.rules import plugins
-from irshape.settings import plugin_files
+from irshape.ops import REAL, Operation, Tensor, operand
 
 PLUGIN = '''
 from irshape.ops import FLOAT, REAL, Operation, Tensor, attribute, operand
@@ -43,23 +39,7 @@ class NoNameS(Rule):
 '''
 
 
-@pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
-    """What a test registers is gone after it."""
-    yield
-    known: list[Any] = [
-        registry._registered,
-        registry._extensions,
-        plugins._registered,
-        plugin_files._loaded,
-    ]
-    for each in known:
-        each.clear()
-    for cached in (registry.versions, registry.of_plugins, registry._declared_as):
-        cached.cache_clear()
-    from irshape.rules import forget_rules
-
-    forget_rules()
+pytestmark = pytest.mark.usefixtures("registrations")
 
 
 def model(folder: Path, type_name: str = "Scaled", version: str = "extension") -> Path:

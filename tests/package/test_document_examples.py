@@ -255,6 +255,7 @@ def documents_with_programs() -> list[str]:
     return [name for name in listed if name not in TRIED_ELSEWHERE]
 
 
+@pytest.mark.usefixtures("registrations")
 @pytest.mark.parametrize("document", documents_with_programs())
 def test_programs(document: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs of a document run one after another, as a reader would try them."""

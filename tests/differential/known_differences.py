@@ -441,6 +441,16 @@ KNOWN: dict[str, Known] = {
             "without one and leaves its outputs dynamic"
         ),
     ),
+    "nms-unknown-classes": Known(
+        "wider",
+        "NonMaxSuppression-1 to -4 of unknown classes or batch: OpenVINO takes the number of "
+        "classes for 1, and upper bounds for sizes",
+    ),
+    "list-of-unknown-length": Known(
+        "wider",
+        "ConvolutionBackpropData, GroupConvolutionBackpropData: an `output_shape` of unknown "
+        "length has a size for each spatial axis; OpenVINO takes it to be empty",
+    ),
     "if-scalar-or-vector": Known(
         "wider",
         "an If of which one branch gives a scalar and one a vector has either rank; OpenVINO takes "

@@ -10,10 +10,7 @@ from irshape.inference.bindings import sizes_for
 from irshape.inference.result import BodyResult
 
 WIDER = {
-    "ConvolutionBackpropData": "a list of sizes of unknown length is taken to be empty",
-    "GroupConvolutionBackpropData": "a list of sizes of unknown length is taken to be empty",
     "LSTMCell": "a hidden_size of 0 is taken for the size of the states",
-    "NonMaxSuppression": "the upper bounds of batch and classes are taken for their sizes",
     "RandomUniform": "a list of sizes of unknown length is taken to be as long as it may be",
     "Squeeze": "one unknown axis is taken to be dropped, though no size may turn out to be 1",
 }

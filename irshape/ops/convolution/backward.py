@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...demands import note_wider
 from ...faults import Violation, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
@@ -62,12 +63,13 @@ class BackwardConvolution(Convolving):
         self.check_sizes(axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
-        if count is None and output_shape is not None and _of_named_length(output_shape):
-            return Tensor(element_type, DYNAMIC_SHAPE)  # the rank is known with the length alone
+        if count is None and output_shape is not None:
+            note_wider()  # OpenVINO takes a list of unknown length to be empty
+            return Tensor(element_type, DYNAMIC_SHAPE)
         spatial = (
             self.spread_sizes(data.shape, filters.shape, axes)
             if output_shape is None
-            else self.given_sizes(output_shape, count)
+            else self.given_sizes(output_shape, axes)
         )
         return Tensor(element_type, (batch, channels, *spatial))
 
@@ -78,11 +80,8 @@ class BackwardConvolution(Convolving):
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         raise NotImplementedError
 
-    def given_sizes(self, output_shape: Tensor, axes: int | None) -> list[Dimension]:
+    def given_sizes(self, output_shape: Tensor, axes: int) -> list[Dimension]:
         """The spatial sizes that `output_shape` gives."""
-        if axes is None:
-            # OpenVINO 2026.4 infers no spatial axes at all from a list of unknown length
-            return []
         value = output_shape.value
         if value is None:
             return [DYNAMIC] * axes
@@ -136,11 +135,6 @@ class BackwardConvolution(Convolving):
             totals = [max(s + m - w, 0) for s, m, w in zip(spans, extra, wanted, strict=True)]
             begin = tuple(t - t // 2 if self.auto_pad == "same_upper" else t // 2 for t in totals)
         return Frame(kernel, strides, dilations, begin, end), wanted
-
-
-def _of_named_length(sizes: Tensor) -> bool:
-    """Whether the length of a list is dynamic, and followed by name."""
-    return sizes.rank == 1 and sizes.shape[0].symbolic
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:

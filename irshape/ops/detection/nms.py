@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...demands import note_wider
 from ...element_types import ElementType
 from ...shapes import DYNAMIC, Dimension
 from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, types
@@ -220,9 +221,10 @@ class NonMaxSuppression_1(BoxSuppression):
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
         if boxes.rank is None:
             return DYNAMIC
-        most = limit_of(limit)
-        if scores.rank is not None:
-            most = most * scores.shape[1]
+        if scores.rank is None:
+            note_wider()  # OpenVINO takes an unknown number of classes for one
+            return DYNAMIC
+        most = limit_of(limit) * scores.shape[1]
         if boxes.shape[1].symbolic or most.symbolic:
             return least_of(boxes.shape[1], most)
         if boxes.shape[1].is_dynamic:
@@ -298,12 +300,14 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
             return DYNAMIC
         most = limit_of(limit)
         if boxes.shape[1].symbolic or any(dim.symbolic for dim in scores.shape):
-            # OpenVINO takes the upper bounds of batch and classes for their sizes
             return least_of(boxes.shape[1], most) * scores.shape[0] * scores.shape[1]
         if boxes.shape[1].is_dynamic:
             return DYNAMIC
         most = Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
-        return most * at_most(scores.shape[0]) * at_most(scores.shape[1])
+        rows = most * scores.shape[0] * scores.shape[1]
+        if rows.is_dynamic and rows.high < DYNAMIC.high:
+            note_wider()  # OpenVINO takes the upper bounds of batch and classes for their sizes
+        return rows
 
     def row_count(self, boxes: int, limit: int, items: int, classes: int) -> int:
         return min(boxes, limit) * items * classes

@@ -4,7 +4,7 @@
 const at = (id) => document.getElementById(id);
 const LIMIT = 1000; // findings and rows that are shown at once
 const LARGEST = 2 ** 30; // bytes of a .bin that fit beside Python in the memory of a page
-let given; // the model that the page shows: its files, its name, and what is said of its weights
+let given; // the model that the page shows: its name, its files, and a note about its weights
 let choices = 0; // how often a model was chosen: a list of files is read after it was chosen
 let asked = 0;
 let worker;

@@ -24,7 +24,7 @@ FOLDER = "/models"
 SHIM = "History.prototype.replaceState = function () {};"
 """Runs first in the frame with the graph, whose document has no address that could change."""
 DOWNLOADS = 30_000_000
-"""Largest file, in bytes, of which the page shows a diff and saves the corrected text."""
+"""Largest file, in bytes, whose diff the page shows and whose corrected text it saves."""
 
 
 def put(name: str, data: Any, first: bool) -> None:
@@ -72,7 +72,7 @@ def view(name: str) -> bytes:
 
 
 def listing(name: str) -> bytes:
-    """The lines that findings on a model name: of a binary file those of its listing."""
+    """The lines to which findings refer; for a binary file, those of its listing."""
     source = irshape.load(name, weights=_beside(name)).source
     return _told(json.dumps({"lines": source.data.decode(source.encoding, "replace").split("\n")}))
 

@@ -175,7 +175,7 @@ class Graph(Editing):
         return parts_of(self, cuts if parts is None else balanced_cuts(self, parts))
 
     def around(self, layer: str | GraphLayer, distance: int = 2) -> Graph:
-        """A graph of a layer and of what is at most so many connections away from it."""
+        """A graph of a layer and all layers within a distance, counted in edges."""
         return neighbourhood(self, layer, distance)
 
     def inline(self, layer: str | GraphLayer, *, max_iterations: int = MAX_ITERATIONS) -> None:
@@ -222,8 +222,8 @@ class Graph(Editing):
     # values and precisions
 
     def fold(self, *, max_bytes: int = MAX_BYTES, decompress: bool = False) -> int:
-        """Computes layers whose inputs are all constants, and those that follow from shapes alone,
-        such as a ShapeOf of a static shape; how many.
+        """Replaces layers whose outputs depend only on constants or static shapes by constants;
+        returns how many.
 
         max_bytes: a larger output is not made a constant. decompress: compute those too that
         decompress weights, as from i8 to f32; the .bin grows by that. A device may decompress

@@ -109,7 +109,7 @@ class _Writer:
         self.results = {result.body: result for result in shown.inference.result.walk()}
         self.symbols: dict[Body, BodyResult] = {}
         self.outputs: dict[tuple[object, ...], list[Any]] = {}
-        """What is said of an output, by what it declares and what is inferred of it."""
+        """Rows of outputs, by what the port declares and what is inferred."""
         self.sizes: dict[Expressions | None, str | None] = {}
         """Sizes in terms of the inputs, by their expressions."""
         if shown.symbols is not None:

@@ -131,12 +131,12 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
         f"{names[layer]} [{','.join(map(str, sizes))}]" for layer, sizes in list(shapes.items())[:4]
     )
     more = ", …" if len(shapes) > 4 else ""
-    told = f" Dynamic sizes of inputs count as the least that they can be: {written_sizes}{more}."
-    return infer(model, shapes), told
+    note = f" Dynamic sizes of inputs count with their lower bound: {written_sizes}{more}."
+    return infer(model, shapes), note
 
 
 UNKNOWN = -1.0
-"""The number of a layer of which nothing is known. The page lists it last, without a colour."""
+"""The number of a layer without a known value. The page lists it last, without a colour."""
 
 
 def _amount(size: Dimension) -> float:
@@ -183,8 +183,8 @@ def _dynamic(symbols: Inference, numbering: Numbering) -> Overlay:
     return Overlay(
         "dynamic",
         "Dynamic dimensions",
-        "Why dimensions are dynamic, as `irshape explain` tells it: they are those of an input, "
-        "computed from them, without a bound, decided by data, or lost by a layer.",
+        "Why dimensions are dynamic, as in `irshape explain`: an input has them, they are computed "
+        "from those of inputs, have no upper bound, depend on data, or were lost by a layer.",
         values,
         REASONS,
     )

@@ -146,7 +146,7 @@ def _listed(
 def scope_of(name: str) -> tuple[str, ...]:
     """The scopes in the name of a layer: `encoder/layer.0/MatMul` is in encoder, layer and 0.
 
-    A number behind the last point tells layers of one name apart: `Add.12` is in none.
+    A number behind the last point distinguishes layers of one name: `Add.12` is in none.
     """
     parts = _SEPARATOR.split(name)[:-1]
     if name.rpartition(".")[2].isdigit() and parts[-1:] == ["."]:

@@ -10,7 +10,7 @@ const FAMILIES = {
 };
 
 class Canvas {
-  /** page: told what a person chooses, by `select`, `toggle` and `moved`. */
+  /** page: has `select`, `toggle` and `moved`, which are called for what a person chooses. */
   constructor(net, page, label) {
     this.net = net;
     this.page = page;

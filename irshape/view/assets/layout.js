@@ -48,7 +48,7 @@ function card(net, node) {
   return node.card;
 }
 
-/** What tells a layer from others of its group: its name without the scope that the group shows, and without a last part
+/** The name of a layer within its group: its name without the scope that the group shows, and without a last part
  *  that only repeats the type. */
 function shortName(layer) {
   const parts = layer.name.split("/").filter(Boolean);

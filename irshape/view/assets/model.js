@@ -1,4 +1,4 @@
-// A model as the page holds it: layers, the tree of groups, and what is told about layers.
+// A model as the page holds it: layers, the tree of groups, and the findings of layers.
 
 const SEVERITIES = ["error", "warning", "info"];
 

@@ -26,7 +26,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
-    from typing import Literal, TypeAlias, TypeGuard
+    from typing import IO, Literal, TypeAlias, TypeGuard
 
     from .checking.sessions import Session
     from .comparison.model_pairs import ModelComparison, Pair
@@ -129,6 +129,7 @@ __all__ = [
     "infer",
     "inspect",
     "load",
+    "loads",
     "merge",
     "op",
     "reduce",
@@ -204,19 +205,73 @@ _MODULES = {
 _Declared = TypeVar("_Declared", bound=type | str)
 
 
-def load(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Model:
+def load(
+    path: str | os.PathLike[str] | IO[bytes] | IO[str],
+    *,
+    weights: WeightsChoice | bytes = "beside",
+    values: Mapping[str, object] | None = None,
+) -> Model:
     """Reads an IR, layers on their own, an ONNX model or a oneDNN graph.
 
-    path: the model file; `-` is standard input.
+    path: the model file, `-` for standard input; or an open file, of text or bytes.
     weights: the .bin; `"beside"` looks for it beside the .xml, `"none"` reads the model without
-    one. The file is mapped, and its bytes are read only when they are needed.
+    one. The file is mapped, and its bytes are read only when they are needed. For an open file also
+    the content of the .bin; `"beside"` is none there.
+    values: of inputs of layers on their own, by operand name, position or port id.
 
-    Raises `OSError` if a file cannot be opened, and `LoadError`, which carries the diagnostics, if
-    the file contains no model.
+    Raises `OSError` if a file cannot be opened, `LoadError`, which carries the diagnostics, if the
+    file contains no model, and `ValueError` for a value that no input takes.
     """
     from .diagnostics.report import load as load_model
 
-    return load_model(path, weights)
+    if isinstance(path, (str, os.PathLike)) and not isinstance(weights, bytes):
+        return _with_values(load_model(path, weights), values)
+    if isinstance(path, (str, os.PathLike)):
+        raise TypeError("the content of a .bin goes with the content of a model: irshape.loads")
+    if not hasattr(path, "read"):
+        content = "; irshape.loads takes the content" if isinstance(path, bytes) else ""
+        raise TypeError(f"expected the path of a model, got {type(path).__name__}{content}")
+    shown = getattr(path, "name", None)
+    return _loaded(path.read(), shown if isinstance(shown, str) else "<file>", weights, values)
+
+
+def loads(
+    text: str | bytes,
+    *,
+    weights: WeightsChoice | bytes = "none",
+    values: Mapping[str, object] | None = None,
+) -> Model:
+    """Reads a model that is in memory.
+
+    text: an .xml with a net or with layers, or the bytes of an ONNX model.
+    weights: the content of the .bin, or its path. values: as for `load`.
+    Raises `LoadError` and `ValueError` as `load` does.
+    """
+    return _loaded(text, "<text>", weights, values)
+
+
+def _loaded(
+    text: object,
+    shown: str,
+    weights: WeightsChoice | bytes,
+    values: Mapping[str, object] | None,
+) -> Model:
+    from .diagnostics.report import load_bytes
+
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"expected the text or the bytes of a model, got {type(text).__name__}")
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    model = load_bytes(shown, data, None if weights in ("none", "beside") else weights)
+    return _with_values(model, values)
+
+
+def _with_values(model: Model, values: Mapping[str, object] | None) -> Model:
+    """The model, with the values of inputs of layers on their own set. Raises `ValueError`."""
+    if values:
+        from .formats.ir.fragments import give_values, value_texts
+
+        give_values(model, value_texts(values))
+    return model
 
 
 def register(declared: _Declared) -> _Declared:
@@ -251,6 +306,7 @@ def validate(
     target: ModelLike | Iterable[ModelLike],
     *,
     weights: WeightsChoice = "beside",
+    values: Mapping[str, object] | None = None,
     also: Collection[str] = (),
     config: Configuration | str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
@@ -258,7 +314,7 @@ def validate(
     """Checks one model or several, and reports everything that is wrong.
 
     target: a path, a `Model`, or an iterable of them.
-    weights: the .bin of a path, as for `load`.
+    weights, values: of a path, as for `load`.
     also: rules that are off by default, by code or name, such as those that read the whole .bin.
     config: a `Configuration`, or the path of a configuration file. None is searched for.
     executor: runs the checks of several files; any executor of `concurrent.futures`. The report
@@ -269,9 +325,15 @@ def validate(
     cannot be used.
     """
     from .checking.validation import validate as validate_targets
+    from .formats.ir.fragments import value_texts
 
     return validate_targets(
-        _without_graphs(target), weights, also=_several(also), config=config, executor=executor
+        _without_graphs(target),
+        weights,
+        values=value_texts(values or {}),
+        also=_several(also),
+        config=config,
+        executor=executor,
     )
 
 
@@ -307,6 +369,7 @@ def infer(
     model: ModelLike,
     *,
     shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, object] | None = None,
     symbols: bool = False,
     assume: Iterable[str] = (),
 ) -> Inference:
@@ -314,6 +377,7 @@ def infer(
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
+    values: of inputs of layers on their own, as for `load`; those of a `Model` are set in it.
     symbols: also infer what every dynamic dimension is in terms of those of the inputs. `shapes`
     may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
     assume: conditions on these names, such as `"seq % 8 == 0"`.
@@ -324,7 +388,10 @@ def infer(
     from .inference.engine import infer as infer_model
 
     return infer_model(
-        _model(model), shapes, symbols=symbols or bool(assume), assume=_several(assume)
+        _with_values(_model(model), values),
+        shapes,
+        symbols=symbols or bool(assume),
+        assume=_several(assume),
     )
 
 
@@ -594,7 +661,8 @@ def _without_graphs(
 
     if isinstance(target, (str, os.PathLike, Model)):
         return target
-    if _is_graph(target) or isinstance(target, bytes) or not hasattr(target, "__iter__"):
+    single = isinstance(target, bytes) or hasattr(target, "read") or not hasattr(target, "__iter__")
+    if single or _is_graph(target):
         return _model(target)  # type: ignore[arg-type]
     return [
         each if isinstance(each, (str, os.PathLike)) else _model(each)  # type: ignore[arg-type]
@@ -608,8 +676,8 @@ def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:
 
     if isinstance(model, Model):
         return model
-    if isinstance(model, (str, os.PathLike)):
-        return load(model, weights=weights)
+    if isinstance(model, (str, os.PathLike)) or hasattr(model, "read"):
+        return load(model, weights=weights)  # type: ignore[arg-type]
     if _is_graph(model):
         return model.model()
     raise TypeError(f"expected a path, a Model or a Graph, got {type(model).__name__}")

@@ -22,6 +22,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FUNCTIONS = [name for name in irshape.__all__ if inspect.isfunction(getattr(irshape, name))]
 CLASSES = [name for name in irshape.__all__ if inspect.isclass(getattr(irshape, name))]
 FOREIGN = {
+    "IO",
     "_Declared",
     "Callable",
     "Collection",

@@ -7,7 +7,7 @@ baseline and the limit of errors are applied to all of them together.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..diagnostics.report import FileReport, Report
@@ -34,12 +34,15 @@ def validate(
     target: Target | Iterable[Target],
     weights: WeightsChoice = "beside",
     *,
+    values: Mapping[str, str] | None = None,
     also: Collection[str] = (),
     config: Configuration | str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
 ) -> Report:
     """`irshape.validate`."""
-    request = Request(configuration_of(config), weights=weights, also=also, executor=executor)
+    request = Request(
+        configuration_of(config), weights=weights, values=values, also=also, executor=executor
+    )
     if isinstance(target, (str, os.PathLike, Model)):
         return validate_all([target], request, alone=True).report
     from ..rules.plugins import check_plugins

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..model.graph import Finding, Model, NotReadable
@@ -217,11 +218,27 @@ def filtered(
 
 
 def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Model:
-    """`irshape.load`."""
+    """`irshape.load` of a path."""
     from ..formats.loading import load as load_model
 
-    try:
+    with _load_errors():
         return load_model(path, weights)
+
+
+def load_bytes(
+    shown: str, data: bytes, weights: bytes | str | os.PathLike[str] | None = None
+) -> Model:
+    """`irshape.loads`. shown: what messages call the model."""
+    from ..formats.loading import read_bytes
+
+    with _load_errors():
+        return read_bytes(shown, data, weights)
+
+
+@contextmanager
+def _load_errors() -> Iterator[None]:
+    try:
+        yield
     except NotReadable as unreadable:
         source = unreadable.source
         raise LoadError(

@@ -76,6 +76,20 @@ def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Mod
     return read_source(*open_model(path, weights))
 
 
+def read_bytes(shown: str, data: bytes, weights: bytes | str | os.PathLike[str] | None) -> Model:
+    """Reads a model that is in memory. weights: the content of its .bin, or the path of it.
+
+    Raises `NotReadable`.
+    """
+    from ..model.weights import Weights
+
+    if not isinstance(weights, bytes):
+        return read_source(source_of(shown, data), weights)
+    model = read_source(source_of(shown, data), None)
+    model.weights = Weights(None, weights, "ready" if weights else "empty")
+    return model
+
+
 def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model:
     """Reads an open file. weights: the path of the .bin; an ONNX model names its own.
 
@@ -169,6 +183,11 @@ def open_source(name: str) -> Source:
         with open(name, "rb") as file:
             data = _read(file, os.fstat(file.fileno()).st_size)
         shown = name
+    return source_of(shown, data)
+
+
+def source_of(shown: str, data: bytes) -> Source:
+    """The bytes of a model as its text. shown: what messages call it. Raises `NotReadable`."""
     if len(data) > MAX_XML_BYTES:
         raise NotReadable(
             Finding(

@@ -255,6 +255,14 @@ def _balanced(text: str, start: int) -> str | None:
     return None
 
 
+def value_texts(values: Mapping[str, object]) -> dict[str, str]:
+    """Values as texts: those that are texts, lists, numbers and arrays."""
+    return {
+        name: str(value.tolist() if hasattr(value, "tolist") else value)
+        for name, value in values.items()
+    }
+
+
 def give_values(model: Model, values: Mapping[str, str]) -> None:
     """Sets the values of the inputs of layers on their own, by port id, position or operand name.
 

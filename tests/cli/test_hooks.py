@@ -53,14 +53,24 @@ def script(step: str) -> str:
         ("models/*.xml", "--only-ir", 1, ["IR402"]),
         ("models/ir_v10.xml", "", 0, []),
         (".", "--ignore IR4 --target 2026.4", 0, []),
+        (".", "--per-file-ignores '*.xml:IR4' --config 'my config.toml'", 0, []),
+        ("models/ir_v10.xml\nmodels/with blanks.xml\n", "", 1, ["IR402"]),
         ("models/pom.xml $(touch${IFS}stolen) ;touch stolen", "", 2, None),
+        (".", "$(touch${IFS}stolen) ;touch stolen", 2, None),
     ],
 )
 def test_the_action(
     tree: Path, paths: str, arguments: str, status: int, codes: list[str] | None
 ) -> None:
+    shutil.copy(WRONG, tree / "models" / "with blanks.xml")
+    if "blanks" not in paths:
+        (tree / "models" / "with blanks.xml").unlink()
+    (tree / "my config.toml").write_text("fail-level = 'error'\n")
     environment = {
         **os.environ,
+        "PYTHON": sys.executable,
+        "RUNNER_TEMP": str(tree.parent),
+        "GITHUB_OUTPUT": str(tree / "output"),
         "PATHS": paths,
         "ARGS": arguments,
         "SARIF": "out.sarif",
@@ -80,6 +90,7 @@ def test_the_action(
         assert [result["ruleId"] for result in results if result["level"] == "error"] == codes
         assert done.stdout.count("::error") == len(codes)
         assert (tree / "summary.md").exists()
+        assert f"errors={len(codes)}" in (tree / "output").read_text().splitlines()
 
 
 def hook(name: str) -> tuple[list[str], list[str]]:

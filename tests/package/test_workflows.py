@@ -18,11 +18,12 @@ import irshape
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+ACTION = ROOT / "action.yml"
 YAML = [
     *WORKFLOWS,
     ROOT / ".github" / "dependabot.yml",
     ROOT / ".pre-commit-hooks.yaml",
-    ROOT / "action.yml",
+    ACTION,
     ROOT / "CITATION.cff",
 ]
 REPOSITORY = "https://example.org/owner/project"
@@ -60,11 +61,11 @@ def test_the_yaml_is_sound(path: Path) -> None:
     assert read(path)
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*WORKFLOWS, ACTION], ids=lambda path: path.name)
 def test_actions_of_others_are_pinned_and_say_which_release_that_is(path: Path) -> None:
-    for step in steps(path):
+    for step in read(path)["runs"]["steps"] if path == ACTION else steps(path):
         if "uses" in step:
-            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"])
+            assert re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40}", step["uses"])
     for line in path.read_text(encoding="utf-8").splitlines():
         if re.search(r"uses: [^.]", line):
             assert re.search(r" # v\d+\.\d+\.\d+$", line), line

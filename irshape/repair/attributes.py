@@ -15,6 +15,9 @@ from .change import Change
 from .site import Site, Sites
 from .spellings import likeness, only_word, renoted, respelt
 
+MOST_RENAMED = 64
+"""No other names are tried for the attributes of a layer with more than that."""
+
 Candidate = tuple[Fit, Change]
 """A change, and how well its layer fits what surrounds it then."""
 
@@ -117,34 +120,27 @@ def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     if site is None or operation is None:
         return
     layer, source = site.layer, sites.source
-    text = layer.attribute(written)
-    if text is None or layer.data_offset < 0:
+    places = {} if layer.data_offset < 0 else sites.attributes(layer.data_offset)
+    if written not in places:
         return
-    absent = {
-        each.name: each
-        for each in operation.attributes.values()
-        if layer.attribute(each.name) is None
-    }
+    start, begin, end = places[written]
+    text = source.data[begin:end].decode(source.encoding, "replace")
+    absent = {each.name: each for each in operation.attributes.values() if each.name not in places}
     close = get_close_matches(written, absent, 2, 0.75)
-    for name in close:
+    for name in close if len(places) <= MOST_RENAMED else ():
         items = with_attribute(with_attribute(layer.items, written, None), name, text)
         fit = site.fit(items)
-        edit = rename_attribute(source, finding.offset, written, name)
+        edit = rename_attribute(source, start, written, name)
         if fit and edit is not None:
             # without an attribute that it requires, OpenVINO refuses the layer
             required = absent[name].refused_when_absent and only_word(written, absent) == name
             decided = f"`{name}` is required, and missing" if required else ""
             cost = 1.5 - likeness(written, name)
-            yield (
-                fit,
-                Change("name", (edit,), finding.offset, layer, name, written, name, cost, decided),
-            )
-    for name, start, _, end in source.attributes(layer.data_offset):
-        if name == written and not close:
-            begin = start - (source.data[start - 1 : start] in (b" ", b"\t", b"\n"))
-            edit = Edit(begin, end + 1, b"")
-            yield Fit.EXACT, Change(
-                "notation", (edit,), start, layer, written, text, None, 2.0,
-                same_model=True, settles=(finding,),
-            )  # fmt: skip
-            return
+            yield fit, Change("name", (edit,), start, layer, name, written, name, cost, decided)
+    if not close:
+        first = start - (source.data[start - 1 : start] in (b" ", b"\t", b"\n"))
+        edit = Edit(first, end + 1, b"")
+        yield Fit.EXACT, Change(
+            "notation", (edit,), start, layer, written, text, None, 2.0,
+            same_model=True, settles=(finding,),
+        )  # fmt: skip

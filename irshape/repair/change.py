@@ -119,3 +119,5 @@ class Repairs(NamedTuple):
     """By the `id` of the finding, the likeliest first; at most three."""
     tried: dict[int, list[Tried]]
     """What was tried for each finding, by its `id`."""
+    readings: int
+    """How often the whole file was read again."""

@@ -36,6 +36,8 @@ class Diagnosis:
         self.findings = findings
         """Those that one change takes away stand under the first of them, as `related`."""
         self._repairs = repaired
+        self.readings = 0 if repaired is None else repaired.readings
+        """How often the whole file was read again."""
 
     @property
     def whole(self) -> list[Finding]:
@@ -93,16 +95,20 @@ def _reason(cause: Cause) -> str:
     return f"{change.decided}; {proof}" if change.decided else proof
 
 
-def diagnose(model: Model, settings: Settings = PLAIN) -> Diagnosis:
-    """Examines a model, and looks for what may be behind its errors and warnings."""
+def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None = None) -> Diagnosis:
+    """Examines a model, and looks for what may be behind its errors and warnings.
+
+    readings: how often the file may be read again, if that is not left to the search.
+    """
     examination = examine(model, settings)
     if all(each.severity == "info" for each in examination.findings):
         return Diagnosis(examination.context, examination.findings)
-    from .search import repairs
+    from .search import MOST_READINGS, repairs
 
+    most = MOST_READINGS if readings is None else min(readings, MOST_READINGS)
     with collection_paused():
         examination = _with_further(examination, settings)
-        repaired = repairs(examination, settings)
+        repaired = repairs(examination, settings, most)
         return Diagnosis(examination.context, repaired.findings, repaired)
 
 

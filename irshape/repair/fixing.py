@@ -23,7 +23,9 @@ from .ports import port_edits
 from .proof import key_of, with_text
 
 MAX_ROUNDS = 40
-"""How often a text is read again. Real files need two to five rounds."""
+"""How often fixes are applied. Real files need two to five rounds."""
+MOST_READINGS = 60
+"""How often a file is read to prove changes, in all rounds together."""
 
 
 class NotFixableError(ValueError):
@@ -187,6 +189,7 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
             if each.rule.code not in how.spared and (changes := first.fixes(each))
         ]
     before = [each._replace(offset=edited.origin(each.offset), related=()) for each in first.whole]
+    readings = MOST_READINGS - first.readings
     for _ in range(MAX_ROUNDS):
         edits = _of_causes(diagnosis, how)
         only_ports = not edits
@@ -202,7 +205,8 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
             break
         if model.kind == "net":
             after.weights = model.weights
-        result = diagnose(after, how.settings)
+        result = diagnose(after, how.settings, readings=max(readings, 0))
+        readings -= result.readings
         more = result.graver > diagnosis.graver and not only_ports
         if more or trial.data == edited.data:
             break

@@ -32,14 +32,8 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     if finding.severity != "warning" or written is None or wanted is None:
         return
     source = sites.source
-    name = next(
-        (
-            name
-            for name, start, _, _ in source.attributes(sites.element(finding.offset))
-            if start == finding.offset
-        ),
-        None,
-    )
+    places = sites.attributes(sites.element(finding.offset))
+    name = next((name for name, (start, *_) in places.items() if start == finding.offset), None)
     if name is None or (layer is not None and layer.is_constant) or _taken(sites, finding, wanted):
         return
     edit = set_attribute(source, finding.offset, wanted)
@@ -70,8 +64,8 @@ def element_names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     """The name of an XML attribute that is missing, for one that OpenVINO passes over."""
     source, element = sites.source, sites.element(finding.offset)
     tag = next((tag for tag in KNOWN if source.data.startswith(f"<{tag}".encode(), element)), None)
-    present = {name: start for name, start, _, _ in source.attributes(element)}
-    written = next((name for name, start in present.items() if start == finding.offset), None)
+    present = sites.attributes(element)
+    written = next((name for name, (start, *_) in present.items() if start == finding.offset), None)
     if tag is None or written is None:
         return
     absent = [name for name in KNOWN[tag] if name not in present]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import NamedTuple
 
 from ..examination import examine
 from ..formats.ir.edits import Edited
 from ..formats.loading import read_source
 from ..inference.alternatives import Fit
-from ..model.graph import Finding, NotReadable
+from ..model.graph import Finding, Layer, NotReadable
 from ..model.source import Source
 from ..rules import rule_of
 from ..rules.settings import Settings
@@ -54,6 +55,13 @@ class Proof:
         self.readings = 0
         """How often the whole file was read."""
 
+    @cached_property
+    def _of_layers(self) -> dict[Layer | None, list[Finding]]:
+        of_layers: dict[Layer | None, list[Finding]] = {}
+        for each in self.sites.graver:
+            of_layers.setdefault(each.layer, []).append(each)
+        return of_layers
+
     def without_reading(self, change: Change, fit: Fit) -> Outcome | None:
         """What a change comes to where that is known without reading the file again."""
         if change.same_model and change.settles is not None:
@@ -63,7 +71,7 @@ class Proof:
             return None
         # behind the layer everything was inferred from what its ports declare: nothing else changes
         if change.kind in ("attribute", "type", "name", "value"):
-            here = (each for each in self.sites.graver if each.layer is change.layer)
+            here = self._of_layers.get(change.layer, ())
             return Outcome(tuple(each for each in here if _rests_on_layer(each)))
         if change.settles is not None and len(change.settles) == len(self.sites.graver):
             return Outcome(change.settles)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from ..examination import Examination
@@ -26,7 +27,10 @@ MOST_TRIED = 6
 """The most changes that are proven for one finding."""
 MOST_SEARCHED = 40
 """The most findings for which changes are tried that need a reading of the file."""
+MOST_AT_ELEMENT = 20
+"""The most findings at one element for which more than notations and names is tried."""
 MOST_READINGS = 8
+"""How often the file is read again for all findings together."""
 MOST_LAYERS = 60_000
 """The most layers that are read again for all findings together; one reading is always possible."""
 
@@ -43,26 +47,29 @@ SUSPECTS: dict[Suspect, Callable[[Sites, Finding], Iterator[Candidate]]] = {
     "versions": versions,
 }
 """The function that makes changes for each suspect of a rule; ports follow by themselves."""
-_CHEAP: frozenset[Suspect] = frozenset(("notations", "names", "element_names"))
+_CHEAP: frozenset[Suspect] = frozenset(("notations", "names"))
 
 
-def repairs(examination: Examination, settings: Settings) -> Repairs:
-    """The causes of errors and warnings, and the findings that they put together."""
+def repairs(examination: Examination, settings: Settings, readings: int = MOST_READINGS) -> Repairs:
+    """The causes of errors and warnings, and the findings that they put together.
+
+    readings: how often the file may be read again.
+    """
     findings, context = examination
     graver = [each for each in findings if each.severity != "info"]
     if not graver:
-        return Repairs(findings, {}, {})
-    search = _Search(Sites(context, graver), settings)
+        return Repairs(findings, {}, {}, 0)
+    search = _Search(Sites(context, graver), settings, readings)
     search.run()
     return search.repairs(findings)
 
 
 class _Search:
-    def __init__(self, sites: Sites, settings: Settings) -> None:
+    def __init__(self, sites: Sites, settings: Settings, readings: int) -> None:
         self.sites = sites
         self.proof = Proof(sites, settings)
         layers = max(len(sites.context.every_layer), 1)
-        self.most_readings = max(1, min(MOST_READINGS, MOST_LAYERS // layers))
+        self.most_readings = min(readings, max(1, MOST_LAYERS // layers))
         self.causes: dict[int, list[Cause]] = {}
         self.tried: dict[int, list[Tried]] = {}
         self.under: dict[int, tuple[Finding, ...]] = {}
@@ -74,9 +81,13 @@ class _Search:
         whole = cause_of_weights(self.sites)
         if whole is not None:
             self._put(whole.explained, [whole])
+        at_element: Counter[int] = Counter()
         for number, finding in enumerate(graver):
+            element = self.sites.element(finding.offset)
+            at_element[element] += 1
             if id(finding) not in self.done:
-                self._search(finding, cheap=number >= MOST_SEARCHED)
+                many = at_element[element] > MOST_AT_ELEMENT
+                self._search(finding, cheap=many or number >= MOST_SEARCHED)
 
     def _search(self, finding: Finding, *, cheap: bool) -> None:
         """cheap: try only what needs no reading of the file."""
@@ -129,7 +140,7 @@ class _Search:
     def _put(self, explained: tuple[Finding, ...], causes: list[Cause]) -> None:
         """Puts findings together under the first of them."""
         everything = set(map(id, explained))
-        for before in [each for each in self.under if each in everything]:
+        for before in everything & self.under.keys():
             if everything.issuperset(map(id, self.under[before])):
                 self.done -= {before, *map(id, self.under.pop(before))}
                 del self.causes[before]  # which explained less of the same
@@ -184,7 +195,7 @@ class _Search:
                 moved[id(shown)] = self.causes[id(each)]
             if self.tried.get(id(each)):
                 tried[id(shown)] = self.tried[id(each)]
-        return Repairs(told, moved, tried)
+        return Repairs(told, moved, tried, self.proof.readings)
 
 
 def _unlikeliness(candidate: Candidate) -> float:

@@ -36,7 +36,7 @@ class Site:
         """What an input port would take from an output."""
         return arriving(self.result, port, source)
 
-    @property
+    @cached_property
     def operation(self) -> type[Operation] | None:
         return operation_of(self.sites.context.model, self.layer)
 
@@ -69,15 +69,32 @@ class Sites:
         """The errors and warnings, in file order."""
         self.source = context.model.source
         self.engine = context.shared(layer_engine)
+        self._last: Site | None = None
+        """The layer that was asked for last."""
+        self._attributes: tuple[int, dict[str, tuple[int, int, int]]] = (-1, {})
+        """An element, and its attributes: findings about one element come one after the other."""
 
     def of(self, layer: Layer | None) -> Site | None:
         """Where a layer stands; None for one that was not inferred."""
         place = None if layer is None else self.context.shared(places).get(layer)
-        return None if place is None else Site(self, *place)
+        if place is None or layer is None:
+            return None
+        if self._last is None or self._last.layer is not layer:
+            self._last = Site(self, *place)
+        return self._last
 
     def element(self, offset: int) -> int:
         """Where the tag begins in which an offset lies."""
         return self.source.data.rfind(b"<", 0, offset + 1)
+
+    def attributes(self, element: int) -> dict[str, tuple[int, int, int]]:
+        """For each attribute of an element, where its name begins, and where its value begins and
+        ends.
+        """
+        if self._attributes[0] != element:
+            places = {name: place for name, *place in self.source.attributes(element)}
+            self._attributes = element, {k: (v[0], v[1], v[2]) for k, v in places.items()}
+        return self._attributes[1]
 
     def edge_of(self, finding: Finding) -> tuple[BodyResult, Edge] | None:
         """The edge that a finding stands at."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..element_types import ElementType
@@ -216,10 +217,7 @@ class Requirements:
         self._layers = _by_reason(self.needs)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
         """The oldest release from which on all read the model, as numbers: (2024, 1)."""
-        running = running_requirements(inference)
-        self._running = _by_reason(need for need in running if need.release > self.oldest)
-        self.oldest_running = max([self.oldest, *(release for release, _ in self._running)])
-        """The oldest release from which on all read it, and run it on the CPU."""
+        self._inference = inference
         self.unknown: list[tuple[Layer, str]] = []
         """The layers whose operations nobody has declared, and what is said of each."""
         self._libraries: dict[str, list[Layer]] = {}
@@ -235,6 +233,16 @@ class Requirements:
                     self.libraries[package] = max(self.libraries.get(package, FIRST), introduced)
             except UnknownOperation as problem:
                 self.unknown.append((layer, str(problem)))
+
+    @cached_property
+    def _running(self) -> dict[tuple[Release, str], list[Layer]]:
+        needs = running_requirements(self._inference)
+        return _by_reason(need for need in needs if need.release > self.oldest)
+
+    @property
+    def oldest_running(self) -> Release:
+        """The oldest release from which on all read the model, and run it on the CPU."""
+        return max([self.oldest, *(release for release, _ in self._running)])
 
     @property
     def release(self) -> str:

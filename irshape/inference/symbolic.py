@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
@@ -326,6 +327,7 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
                 simplified[expression] = None
         return simplified[expression]
 
+    @cache
     def expressions(tensor: Tensor) -> tuple[Expression | None, ...] | None:
         if tensor.shape.dims is None:
             return None
@@ -338,12 +340,14 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
             for dim in tensor.shape.dims
         )
 
+    @cache
     def elements(tensor: Tensor) -> tuple[Expression | None, ...] | None:
         value = tensor.value
         if value is None:
             return None
         return tuple(value.expression(index, facts) for index in range(len(value)))
 
+    plain = cache(_plain)
     doubtful: dict[BodyResult, set[int]] = {}
     if facts.symbols:
         _find_doubtful(result, doubtful, whole=False)
@@ -354,11 +358,11 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
             nothing = (None,) * len(part.outputs[position])
             part.elements[position] = part.expressions[position] = nothing
         part.outputs = [
-            tuple(_plain(tensor, known) for tensor, known in zip(tensors, row, strict=True))
+            tuple(map(plain, tensors, row))
             for tensors, row in zip(part.outputs, part.expressions, strict=True)
         ]
         part.inputs = {
-            position: tuple(None if t is None else _plain(t, None) for t in tensors)
+            position: tuple(None if t is None else plain(t, None) for t in tensors)
             for position, tensors in part.inputs.items()
         }
 

@@ -70,9 +70,12 @@ def examined(model: Model, settings: Settings = PLAIN, *, symbols: bool = True) 
         (each, finding.layer)
         for each, finding in zip(report.diagnostics, diagnosis.findings, strict=True)
     ]
-    return Shown(
-        model,
-        diagnosis.context.inference,
-        infer(model, symbols=True) if symbols else None,
-        findings,
+    inference = diagnosis.context.inference
+    dynamic = any(
+        not tensor.shape.is_static
+        for result in inference.result.walk()
+        for tensors in result.outputs
+        for tensor in tensors
     )
+    named = infer(model, symbols=True) if symbols and dynamic else None
+    return Shown(model, inference, named, findings)

@@ -35,6 +35,7 @@ COMMANDS = {
     "reduce": "Find the smallest model for which a command still fails.",
     "ops": "List the operations that irshape knows, or explain one.",
     "rule": "Explain a rule.",
+    "init": "Write a configuration and a pre-commit hook.",
 }
 """The commands, in the order of the help, with a sentence for each."""
 

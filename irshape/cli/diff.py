@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..model.graph import Layer, Model
 
 T = TypeVar("T")
+FEW = 3
+"""So many constants of another element type are listed one by one, more are only counted."""
 TONES = {"-": "red", "+": "green", "~": "yellow"}
 
 
@@ -47,7 +49,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
     default=100,
     show_default=True,
     metavar="N",
-    help="How many layers of a kind the text lists; 0 for all.",
+    help="How many layers of a kind the text lists; 0 for all, with each weight of another type.",
 )
 @view_option("Also draw both models side by side with what changed, as a page.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit status tells.")
@@ -158,11 +160,17 @@ def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
     yield f"A {plain(difference.first.path)}"
     yield f"B {plain(difference.second.path)}"
     yield _summary(difference)
+    grouped: set[int] = set()
+    for (old, new), weights in difference.retyped.items():
+        yield f"~ {counted(len(weights), 'weight')} {plain(old)} → {plain(new)}"
+        grouped.update(map(id, weights) if limit and len(weights) > FEW else ())
     for note in difference.notes:
         yield f"note: {plain(note)}"
     for change in difference.changes:
         yield f"~ {plain(str(change))}"
-    changed = [each for each in difference.changed if not each.inherited]
+    changed = [
+        each for each in difference.changed if not each.inherited and id(each) not in grouped
+    ]
     for each in _first(changed, limit):
         yield f"~ {_pair(each)}"
         for change in each.changes:

@@ -116,6 +116,18 @@ class ModelDiff:
         return sum(first.name != second.name for first, second in self.pairs)
 
     @property
+    def retyped(self) -> dict[tuple[str, str], list[LayerDiff]]:
+        """The matched constants of another element type, by the old and the new one: weights that
+        were compressed or quantized. Most first."""
+        groups: dict[tuple[str, str], list[LayerDiff]] = {}
+        for each in self.changed:
+            if each.first.is_constant and each.second.is_constant:
+                old, new = (layer.attribute("element_type") for layer in (each.first, each.second))
+                if old is not None and new is not None and old != new:
+                    groups.setdefault((old, new), []).append(each)
+        return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
+
+    @property
     def summary(self) -> dict[str, int]:
         """How many layers were matched, changed, and so on."""
         inherited = sum(each.inherited for each in self.changed)
@@ -137,6 +149,10 @@ class ModelDiff:
             "second": self.second.path,
             "equal": self.equal,
             "summary": self.summary,
+            "retyped": [
+                {"from": old, "to": new, "constants": len(layers)}
+                for (old, new), layers in self.retyped.items()
+            ],
             "notes": list(self.notes),
             "model": [change._asdict() for change in self.changes],
             "changed": [

@@ -72,7 +72,10 @@ def test_a_model_is_equal_to_itself_under_other_names_and_ids(path: Path, tmp_pa
 
 
 def relu_behind(layer: str) -> Callable[[Graph], None]:
-    return lambda graph: graph[layer].output.insert_after("Sigmoid") and None
+    def insert(graph: Graph) -> None:
+        graph[layer].output.insert_after("Sigmoid")
+
+    return insert
 
 
 def doubled_constant(graph: Graph) -> None:
@@ -468,3 +471,18 @@ def test_connections_of_bodies_are_compared(name: str, tmp_path: Path) -> None:
         "connections of body",
     )
     assert says in (change.old or "")
+
+
+@pytest.mark.parametrize("listed", [[], ["--limit", "0"]])
+def test_weights_of_another_type_are_counted_first(listed: list[str], tmp_path: Path) -> None:
+    path = next(each for each in EXAMPLES if each.stem == "encoder")
+    graph = Graph.load(path)
+    count = graph.compress_to_f16()
+    graph.save(tmp_path / "half.xml")
+    arguments = ["diff", str(path), str(tmp_path / "half.xml"), *listed]
+    lines = CliRunner().invoke(cli, arguments, env={"COLUMNS": ""}).stdout.splitlines()
+    assert lines[3] == f"~ {count} weights f32 → f16"
+    named = [line for line in lines if line.startswith("~ Const")]
+    assert len(named) == (count if listed else 0)
+    document = json.loads(CliRunner().invoke(cli, [*arguments, "-f", "json"]).stdout)
+    assert document["retyped"] == [{"from": "f32", "to": "f16", "constants": count}]

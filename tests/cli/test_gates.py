@@ -8,9 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from ir import Net
 
+from irshape import Configuration
 from irshape.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,3 +174,42 @@ def test_sarif_has_no_notes_that_ask_for_nothing(tmp_path: Path) -> None:
     path = str(net.save(tmp_path))
     assert "IR125" in {code for code, _, _ in codes(path, "-v")}
     assert json.loads(call(path, "-f", "sarif")[1])["runs"][0]["results"] == []
+
+
+@pytest.mark.parametrize("target", [None, "2024.6"])
+@pytest.mark.parametrize("hooked", [False, True])
+def test_init_writes_what_validate_and_a_hook_use(
+    target: str | None, hooked: bool, folder: Path
+) -> None:
+    hooks = Path(".pre-commit-config.yaml")
+    if hooked:
+        hooks.write_text("repos: []\n")
+    arguments = ["init", *(["--target", target] if target else [])]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output
+    assert str(Configuration.find().target) == str(target and (2024, 6))
+    (local,) = yaml.safe_load(done.stdout if hooked else hooks.read_text())["repos"]
+    (hook,) = local["hooks"]
+    (published, _) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert {key: hook[key] for key in ("id", "entry", "files", "require_serial")} == {
+        key: published[key] for key in ("id", "entry", "files", "require_serial")
+    }
+    assert hooks.read_text() == ("repos: []\n" if hooked else hooks.read_text())
+    assert call("models")[0] == 0
+    again = CliRunner().invoke(cli, ["init"])
+    assert (again.exit_code, "already" in again.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [["--target", "soon"], ["no/such/folder"]])
+def test_init_refuses(arguments: list[str], folder: Path) -> None:
+    done = CliRunner().invoke(cli, ["init", *arguments])
+    assert done.exit_code == 2 or isinstance(done.exception, OSError)
+    assert not Path("irshape.toml").exists()
+
+
+def test_every_comment_of_the_written_configuration_can_be_used(folder: Path) -> None:
+    assert CliRunner().invoke(cli, ["init"]).exit_code == 0
+    text = Path("irshape.toml").read_text()
+    lines = [line.removeprefix("# ") for line in text.splitlines()[1:]]
+    Path("irshape.toml").write_text("\n".join(lines))
+    assert Configuration.read("irshape.toml").contracts

@@ -98,15 +98,30 @@ def opened_text(path: str, data: bytes) -> Source:
     raise NotReadable(Finding(fault, 0), Source(path, data))
 
 
+_COMPILED = "a compiled model cannot be read back; give the .xml that it was compiled from"
+_CONVERT = "convert it with OpenVINO (`ovc`, `openvino.convert_model`), and give the .xml"
+_OTHER_MODELS = (
+    (rb"RR_UPCVO|OVCPU_RR", "a model that OpenVINO compiled for the CPU (a blob)", _COMPILED),
+    (rb"\x7fELF", "a compiled model (a blob, ELF)", _COMPILED),
+    (rb"PK\x03\x04.{0,4096}data\.pkl", "a PyTorch model", _CONVERT),
+    (rb"\x80[\x02-\x05]", "a Python pickle, such as a PyTorch model", _CONVERT),
+    (rb".{4}TFL3", "a TensorFlow Lite model", _CONVERT),
+    (rb"\x89HDF\r\n", "an HDF5 file, such as a Keras model", _CONVERT),
+    (rb"GGUF", "a GGUF model", "give the .xml that it was converted to"),
+)
+"""Models of other kinds by how they begin, and what to do."""
+
+
 def _not_xml(data: bytes) -> tuple[str, str]:
     """What the file is instead of XML, and what to do about it."""
     if data.startswith(_LFS):
         return "the file is a Git-LFS pointer, not the .xml itself", _HELP_LFS
+    for beginning, what, hint in _OTHER_MODELS:
+        if re.match(beginning, data, re.DOTALL):
+            return f"the file is {what}, not an IR", hint
     for magic, (name, tool) in _ARCHIVES.items():
         if data.startswith(magic):
             return f"the file is compressed with {name}", f"unpack it first, with {tool}"
-    if data.startswith(b"\x7fELF"):
-        return "the file is a compiled blob (ELF), not the .xml of a model", _HELP
     if b"\0" in data[:PEEK]:
         return "the file is not XML; it looks like binary data", _HELP
     return "the file is not XML", _HELP

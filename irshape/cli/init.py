@@ -1,0 +1,83 @@
+"""`irshape init`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from .arguments import Command
+from .common import echo
+
+CONFIGURATION = """\
+# What `irshape validate` checks in this repository. `irshape rule` lists the rules.
+
+fail-level = "error"  # or "warning"
+{target}
+# select = ["ALL"]    # the default is every rule that is not opt-in
+# ignore = ["IR125"]
+
+# [per-file-ignores]
+# "legacy/**" = ["IR2"]
+
+# [policy]
+# forbidden-operations = ["NonMaxSuppression"]
+# max-weights = "500MB"
+# max-tensor = "1GiB"
+
+# [[contract]]
+# files = ["*.xml"]
+# require = ["nothing is dynamic"]
+"""
+
+HOOK = """\
+repos:
+  - repo: local
+    hooks:
+      - id: irshape
+        name: irshape
+        entry: irshape validate --only-ir
+        language: system
+        files: \\.(xml|bin)$
+        require_serial: true
+"""
+
+
+@click.command("init", cls=Command)
+@click.argument("folder", metavar="[DIR]", default=".")
+@click.option(
+    "--target", metavar="RELEASE", help="The oldest OpenVINO that must read the models: 2024.6."
+)
+def command(folder: str, target: str | None) -> None:
+    """Write a configuration and a pre-commit hook for a repository of models.
+
+    They are irshape.toml, with the keys that are most used as comments, and the hook in
+    .pre-commit-config.yaml, which runs the irshape that is installed. A file that exists stays: the
+    hook is then printed, to be added by hand.
+
+    Exit status: 0; 2 if the folder has a configuration already, or a file cannot be written.
+    """
+    from ..formats.atomic import write_together
+    from ..releases import parse_release
+    from ..settings.configuration import Configuration
+
+    try:
+        if target is not None:
+            parse_release(target)
+        known = Configuration.find(folder).path
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    if known is not None and os.path.samefile(os.path.dirname(known) or ".", folder):
+        raise click.UsageError(f"'{known}' has a configuration already")
+    line = f'target = "{target}"' if target else '# target = "2024.6"   # the OpenVINO in use'
+    files = {Path(folder, "irshape.toml"): CONFIGURATION.format(target=line).encode()}
+    hooks = Path(folder, ".pre-commit-config.yaml")
+    if not hooks.exists():
+        files[hooks] = HOOK.encode()
+    write_together(files)
+    for path in files:
+        click.echo(f"irshape: wrote '{path}'", err=True)
+    if hooks not in files:
+        click.echo(f"irshape: '{hooks}' exists; add this hook to its repos:", err=True)
+        echo(HOOK, newline=False)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..element_types import ElementType
 from ..faults import Fault
 from ..formats.builder import written
 from ..model.graph import Layer
-from ..model.ports import Port, names_in
+from ..model.ports import PortDims, PortHeads, names_in
 from ..ops import registry
 from ..ops.declaration import Operation
 from ..ops.kinds import TypeName
@@ -96,23 +98,19 @@ class Building(Inferring):
         raw.items = items_of(operation, attributes)
         declared = self._declaration(raw, kind)
         sources = self._sources(operation, inputs)
-        raw.inputs = [Port(str(at), None, None, -1) for at in range(len(sources))]
+        raw.leave_ports(*_ports(len(sources), 0), -1, ())
         layer = GraphLayer(self, raw, declared)
         operands = operation.operands
         for at, source in enumerate(sources):
-            operand = operands[min(at, len(operands) - 1)] if operands else None
-            if operand is not None and operand.value:
+            if operands and operands[min(at, len(operands) - 1)].value and not source.layer.valued:
                 self._know_value(source.layer)
         outputs = self._infer(layer, [source.tensor for source in sources]).outputs
         assert not isinstance(outputs, Fault)
         raw.id = self._new_id()
         raw.name = name if name is not None else self._new_name(f"{kind}_{raw.id}")
         if not raw.is_result:
-            count = len(sources)
-            raw.outputs = [Port(str(count + at), None, None, -1) for at in range(len(outputs))]
-        layer._outputs = [
-            Output(layer, at, tensor) for at, tensor in enumerate(outputs[: len(raw.outputs)])
-        ]
+            raw.leave_ports(*_ports(len(sources), len(outputs)), -1, ())
+            layer._outputs = [Output(layer, at, tensor) for at, tensor in enumerate(outputs)]
         layer._inputs = [Input(layer, at, source) for at, source in enumerate(sources)]
         layer.valued = True
         layer.place = calling_place()
@@ -216,6 +214,8 @@ class Building(Inferring):
         That of a graph around this body is passed in: the layer that holds the body takes it as
         one more input. Raises `GraphError`, `TypeError`.
         """
+        if type(given) is Output and given.layer in self.content.layers:
+            return given
         output = given.output if isinstance(given, GraphLayer) else given
         if isinstance(output, Output) and output.layer.graph is not self:
             around = self.owner
@@ -306,9 +306,28 @@ def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
     return list(reversed(known))
 
 
+@lru_cache(maxsize=256)
+def _ports(inputs: int, outputs: int) -> tuple[PortHeads, PortDims]:
+    """So many ports that declare nothing, numbered as a file numbers them."""
+    both = inputs + outputs
+    ids = tuple(map(str, range(both)))
+    none = (None,) * both
+    heads = PortHeads(
+        ids[:inputs], none[:inputs], ids[inputs:], none[inputs:], (0,) * both, (False,) * both
+    )
+    return heads, ((),) * both
+
+
 def names_of(operation: type[Operation]) -> set[str]:
     """The names under which attributes may be given: Python's, and those of the IR."""
-    return {*operation.attributes, *(each.name for each in operation.attributes.values())}
+    names = _names.get(operation)
+    if names is None:
+        names = {*operation.attributes, *(each.name for each in operation.attributes.values())}
+        _names[operation] = names
+    return names
+
+
+_names: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
 def python_name(operation: type[Operation], name: str) -> str:
@@ -332,6 +351,25 @@ def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple
 
     Raises `GraphError` where a required one is missing or cannot be written.
     """
+    types = tuple(map(type, attributes.values()))
+    if _REPEATED.issuperset(types):
+        key: Any = operation  # a class is hashable
+        return _items_once(key, tuple(attributes), tuple(attributes.values()), types)
+    return _items_of(operation, attributes)
+
+
+_REPEATED = frozenset((bool, str, type(None), ElementType))
+"""Types of attributes that many layers share."""
+
+
+@lru_cache(maxsize=1024)
+def _items_once(
+    operation: Any, names: tuple[str, ...], values: tuple[Any, ...], types: object
+) -> tuple[str, ...]:
+    return _items_of(operation, dict(zip(names, values, strict=True)))
+
+
+def _items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
     kind = operation.type_name()
     named = {python_name(operation, name): value for name, value in attributes.items()}
     items: list[str] = []

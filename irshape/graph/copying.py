@@ -48,9 +48,12 @@ def _copy_all(graph: Structure, twin: Structure) -> None:
         layers[layer] = twins
         for old, new in zip(layer._outputs, twins._outputs, strict=True):
             outputs[old] = new
-            new._names, new.loaded = old._names, old.loaded
+            new._names, new.loaded, new.loaded_names = old._names, old.loaded, old.loaded_names
     for layer, twins in layers.items():
-        twins._inputs = [Input(twins, end.index, outputs[end.source]) for end in layer._inputs]
+        for end in layer._inputs:
+            twin_end = Input(twins, end.index, outputs[end._source])
+            twin_end.loaded = None if end.loaded is None else outputs.get(end.loaded)
+            twins._inputs.append(twin_end)
     for old, new in outputs.items():
         for end, number in old._users.items():
             new._users[layers[end.layer]._inputs[end.index]] = number

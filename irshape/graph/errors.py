@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..faults import Fault
@@ -14,6 +15,11 @@ _INSIDE = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     contextlib.__file__,
 )
+
+
+@lru_cache(maxsize=1024)
+def _is_inside(path: str) -> bool:
+    return path.startswith(_INSIDE)
 
 
 class Place(NamedTuple):
@@ -29,7 +35,7 @@ class Place(NamedTuple):
 def calling_place() -> Place | None:
     """The innermost line outside of this package that is being executed."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(_INSIDE):
+    while _is_inside(frame.f_code.co_filename):
         if frame.f_back is None:
             return None
         frame = frame.f_back

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 
 from ..inference.ports import declared
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
-from ..model.ports import Port
+from ..model.ports import Port, PortElsewhere
 from ..model.weights import Constant
 from ..model.wiring import Wiring
 from ..ops.tensors import Tensor
@@ -61,21 +60,41 @@ def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyRe
     return result
 
 
+def _is_as_loaded(node: GraphLayer) -> bool:
+    """Whether the file that a layer was loaded from says all that there is to say of it."""
+    if node.origin is not node.raw or node.bodies:
+        return False
+    for output in node._outputs:
+        if output.tensor is not output.loaded or output._names is not output.loaded_names:
+            return False
+    for end in node._inputs:
+        source = end._source
+        if source is not end.loaded or source.tensor is not source.loaded:
+            return False
+    return True
+
+
 def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constant], int]) -> Layer:
-    layer = copy(node.raw)
-    if layer.is_constant:
-        layer.items = _placed(layer.items, place(Constant.of(layer.items, None)))
-    elif layer.is_parameter and graph.owner is not None:
-        fed, port = node._outputs[0].tensor, node.raw.outputs[0]
+    raw = node.raw
+    items = raw.items
+    if raw.is_constant:
+        items = _placed(items, place(Constant.of(items, None)))
+    if items is raw.items and _is_as_loaded(node) and not (raw.is_parameter and graph.owner):
+        return raw
+    layer = Layer(raw.id, raw.name, raw.type, raw.version, raw.offset, raw.path)
+    layer.items, layer.data_offset = items, raw.data_offset
+    layer.bodies, layer.port_maps = raw.bodies, raw.port_maps
+    layer.output_names, layer.rt_info_span = raw.output_names, raw.rt_info_span
+    if raw.is_parameter and graph.owner is not None:
+        fed, port = node._outputs[0].tensor, raw.outputs[0]
         if port.element_type is not fed.element_type or port.dims != _dims(fed.shape):
             layer.items = declaring(layer, fed)
     layer.outputs = [
-        _port(port, node._outputs[at], written_names(graph.port_names(node._outputs[at])))
-        for at, port in enumerate(node.raw.outputs[: len(node._outputs)])
+        _port(port, output, written_names(graph.port_names(output)) if output._names else None)
+        for port, output in zip(raw.outputs, node._outputs, strict=False)
     ]
     layer.inputs = [
-        _port(port, node._inputs[at].source, None)
-        for at, port in enumerate(node.raw.inputs[: len(node._inputs)])
+        _port(port, end._source, None) for port, end in zip(raw.inputs, node._inputs, strict=False)
     ]
     return layer
 
@@ -83,11 +102,12 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
 def _port(port: Port, output: Output, names: str | None) -> Port:
     """A port of a tensor."""
     tensor = _declared(output)
-    copied = copy(port)
-    copied.precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
-    copied.names = names
-    copied.dims = _dims(tensor.shape)
-    return copied
+    precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
+    if isinstance(port, PortElsewhere):
+        elsewhere = PortElsewhere(port, port.rt_info)
+        elsewhere.precision, elsewhere.names, elsewhere.dims = precision, names, _dims(tensor.shape)
+        return elsewhere
+    return Port(port.id, precision, names, port.offset, _dims(tensor.shape))
 
 
 def _declared(output: Output) -> Tensor:

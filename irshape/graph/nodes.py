@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Output:
     """An output of a layer: a tensor, who takes it, and what is inferred of it."""
 
-    __slots__ = ("_names", "_users", "index", "layer", "loaded", "tensor")
+    __slots__ = ("_names", "_users", "index", "layer", "loaded", "loaded_names", "tensor")
 
     def __init__(self, layer: GraphLayer, index: int, tensor: Tensor) -> None:
         self.layer = layer
@@ -32,6 +32,8 @@ class Output:
         self.loaded: Tensor | None = None
         """What was inferred when it was loaded from an IR, else None."""
         self._names: tuple[str, ...] = ()
+        self.loaded_names: tuple[str, ...] | None = None
+        """The names that it had when it was loaded from an IR."""
         self._users = Ordered()
 
     @property
@@ -200,13 +202,15 @@ def _binary(type: str, left: Any, right: Any) -> Output:
 class Input:
     """An input of a layer, fed by an output."""
 
-    __slots__ = ("_source", "index", "layer")
+    __slots__ = ("_source", "index", "layer", "loaded")
 
     def __init__(self, layer: GraphLayer, index: int, source: Output) -> None:
         self.layer = layer
         self.index = index
         """Its position among the inputs of the layer."""
         self._source = source
+        self.loaded: Output | None = None
+        """What fed it when it was loaded from an IR."""
 
     @property
     def source(self) -> Output:

@@ -60,6 +60,9 @@ def _fill_now(graph: Structure, content: Content, result: BodyResult) -> None:
         by_name[name] = (*by_name[name], layer) if name in by_name else (layer,)
         if layer.raw.output_names and layer.raw.is_result:
             _name_by_result(content, layer)
+    for layer in layers:
+        for output in layer._outputs:
+            output.loaded_names = output._names
     content.order.start([layers[position] for position in result.wiring.order])
     numbers = [int(raw.id) for raw in result.body.layers if is_number(raw.id)]
     highest = max(numbers, default=-1)
@@ -111,6 +114,7 @@ def _connect(layers: list[GraphLayer], result: BodyResult, number: Callable[[], 
             if source is not None:
                 output = layers[source[0]]._outputs[source[1]]
                 end = Input(layer, index, output)
+                end.loaded = output
                 inputs.append(end)
                 output._users[end] = number()
 

@@ -7,6 +7,7 @@ written anew: its name, attributes, tensor names, precisions and dimensions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 from xml.parsers import expat
@@ -66,6 +67,8 @@ def layout(data: bytes, encoding: str | None) -> Layout:
         return (stack[-2][1] if len(stack) > 1 else -1), tag
 
     def start(tag: str, attributes: list[str]) -> None:
+        if tag in _INNER:
+            return
         at = parser.CurrentByteIndex
         if tag in ("layers", "edges"):
             rooms.append(result.rooms.setdefault(owner(), _Room()))
@@ -76,9 +79,14 @@ def layout(data: bytes, encoding: str | None) -> Layout:
         stack.append((tag, at))
 
     def end(tag: str) -> None:
+        if tag in _INNER:
+            return
         _, begun = stack.pop()
         at = parser.CurrentByteIndex
-        after = data.index(b">", at) + 1 if data[at : at + 2] == b"</" else _tag_end(data, begun)
+        if data[at : at + 2] == b"</":
+            after = data.index(b">", at) + 1
+        else:
+            after = _TAG.match(data, begun).end()  # type: ignore[union-attr]
         if tag == "layer":
             result.spans[begun] = after
         elif tag in ("layers", "edges"):
@@ -98,18 +106,9 @@ def layout(data: bytes, encoding: str | None) -> Layout:
     return result
 
 
-def _tag_end(data: bytes, start: int) -> int:
-    """The end of an element without content."""
-    quote = 0
-    for at in range(start, len(data)):
-        byte = data[at]
-        if quote:
-            quote = 0 if byte == quote else quote
-        elif byte in b"\"'":
-            quote = byte
-        elif byte == 62:
-            return at + 1
-    raise NotSpliceable
+_TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
+_INNER = frozenset(("data", "dim", "input", "output", "port"))
+"""Elements that hold no layers and edges of their own."""
 
 
 class Splicer:
@@ -153,10 +152,10 @@ class Splicer:
                 self._layer(node, result, position, depth)
         if added:
             self._before(room.layers_end, added)
-        wanted = {
-            (edge.from_layer, edge.from_port, edge.to_layer, edge.to_port): None
+        wanted: dict[tuple[str, ...], None] = dict.fromkeys(
+            (edge.from_layer, edge.from_port, edge.to_layer, edge.to_port)
             for edge in result.body.edges
-        }
+        )
         for ends, start, end in room.edges:
             if ends in wanted:
                 del wanted[ends]
@@ -177,6 +176,8 @@ class Splicer:
     def _layer(self, node: GraphLayer, result: BodyResult, position: int, depth: int) -> None:
         origin, now = node.origin, result.body.layers[position]
         assert origin is not None
+        if now is origin:
+            return
         if (
             len(origin.inputs) != len(now.inputs)
             or len(origin.outputs) != len(now.outputs)

@@ -350,15 +350,16 @@ class Structure:
     def _attach(self, layer: GraphLayer) -> None:
         """Adds a layer whose inputs are connected."""
         content, changes = self.content, self.changes
-        changes.put(content.layers, layer, changes.number())
-        changes.put(content.by_id, layer.id, layer)
-        named = content.by_name.get(layer.name)
-        changes.put(content.by_name, layer.name, (*named, layer) if named else (layer,))
+        put, name = changes.put, layer.raw.name
+        put(content.layers, layer, changes.number())
+        put(content.by_id, layer.raw.id, layer)
+        named = content.by_name.get(name)
+        put(content.by_name, name, (*named, layer) if named else (layer,))
         for end in layer._inputs:
-            changes.put(end._source._users, end, changes.number())
+            put(end._source._users, end, changes.number())
         for output in layer._outputs:
             for name in output._names:
-                changes.put(content.by_tensor, name, output)
+                put(content.by_tensor, name, output)
         content.order.add(layer)
         if layer.operation.keeps_state:
             changes.at_end = self._check_variables

@@ -264,6 +264,15 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     the file.
     """
     data = source.data
+    plain = _PLAIN_DIMS.match(data, port)
+    if plain is not None:
+        dims = list(_DIM_TEXT.finditer(data, *plain.span(1)))
+        if len(dims) == len(wanted):
+            return [
+                Edit(*dim.span(1), text)
+                for dim, text in zip(dims, [str(size).encode() for size in wanted], strict=True)
+                if dim[1] != text
+            ]
     inside = _inside(data, port)
     if inside is None:
         return []
@@ -297,6 +306,11 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
             )
             edits.append(Edit(place, place, new))
     return edits
+
+
+_PLAIN_DIMS = re.compile(rb"<port [^<>]*>((?:\s*<dim>-?[0-9]+</dim>)*)\s*</port>")
+"""A port as writers lay it out, with its dimensions."""
+_DIM_TEXT = re.compile(rb"<dim>([^<]*)</dim>")
 
 
 def _dim(text: bytes) -> bytes:

@@ -12,6 +12,7 @@ _ESCAPES = {
     "\r": "&#13;",
     "\t": "&#9;",
 }
+_SPECIAL = re.compile('[&<>\n\r\t"]')
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -26,6 +27,8 @@ def in_quotes(text: str) -> str:
     Does what `xml.sax.saxutils.quoteattr` does, a module which imports `urllib.request`: that takes
     as long as a small model does.
     """
+    if _SPECIAL.search(text) is None:
+        return f'"{text}"'
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
     if '"' not in text:

@@ -21,6 +21,7 @@ from .types import shape_of
 
 Dim = int | str | Dimension
 
+_AT_ONCE = 1 << 24
 _NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
 """Layers that are not interchangeable with others that read the same."""
 
@@ -360,7 +361,12 @@ class Editing(Building):
     def _digest(self, offset: int, size: int) -> bytes:
         from hashlib import blake2b
 
-        return blake2b(self.bytes.view(offset, size)).digest() if size else b""
+        digest = blake2b()
+        for start in range(offset, offset + size, _AT_ONCE):
+            part = min(_AT_ONCE, offset + size - start)
+            digest.update(self.bytes.view(start, part))
+            self.bytes.release(start, part)
+        return digest.digest()
 
     # inputs and outputs of the graph
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ..element_types import DYNAMIC_TYPE, ElementType
+from ..model.weights import Constant
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, Output
@@ -103,8 +104,17 @@ def _half_of(graph: Editing, source: Output, half: dict[Output, Output]) -> Outp
 def _in_f16(value: Any) -> Any:
     import numpy as np
 
+    half = np.empty(value.shape, np.float16)
+    source, target = value.reshape(-1), half.reshape(-1)
     with np.errstate(over="ignore"):
-        return np.clip(value.astype(np.float32), -65504, 65504).astype(np.float16)
+        for start in range(0, source.size, _AT_ONCE):
+            part = source[start : start + _AT_ONCE].astype(np.float32)
+            target[start : start + _AT_ONCE] = np.clip(part, -65504, 65504)
+    return half
+
+
+_AT_ONCE = 1 << 20
+"""How many elements are looked at at a time."""
 
 
 def _converts_nothing(layer: GraphLayer) -> bool:
@@ -180,12 +190,13 @@ def _compressed(graph: Editing, kept: set[GraphLayer]) -> int:
         value = layer.value if output.element_type.name in ("f32", "f64") else None
         if value is None or not value.size or _unfit(value):
             continue
-        name = layer.name
+        name, constant = layer.name, Constant.of(layer.raw.items, None)
         small = graph.constant(_in_f16(value), "f16", name=graph._new_name(f"{name}_compressed"))
         graph._give_info(small.layer, layer.rt_info_text)
         wide = graph.add("Convert", small, destination_type=str(output.element_type))
         graph._give_info(wide.layer, layer.rt_info_text + _DECOMPRESSION)
         graph._substitute(output, wide)
+        graph.bytes.release(constant.offset, constant.size)
         count += 1
     return count
 
@@ -198,14 +209,15 @@ def _unfit(value: Any) -> bool:
     """
     import numpy as np
 
-    with np.errstate(all="ignore"):
-        single = value.astype(np.float32)
-        error = np.abs(_in_f16(single).astype(np.float32) - single) / np.abs(single)
-    error = np.where(single == 0, np.float32(0), error)
-    unfit = ~(error <= np.float32(1e-3)) | (np.abs(single) > 65504)
-    if np.count_nonzero(unfit) >= 0.75 * value.size:
-        return True
-    return value.size == 1 and not bool((error <= np.float32(1e-4)).all())
+    flat, unfit, worst = value.reshape(-1), 0, 0.0
+    for start in range(0, flat.size, _AT_ONCE):
+        with np.errstate(all="ignore"):
+            single = flat[start : start + _AT_ONCE].astype(np.float32)
+            error = np.abs(_in_f16(single).astype(np.float32) - single) / np.abs(single)
+        error = np.where(single == 0, np.float32(0), error)
+        unfit += int(np.count_nonzero(~(error <= np.float32(1e-3)) | (np.abs(single) > 65504)))
+        worst = error[0]
+    return bool(unfit >= 0.75 * flat.size or (flat.size == 1 and not worst <= np.float32(1e-4)))
 
 
 def _deciding_shapes(graph: Editing) -> set[GraphLayer]:

@@ -6,6 +6,18 @@ import mmap
 from bisect import bisect_right
 
 _ALIGNMENT = 64
+_LARGE = 1 << 20
+"""Bytes of this size wait in a temporary file."""
+
+
+def _on_disk(data: bytes) -> mmap.mmap:
+    """The same bytes, mapped from a temporary file that is gone with the mapping."""
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return mmap.mmap(file.fileno(), len(data), access=mmap.ACCESS_READ)
 
 
 class Pieces:
@@ -19,17 +31,30 @@ class Pieces:
         self._views: list[memoryview | None] = []
         self._end = 0
         self._known: dict[bytes, int] = {}
-        """Where buffers that are `bytes` begin."""
+        """Where buffers begin that were given as `bytes`: by these, or the digest of many."""
 
     def add(self, data: bytes | bytearray | memoryview | mmap.mmap) -> int:
         """Appends a buffer; the address of its first byte. Equal `bytes` are kept once."""
         if not isinstance(data, bytes):
             view = memoryview(data)
             return self._place(view, len(view))
-        start = self._known.get(data)
+        key = data
+        if len(data) >= _LARGE:
+            from hashlib import blake2b
+
+            key = blake2b(data).digest()
+        start = self._known.get(key)
         if start is None:
-            start = self._known[data] = self._place(memoryview(data), len(data))
+            kept = data if len(data) < _LARGE else _on_disk(data)
+            start = self._known[key] = self._place(memoryview(kept), len(data))
         return start
+
+    def release(self, offset: int, size: int) -> None:
+        """Lets the system take back the memory of mapped bytes that have been looked at."""
+        index = bisect_right(self._starts, offset) - 1
+        view = self._views[index] if index >= 0 else None
+        if view is not None and isinstance(view.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            view.obj.madvise(mmap.MADV_DONTNEED)
 
     def miss(self, size: int) -> int:
         """Reserves a range for bytes that are not available; its first address."""
@@ -49,9 +74,10 @@ class Pieces:
     @mark.setter
     def mark(self, mark: tuple[int, int]) -> None:
         count, self._end = mark
-        for view in self._views[count:]:
-            if view is not None and isinstance(view.obj, bytes):
-                self._known.pop(view.obj, None)
+        if self._known and count < len(self._starts):
+            gone = set(self._starts[count:])
+            for key in [key for key in reversed(self._known) if self._known[key] in gone]:
+                del self._known[key]
         del self._starts[count:], self._views[count:]
 
     def _place(self, view: memoryview | None, size: int) -> int:

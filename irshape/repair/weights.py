@@ -74,7 +74,16 @@ def _senseless(context: Context) -> set[Layer]:
         and 0 < constant.elements <= MOST_ELEMENTS
         and any(abs(value) >= SENSELESS for value in small_values(constant) or ())
     }
-    return {layer for layer in beyond_use if _fed_by(context, (layer,))}
+    if not beyond_use:
+        return beyond_use
+    feeding = {
+        result.body.layers[ref[0]]
+        for result in context.results.values()
+        for row in result.wiring.sources
+        for ref in row
+        if ref is not None
+    }
+    return beyond_use & feeding
 
 
 def _fed_by(context: Context, constants: Container[object]) -> set[object]:

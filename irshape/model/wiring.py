@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .edges import EdgeTexts
 from .graph import Body, Layer, dims_of, heads_of
 from .ids import lenient_id
-from .ports import Port, PortDims, PortHeads
+from .ports import PortDims, PortHeads
 
 OutputRef = tuple[int, int]
 """An output port: the position of its layer in the body, and of the port in the layer."""
@@ -180,7 +180,8 @@ def _wire(body: Body) -> Wiring:
         position = positions.get(text)
         return numbers.get(lenient_id(text), -1) if position is None else position
 
-    sources: Sources = [[None] * len(layer.inputs) for layer in layers]
+    heads, dims = heads_of(layers), dims_of(layers)
+    sources: Sources = [[None] * each.inputs for each in heads]
     unlike: list[tuple[int, int]] = []
     forward = True
     for from_layer, from_port, to_layer, to_port in zip(
@@ -189,14 +190,16 @@ def _wire(body: Body) -> Wiring:
         producer, consumer = layer_of(from_layer), layer_of(to_layer)
         if producer < 0 or consumer < 0:
             continue
-        outputs, inputs = layers[producer].outputs, layers[consumer].inputs
-        out, index = _port_of(outputs, from_port), _port_of(inputs, to_port)
-        if out < 0 or index < 0 or sources[consumer][index] is not None:
+        there, own = heads[producer], heads[consumer]
+        out, index = port_of(there.output_ids, from_port), port_of(own.input_ids, to_port)
+        if out is None or index is None or sources[consumer][index] is not None:
             continue
         sources[consumer][index] = (producer, out)
         forward = forward and producer < consumer
-        port, feeding = inputs[index], outputs[out]
-        if port.precision != feeding.precision or port.dims != feeding.dims:
+        if (
+            own.input_precisions[index] != there.output_precisions[out]
+            or dims[consumer][index] != dims[producer][there.inputs + out]
+        ):
             unlike.append((consumer, index))
     unlike.sort()
     if forward:
@@ -204,18 +207,16 @@ def _wire(body: Body) -> Wiring:
     return Wiring(sources, *_sorted(sources), unlike)
 
 
-def _port_of(ports: list[Port], text: str) -> int:
-    """The position of the port with an id, else of the one whose id is the number that OpenVINO
-    reads from it; -1 for none."""
-    for position, port in enumerate(ports):
-        if port.id == text:
-            return position
+def port_of(ids: Sequence[str], text: str) -> int | None:
+    """The position of an id, else of the one whose number OpenVINO reads from the text."""
+    if text in ids:
+        return ids.index(text)
     number = lenient_id(text)
     if number is not None:
-        for position, port in enumerate(ports):
-            if lenient_id(port.id) == number:
+        for position, id in enumerate(ids):
+            if lenient_id(id) == number:
                 return position
-    return -1
+    return None
 
 
 def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:

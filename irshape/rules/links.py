@@ -107,8 +107,8 @@ class Links:
         """Inputs that nothing feeds."""
         self.orphans: list[Port] = []
         """Inputs that are left without their producer, reported or not."""
-        self.reached: set[Port] = set()
-        """Inputs that some edge names."""
+        self._reached: set[tuple[Layer, int]] = set()
+        """Inputs that some edge names, each by its layer and its position there."""
         self.left_over: Counter[Layer] = Counter()
         """How many edges lead into a layer, but into no port of it."""
         if (wiring.complete and all(map(plain_id, ports))) or (
@@ -146,7 +146,8 @@ class Links:
 
         They have the id of an earlier layer, or no proper id."""
         by_id = self.body.by_id
-        named = {text for edge in self.body.edges for text in (edge.from_layer, edge.to_layer)}
+        ends = self.body.ends
+        named = {*ends.from_layers, *ends.to_layers}
         return {
             layer
             for layer in self.body.layers
@@ -171,100 +172,98 @@ class Links:
 
     # edges
 
-    @staticmethod
-    def _ends(edge: Edge) -> tuple[tuple[Side, str], tuple[Side, str]]:
-        """The layers that an edge names, with the side."""
-        return ("from", edge.from_layer), ("to", edge.to_layer)
-
     def _follow(self) -> None:
         """Follows every edge.
 
         It is a fault to name what does not exist, unless that is reported for its own id."""
-        by_id = self.body.by_id
+        by_id, ends = self.body.by_id, self.body.ends
         unknown: dict[str, list[tuple[Edge, str]]] = {}
-        for edge in self.body.edges:
-            for side, text in self._ends(edge):
-                if text and text not in by_id:
-                    unknown.setdefault(text, []).append((edge, side))
+        for index, (begin, end) in enumerate(zip(ends.from_layers, ends.to_layers, strict=True)):
+            if begin and begin not in by_id:
+                unknown.setdefault(begin, []).append((self.body.edge(index), "from"))
+            if end and end not in by_id:
+                unknown.setdefault(end, []).append((self.body.edge(index), "to"))
         waiting = [layer for layer in self.body.layers if layer in self.lost]
         stand_ins = {
             text: layer
             for text, edges in unknown.items()
             if (layer := self._stand_in(text, edges, waiting)) is not None
         }
+
+        def layer_of(index: int, side: Side, text: str) -> Layer | None:
+            layer = by_id.get(text)
+            if layer is None:
+                layer = stand_ins.get(text)
+                if text and layer is None:  # also where OpenVINO reads the id of a layer in it
+                    self.faults.append(EdgeFault(self.body, self.body.edge(index), side, None))
+                layer = layer or by_id.get(lenient_id(text) or "")
+            return layer
+
         taken: Counter[tuple[Layer, str]] = Counter()
         targets: set[tuple[str, str]] = set()
-        for edge in self.body.edges:
-            ends: dict[str, Layer | None] = {}
-            for side, text in self._ends(edge):
-                ends[side] = (
-                    by_id.get(text) or stand_ins.get(text) or by_id.get(lenient_id(text) or "")
-                )
-                if (
-                    text and text not in by_id and text not in stand_ins
-                ):  # also where OpenVINO reads the id of a layer in it
-                    self.faults.append(EdgeFault(self.body, edge, side, None))
-            producer, consumer = ends["from"], ends["to"]
-            source = self._port(edge, "from", producer, self.without_outputs, taken)
-            target = self._port(edge, "to", consumer, self.miscounted, taken)
-            again = (
-                bool(edge.to_layer and edge.to_port) and (edge.to_layer, edge.to_port) in targets
-            )
-            targets.add((edge.to_layer, edge.to_port))
+        for index, (from_layer, from_port, to_layer, to_port) in enumerate(
+            zip(ends.from_layers, ends.from_ports, ends.to_layers, ends.to_ports, strict=True)
+        ):
+            producer = layer_of(index, "from", from_layer)
+            consumer = layer_of(index, "to", to_layer)
+            source = self._port(index, "from", from_port, producer, self.without_outputs, taken)
+            target = self._port(index, "to", to_port, consumer, self.miscounted, taken)
+            again = bool(to_layer and to_port) and (to_layer, to_port) in targets
+            targets.add((to_layer, to_port))
             if again:
-                self.duplicates.append(edge)
+                self.duplicates.append(self.body.edge(index))
             if producer is not None and (
                 again
-                or edge.from_layer not in by_id
-                or edge.to_layer not in by_id
-                or not _leads(edge, source, target)
+                or from_layer not in by_id
+                or to_layer not in by_id
+                or source is None
+                or target is None
+                or producer.port_heads.output_ids[source] != from_port
+                or (consumer is not None and consumer.port_heads.input_ids[target] != to_port)
             ):
                 self.used.add(producer)
-            if target is not None:
-                if (producer is None or source is None) and target not in self.reached:
-                    self.orphans.append(target)
-                self.reached.add(target)
-            elif consumer is not None:
+            if consumer is None:
+                continue
+            if target is None:
                 self.left_over[consumer] += 1
+                continue
+            if (producer is None or source is None) and (consumer, target) not in self._reached:
+                self.orphans.append(consumer.inputs[target])
+            self._reached.add((consumer, target))
 
     def _port(
         self,
-        edge: Edge,
+        index: int,
         side: Side,
+        text: str,
         layer: Layer | None,
         counted: set[Layer],
         taken: Counter[tuple[Layer, str]],
-    ) -> Port | None:
-        """The port that an edge names.
+    ) -> int | None:
+        """The position of the port that an edge names, the one of that index.
 
         Records a fault if there is none, unless the layer is reported for the number or the ids of
         its ports."""
-        text = edge.from_port if side == "from" else edge.to_port
         if layer is None or not text:
             return None
-        ports = layer.outputs if side == "from" else layer.inputs
-        for port in ports:
-            if port.id == text:
-                return port
+        heads = layer.port_heads
+        ids = heads.output_ids if side == "from" else heads.input_ids
+        if text in ids:
+            return ids.index(text)
         bad = [
-            port
-            for i, port in enumerate(ports)
-            if (not plain_id(port.id) and _may_be(port.id, text))
-            or any(other.id == port.id for other in ports[:i])
+            position
+            for position, id in enumerate(ids)
+            if (not plain_id(id) and _may_be(id, text)) or id in ids[:position]
         ]
         if taken[layer, side] < len(bad):
             taken[layer, side] += 1
             return bad[taken[layer, side] - 1]
-        if side == "from" and not ports:
+        if side == "from" and not ids:
             self.used.add(layer)
         if layer not in counted:
-            self.faults.append(EdgeFault(self.body, edge, side, layer))
+            self.faults.append(EdgeFault(self.body, self.body.edge(index), side, layer))
         loosely = lenient_id(text)
-        return (
-            next((port for port in ports if port.id == loosely), None)
-            if loosely is not None and loosely != text
-            else None
-        )
+        return ids.index(loosely) if loosely in ids else None
 
     def _unfed(self) -> None:
         """Records inputs that no edge names, except those that an edge at fault was meant for."""
@@ -272,9 +271,10 @@ class Links:
             layer = self.body.layers[position]
             if None not in row or layer in self.lost:
                 continue
-            for port, source in zip(layer.inputs, row, strict=True):
-                if source is not None or port in self.reached:
+            for index, source in enumerate(row):
+                if source is not None or (layer, index) in self._reached:
                     continue
+                port = layer.inputs[index]
                 self.orphans.append(port)
                 if self.left_over[layer]:
                     self.left_over[layer] -= 1
@@ -371,16 +371,6 @@ class Links:
 def _may_be(odd: str, number: str) -> bool:
     """Whether a malformed id may stand for a number: not if OpenVINO reads another one in it."""
     return plain_id(odd) or lenient_id(odd) in (None, lenient_id(number))
-
-
-def _leads(edge: Edge, source: Port | None, target: Port | None) -> bool:
-    """Whether both ports of an edge are those that it names."""
-    return (
-        source is not None
-        and target is not None
-        and source.id == edge.from_port
-        and target.id == edge.to_port
-    )
 
 
 def alike(port: Port, output: Port) -> bool:

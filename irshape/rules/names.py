@@ -136,9 +136,10 @@ class VariableMismatch(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
-        held: dict[str | None, list[Tensor]] = {}
+        held: dict[str | None, dict[Tensor, None]] = {}
         for layer in context.layers("readvalue"):
-            held.setdefault(_variable(layer), []).extend(context.inference.outputs(layer)[:1])
+            tensors = held.setdefault(_variable(layer), {})
+            tensors.update(dict.fromkeys(context.inference.outputs(layer)[:1]))
         for layer in context.layers("assign"):
             faults = []
             for tensor in held.get(_variable(layer), ()):

@@ -279,7 +279,6 @@ def parse_dimension(text: str) -> Dimension:
     if text in ("?", "-1"):
         return DYNAMIC
     low, dots, high = text.partition("..")
-    low, high = low.strip(), high.strip()
     if not dots:
         if not _DIGITS.match(low):
             raise ValueError(

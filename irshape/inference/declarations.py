@@ -64,7 +64,9 @@ class Declarations:
 def _lies_anywhere(items: tuple[str, ...]) -> bool:
     """Whether these are the attributes of a constant as a writer has them: where its bytes lie
     takes no part in inference."""
-    return items[4] == "offset" and items[5].isdigit() and items[7].isdigit() and items[6] == "size"
+    numbers = items[5] + "0" + items[7]
+    named = items[4] == "offset" and items[6] == "size" and items[5] and items[7]
+    return bool(named) and numbers.isdigit() and numbers.isascii()
 
 
 def newest_fitting(layer: Layer) -> type[Operation]:

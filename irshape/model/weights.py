@@ -369,6 +369,8 @@ def packed_types() -> tuple[ElementType, ...]:
 @lru_cache(maxsize=4096)
 def _sizes(text: str) -> tuple[int, ...]:
     text = text.strip()
+    if not (text.isascii() and "_" not in text and "+" not in text):
+        raise ValueError(text)
     return tuple(map(int, text.split(","))) if text else ()
 
 
@@ -377,7 +379,9 @@ def _number(text: str) -> int:
 
     One of more digits than Python reads becomes one that is past any limit.
     """
-    if len(text) > 1000 and re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
+    if not re.fullmatch(r"\s*[-+]?[0-9]+", text, re.ASCII):
+        raise ValueError(text)
+    if len(text) > 1000:
         return -(10**30) if "-" in text else 10**30
     return int(text)
 

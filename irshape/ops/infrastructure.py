@@ -26,7 +26,7 @@ from .differences import (
     of_version,
     refused,
 )
-from .kinds import NATURAL, NATURALS, SHAPE, STRING, TYPE_NAME, Malformed, TypeName
+from .kinds import NATURALS, SHAPE, STRING, TYPE_NAME, Integer, Malformed, TypeName
 from .lazy import Array, np
 from .tensors import Tensor, Value
 
@@ -140,16 +140,27 @@ class Parameter(Operation):
         return Tensor(self.element_type, self.shape)
 
 
-class ExactTypeName(TypeName):
-    """The name of an element type in small letters."""
+class ConstantTypeName(TypeName):
+    """The element type of a Const; OpenVINO reads most names in any case, but not these."""
 
     def read(self, text: str) -> ElementType:
-        if text != text.lower():
+        element_type = super().read(text)
+        name = element_type.name
+        if text != name and name in ("f16", "f32", "f64", "boolean"):
+            raise Malformed(f'"{name}", in small letters')
+        return element_type
+
+
+class StoredNumber(Integer):
+    """A number of bytes as OpenVINO reads it: 64 bits without a sign, and nothing behind it."""
+
+    def read(self, text: str) -> int:
+        if text != text.rstrip() or not text.isascii():
             raise Malformed(self.describe())
-        return super().read(text)
+        return super().read(text.removeprefix("+"))
 
 
-EXACT_TYPE_NAME: Final = ExactTypeName()
+BYTES: Final = StoredNumber(low=0)
 
 
 def _of_four_bits(site: Site) -> bool:
@@ -171,10 +182,10 @@ class Const(Operation):
     )
     reads_weights = True
     tolerated = ("alloc_type",)
-    element_type: ElementType = attribute(EXACT_TYPE_NAME)
+    element_type: ElementType = attribute(ConstantTypeName())
     shape: tuple[int, ...] = attribute(NATURALS)
-    offset: int = attribute(NATURAL)
-    size: int = attribute(NATURAL)
+    offset: int = attribute(BYTES)
+    size: int = attribute(BYTES)
 
     def infer(self) -> Tensor:
         if self.shape and not 0 <= min(self.shape) <= max(self.shape) < UNBOUNDED:

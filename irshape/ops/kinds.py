@@ -22,8 +22,7 @@ THE_DEFAULT: Final = object()
 _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 """The smallest number that rounds to infinity in f32."""
 _NO_LIMIT: Final = sys.float_info.max
-_WHOLE = re.compile(r"[-+]?[0-9]+")
-_INTEGER = re.compile(r"\s*[-+]?[0-9]+")
+_WHOLE = re.compile(r"-?[0-9]+")
 _MOST_ITEMS = 8
 """Of longer lists, `domain` varies the first items alone."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
@@ -65,6 +64,10 @@ class Kind:
     def read(self, text: str) -> Any:
         """The value that a text stands for. Raises `Malformed`."""
         raise NotImplementedError
+
+    def fits_in_list(self, value: Any) -> bool:
+        """Whether OpenVINO reads a value in a list, too."""
+        return True
 
     def describe(self) -> str:
         """What the kind allows, for messages and for `irshape ops`."""
@@ -141,6 +144,9 @@ class Integer(Kind):
         ):
             raise Malformed(self.describe()) if self.refused else Malformed(self.describe(), number)
 
+    def fits_in_list(self, value: Any) -> bool:
+        return -(2**63) <= value < 2**63
+
     def describe(self) -> str:
         if self.low is None and self.high is None:
             return "a whole number"
@@ -179,8 +185,8 @@ _WORDS = ("inf", "-inf", "nan")
 class Real(Kind):
     """A number.
 
-    It takes part in computations in f32: one past its range is infinite there, which OpenVINO says
-    in lists only; the largest f64 stands for "no limit".
+    It takes part in computations in f32, where one past its range is infinite. In a list OpenVINO
+    refuses such a number; the largest f64 stands for "no limit".
     """
 
     name = "float"
@@ -193,16 +199,12 @@ class Real(Kind):
             raise Malformed(self.describe()) from None
         if "_" in text or not text.isascii() or (bare[-1].isalpha() and bare not in _WORDS):
             raise Malformed(self.describe())
-        if (
-            not -_FLOAT_LIMIT < number < _FLOAT_LIMIT
-            and abs(number) != _NO_LIMIT
-            and not isnan(number)
-        ):
-            if abs(number) != inf:
-                raise Malformed("a number within the range of f32, up to 3.4028235e38", number)
-            if "i" not in text.lower():
-                raise Malformed("a number within the range of f64, up to 1.7976931e308")
+        if abs(number) == inf and bare not in _WORDS:
+            raise Malformed("a number within the range of f64, up to 1.7976931e308")
         return number
+
+    def fits_in_list(self, number: float) -> bool:
+        return abs(number) < _FLOAT_LIMIT or abs(number) in (inf, _NO_LIMIT) or isnan(number)
 
     def describe(self) -> str:
         return "a number"
@@ -280,6 +282,8 @@ class ListOf(Kind):
             if part not in known:
                 try:
                     known[part] = self.item.read(part.strip())
+                    if not self.item.fits_in_list(known[part]):
+                        raise Malformed(self.item.describe())
                 except Malformed as malformed:
                     broken = broken or malformed
                     known[part] = malformed.value
@@ -379,7 +383,7 @@ def _as_openvino_reads(text: str) -> PartialShape | None:
         low, dots, high = part.partition("..")
         if dots and high.strip() == "-1":
             dims.append("?")
-        elif dots and low.strip().isdigit() and high.strip().isdigit():
+        elif dots and low.isascii() and low.isdigit() and high.isascii() and high.isdigit():
             dims.append(part if bounded(low) <= bounded(high) <= 2**63 - 1 else "?")
         elif re.fullmatch(r"-?[0-9]+", part) and part != "-1":
             size = bounded(part)

@@ -188,8 +188,7 @@ class Reshape(Reinterpretation):
                 dims.append(given)
                 theirs.append(given)
         if data.rank is None:
-            # OpenVINO counts on at least one element here
-            ours = [DYNAMIC if self.special_zero and 0 in wanted else Dimension(1, UNBOUNDED)]
+            ours = [DYNAMIC]
         total, known = _cancelled(ours, theirs)
         if minus_one is not None:
             dims[minus_one] = self.left_over(data, pattern, total, known)

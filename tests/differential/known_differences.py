@@ -441,6 +441,10 @@ KNOWN: dict[str, Known] = {
             "without one and leaves its outputs dynamic"
         ),
     ),
+    "reshape-of-nothing": Known(
+        "wider",
+        "Reshape of a tensor of unknown rank, which may be empty: OpenVINO counts on one element",
+    ),
     "nms-unknown-classes": Known(
         "wider",
         "NonMaxSuppression-1 to -4 of unknown classes or batch: OpenVINO takes the number of "

@@ -170,7 +170,18 @@ CONST = [
     constant("f32", "2,1", PAIR),
     constant("f32", "1, 2", PAIR),
     constant("f32", "", PAIR[:4]),
-    constant("F32", "2", PAIR),
+    *(constant(t, "2", PAIR[:2]) for t in ("F32", "F16", "BOOLEAN")),
+    *(
+        constant("u8", "8", PAIR, offset=offset, size=size)
+        for offset, size in (
+            ("0 ", "8"),
+            ("\uff10", "8"),
+            ("+0", " 8"),
+            ("0", "8 "),
+            ("0", "\uff18"),
+        )
+    ),
+    *(constant("u8", shape, PAIR, run=False) for shape in ("+8", "\uff18", " 8 ")),
     constant("f32", "0,3", b"", run=False),
     constant("f32", "1", PAIR, offset="4", size="4"),
     constant("i64", "1", b"\7" + b"\0" * 7),
@@ -376,4 +387,26 @@ ASSIGN = [
     "case", [*PARAMETER, *IDENTITY, *CONST, *RESULT, *READ, *ASSIGN], ids=case_id
 )
 def test_infrastructure(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+NUMBERS = [
+    *(
+        Case("SoftMax", "opset8", {"axis": text}, [data("f32", "2,3")], run=False)
+        for text in ("1", " 1", "1 ", "-1", "+1", "\uff11", "01", "", "99999999999999999999")
+    ),
+    *(
+        Case("Elu", "opset1", {"alpha": text}, [data("f32", "2,3")], run=False)
+        for text in ("1e39", "-1e39", "1e400", "inf", "-inf", "INF", "+inf", "infinity", "nan")
+        + ("NaN", " 1.5", "1.5 ", "\uff11", ".5", "")
+    ),
+    *(
+        Case("ReLU", "opset1", {}, [data("f32", shape, run_shape=(2,))], run=False)
+        for shape in ("1 ..2", "1.. 2", " 1..2 ", "+2", "\uff12")
+    ),
+]
+
+
+@pytest.mark.parametrize("case", NUMBERS, ids=case_id)
+def test_numbers_as_openvino_reads_them(case: Case, oracle: Oracle) -> None:
     check(case, oracle)

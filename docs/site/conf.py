@@ -35,8 +35,11 @@ INTERNAL = (
     "NamedSize",
     "NamedSizes",
     "Means",
+    "Measured",
     "Overview",
+    "Remark",
     "Source",
+    "Trace",
     "Verdict",
 )
 """Classes that public ones have or return, and that have no page."""

@@ -149,6 +149,7 @@ MOVED = {
     "layer-examples": "evidence.html#layer-examples-of-the-operation-documents",
     "wild": "evidence.html#ir-files-of-public-projects",
     "at-a-terminal": "what-went-wrong.html",
+    "faults": "fix.html",
 }
 """Pages that the site had once, and where they lead now."""
 

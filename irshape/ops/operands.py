@@ -202,6 +202,7 @@ def check_count(type_name: str, operands: Sequence[Operand], count: int) -> None
         expected=wanted,
         actual=count,
         rule=INPUT_COUNT,
+        help="add the missing inputs" if count < least else "remove the excess inputs",
     )
 
 

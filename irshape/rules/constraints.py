@@ -146,11 +146,12 @@ class InputElementType(Rule):
     of the other inputs if they have to agree.
 
     ## Why it matters
-    The layer cannot be computed. Often a Convert is missing, or two inputs are swapped.
+    The specification does not say what the layer computes. Often a Convert is missing, or two
+    inputs are swapped.
 
     ## What OpenVINO does
-    Rejects it and names the layer, without a line: "Element type of axes input must be integer.
-    Got: f32".
+    Mostly rejects it and names the layer, without a line: "Element type of axes input must be
+    integer. Got: f32". Some run all the same, such as PReLU with a `slope` of another type.
 
     ## Example
     ```xml

@@ -213,3 +213,33 @@ def test_every_comment_of_the_written_configuration_can_be_used(folder: Path) ->
     lines = [line.removeprefix("# ") for line in text.splitlines()[1:]]
     Path("irshape.toml").write_text("\n".join(lines))
     assert Configuration.read("irshape.toml").contracts
+
+
+RECIPES = {
+    "static shapes": ("[[contract]]\nrequire = ['nothing is dynamic']", "IR900"),
+    "a static batch": ("[[contract]]\nrequire = ['x = [1, 3]']", "IR900"),
+    "the newest opset": (
+        """[[rules.custom]]
+        code = "IR910"
+        name = "newest-opset"
+        message = "newer"
+        xpath = '//layer[number(substring-after(@version, "opset")) > 0]'""",
+        "IR910",
+    ),
+    "names of inputs": (
+        """[[rules.custom]]
+        code = "IR911"
+        name = "input-names"
+        message = "name"
+        xpath = '//layer[@type="Parameter"][not(re:test(@name, "^[a-w_]+$"))]'""",
+        "IR911",
+    ),
+    "element types": ("[policy]\nallowed-element-types = ['i64']", "IR903"),
+}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_recipes_of_a_policy(name: str, folder: Path) -> None:
+    text, code = RECIPES[name]
+    Path("irshape.toml").write_text(text)
+    assert {each for each, _, _ in codes("models/m.xml", "-v")} >= {code}

@@ -254,7 +254,15 @@ def _checked(kind: str, name: str, entry: Any, declared: DeclaredAttribute) -> A
     type, value = (
         (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
     )
-    if type != declared.type or not isinstance(value, _PYTHON[declared.type]):
+    if type == declared.type and not isinstance(value, _PYTHON[declared.type]):
+        raise Violation(
+            f"the value of `{name}` is {value!r}, which is no {declared.type}",
+            rule=ATTRIBUTE_VALUE,
+            at=name,
+            expected=declared.type,
+            actual=value,
+        )
+    if type != declared.type:
         raise Violation(
             f"`{name}` is of the type {type}; {kind} takes {declared.type}",
             rule=ATTRIBUTE_VALUE,

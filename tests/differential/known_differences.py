@@ -64,6 +64,10 @@ KNOWN: dict[str, Known] = {
         "gives "
         "the lowest and largest finite number, or infinity for ReduceMin (AVX512-FP16)",
     ),
+    "reduce-no-axes-of-rank-6": Known(
+        "values",
+        "the CPU plugin fills only a part of a Reduce without axes, with keep_dims, of rank 6",
+    ),
     "reduce-unknown-axes-kept": Known(
         "tighter",
         (
@@ -345,6 +349,10 @@ KNOWN: dict[str, Known] = {
     ),
     "interpolate-mode": Known("stricter", "Interpolate-1: OpenVINO accepts any text for its mode"),
     # embeddings, segments, sparse tensors
+    "embedding-last-bag": Known(
+        "values",
+        "the CPU plugin's EmbeddingBagOffsets takes no default for an empty bag at the end",
+    ),
     "embedding-index": Known(
         "stricter",
         (
@@ -741,6 +749,13 @@ KNOWN: dict[str, Known] = {
         (
             "the CPU plugin leaves elements unset: GatherND with empty tuples, GatherTree of "
             "sequences of length 0"
+        ),
+    ),
+    "empty-list-at-run-time": Known(
+        "values",
+        (
+            "where the order of Transpose, the repeats of Tile or the axes of Reduce have no "
+            "elements at run time, all dimensions of the CPU plugin's result are 0"
         ),
     ),
     "reverse-axis-below": Known(

@@ -70,6 +70,9 @@ OFFSETS = [
     *offsets([TABLE, INDICES, const("i64", [0, 2, 2, 5])]),
     *offsets([TABLE, INDICES, const("i64", [0, 2, 2, 5]), const("i64", 1)], "sum"),
     *offsets([TABLE, INDICES, const("i64", [0, 2, 2, 5]), const("i64", -1)]),
+    *offsets(
+        [TABLE, INDICES, const("i64", [0, 2, 6]), const("i64", 1)], known="embedding-last-bag"
+    ),
     *offsets([TABLE, INDICES, const("i64", [0, 2, 2, 5]), const("i64", 1), data("f32", "6")]),
     *offsets([TABLE, INDICES, const("i64", [0, 2, 2, 5])], "mean"),
     *offsets([TABLE, INDICES, const("i64", [0, 2, 2, 5]), const("i64", 1)], "mean"),

@@ -91,6 +91,13 @@ TRANSPOSE = [
     transpose("2,3", 0),
     transpose("2,3", [1.0, 0.0], index="f32"),
     Case("Transpose", "opset1", {}, [data("f32", "2,3")]),
+    Case(
+        "Transpose",
+        "opset1",
+        {},
+        [data("f32", "2,3"), data("i64", "0", values=[])],
+        known="empty-list-at-run-time",
+    ),
 ]
 
 

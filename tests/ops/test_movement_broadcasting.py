@@ -311,6 +311,13 @@ TILE = [
     tile("2,3", [2.0, 1.0], index="f32"),
     tile("2,3", [True, True], index="boolean"),
     Case("Tile", "opset1", {}, [data("f32", "2")]),
+    Case(
+        "Tile",
+        "opset1",
+        {},
+        [data("f32", "2,3"), data("i64", "0", values=[])],
+        known="empty-list-at-run-time",
+    ),
 ]
 
 

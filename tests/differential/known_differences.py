@@ -283,8 +283,8 @@ KNOWN: dict[str, Known] = {
     ),
     "convolution-of-i8": Known(
         "hardware",
-        "Convolution, GroupConvolution of i8 by i8: the CPU plugin's kernel for AVX2 gives other "
-        "sums than those for AVX-512, which are exact",
+        "Convolution, GroupConvolution and their backward forms of i8 by i8: the CPU plugin's "
+        "kernels for AVX2, and backward those for AVX-512 without VNNI, give other sums",
     ),
     # normalizations
     "lrn-whole-bias": Known(

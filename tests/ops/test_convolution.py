@@ -477,6 +477,7 @@ def rows(operation: str, filters: str) -> list[Case]:
     """Data of 4 channels, 4 by 5 pixels; `filters` of a kernel of 3 by 2."""
     shape = "2,4,4,5"
     lead = filters[: -len("3,2")]
+    one = "1," * filters.count(",") + "2"
     shape_of = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..9,..5")])
     return [
         *(Case(operation, "opset1", form, [f32(shape), f32(filters)]) for form in BACK_FORMS),
@@ -502,10 +503,21 @@ def rows(operation: str, filters: str) -> list[Case]:
                 "opset1",
                 back(),
                 [data(t, shape), data(t, filters)],
-                run=t in ("i8", "u8", "i32"),
+                run=t in ("u8", "i32"),
                 known=TEXT.get(t, ""),
             )
             for t in ("i8", "u8", "i32", "i64", "boolean", "string")
+        ),
+        Case(
+            operation,
+            "opset1",
+            back(),
+            [
+                data("i8", "1,1,1,2", [[[[1, -2]]]]),
+                data("i8", one, np.reshape([3, -1], [int(each) for each in one.split(",")])),
+            ],
+            known="convolution-of-i8",
+            expected=[np.array([[[[3, -7, 2]]]], np.int8)],
         ),
         Case(operation, "opset1", back(), [data("f32", shape), data("f16", filters)]),
         Case(

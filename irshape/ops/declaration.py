@@ -20,6 +20,7 @@ and the abstract inputs alone, so its results are kept and reused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
@@ -371,7 +372,9 @@ class Operation:
             setattr(result, name, value)
         if given:
             present = {*items[::2]}
-            absent = [each.name for each in cls.attributes.values() if each.name not in present]
+            absent = tuple(
+                each.name for each in cls.attributes.values() if each.name not in present
+            )
             faults += [_unknown(cls, name, absent) for name in given if name not in cls.tolerated]
         return result, tuple(faults)
 
@@ -496,20 +499,27 @@ def _written(kind: Kind, value: Any) -> str:
         return str(value)
 
 
-def _unknown(cls: type[Operation], name: str, absent: list[str]) -> AttributeFault:
-    """The fault of an attribute that is not declared. absent: the declared ones not given."""
+@lru_cache(1 << 13)  # a layer is read again and again where changes of it are tried
+def _closest(name: str, absent: tuple[str, ...]) -> str | None:
+    """The declared name of which an unknown one is a misspelling."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, absent, 1, 0.75) or [
         candidate for candidate in absent if _fold(candidate) == _fold(name)
     ]
-    if close:
+    return close[0] if close else None
+
+
+def _unknown(cls: type[Operation], name: str, absent: tuple[str, ...]) -> AttributeFault:
+    """The fault of an attribute that is not declared. absent: the declared ones not given."""
+    close = _closest(name, absent)
+    if close is not None:
         message = (
-            f"`{name}` looks like a misspelling of `{close[0]}`; "
-            f"OpenVINO ignores it and takes the default of `{close[0]}`"
+            f"`{name}` looks like a misspelling of `{close}`; "
+            f"OpenVINO ignores it and takes the default of `{close}`"
         )
-        hint = f"rename it to `{close[0]}`"
-        return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close[0], name, hint), True)
+        hint = f"rename it to `{close}`"
+        return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close, name, hint), True)
     message = (
         f"{cls.type_name()} of {cls.version_name()} has no attribute `{name}`; OpenVINO ignores it"
     )

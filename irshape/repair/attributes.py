@@ -84,6 +84,10 @@ def value_change(sites: Sites, layer: Layer, name: str, value: str, cost: float)
     return edit and Change("attribute", (edit,), offset, layer, name, text, value, cost)
 
 
+_BESIDE = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
+"""Attributes that are most often equal."""
+
+
 def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
     """Lower for a value that is near the one written, is usual in the file, or the default."""
     attribute, before, after, _ = alternative
@@ -96,6 +100,9 @@ def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
     like = likeness(before, after)
     try:
         near = _nearness(attribute.read(before), attribute.read(after))
+        other = layer.attribute(_BESIDE.get(attribute.name, ""))
+        if other is not None and attribute.read(other) == attribute.read(after):
+            cost -= 0.2
     except Malformed:
         return cost - like if like > 0.6 else cost
     if "-" in after and "-" not in before:

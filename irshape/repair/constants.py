@@ -63,7 +63,9 @@ def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
             fed = list(site.inputs)
             fed[position] = Tensor(tensor.element_type, tensor.shape, Value(after))
             if site.fit(inputs=tuple(fed)) is Fit.EXACT:
-                far = sum(one != other for one, other in zip(before, after, strict=True))
+                far = float(sum(one != other for one, other in zip(before, after, strict=True)))
+                if min(after, default=0) < 0 <= min(before, default=0):
+                    far += 0.5  # axes are counted from the front
                 yield Fit.EXACT, Change(
                     "value", (), producer.offset, layer, producer.label,
                     str(list(before)), str(list(after)), 2.5 + far / 10,

@@ -206,7 +206,11 @@ def _outputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
 
 
 def own_output(parameter: Layer) -> Tensor | None:
-    """What the attributes of a Parameter say that it is."""
+    """What the attributes of a Parameter say that it is; None in a body, where OpenVINO goes by
+    what is fed from outside.
+    """
+    if parameter.path:
+        return None
     try:
         operation = registry.find(parameter.type, parameter.version)
     except registry.UnknownOperation:

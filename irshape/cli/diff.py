@@ -52,7 +52,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
     help="How many layers of a kind the text lists; 0 for all, with each weight of another type.",
 )
 @view_option("Also draw both models side by side with what changed, as a page.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit status tells.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @click.option(
     "--weights",
     metavar="FILE|none",

@@ -39,16 +39,16 @@ def command(
     form: str,
     weights: str,
 ) -> None:
-    """Tell why dimensions are dynamic, and what decides them.
+    """Explain why dimensions are dynamic, and what decides them.
 
     TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX; one inside a body may be named
-    by the layers around it, as in loop/body/state. Each of its dimensions is shown with the layers
-    that make it, back to the inputs, constants or data that decide, and with the shapes of inputs
-    that bound it.
+    by the layers around it, as in loop/body/state. For each dimension, the output shows the layers
+    that make it, back to the inputs, constants or data that decide, and the shapes of inputs that
+    bound it.
 
-    Without TENSOR, all dynamic dimensions of the model are grouped by what makes them so, worst
-    first, with the inputs to bound so that nothing is unbounded, and to fix so that everything is
-    static. Both are checked by inference.
+    Without TENSOR, the dynamic dimensions of the model are grouped by their cause, worst first. The
+    output also lists the inputs to bound so that nothing is unbounded, and those to fix so that
+    everything is static; inference has checked both.
 
     Exit status: 0; 2 if a path cannot be opened, or the model has no such tensor or axis.
     """

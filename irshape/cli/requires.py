@@ -22,7 +22,7 @@ SHOWN = 5
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @form_option("text", "json")
 def command(paths: tuple[str, ...], form: str) -> None:
-    """Tell the oldest OpenVINO release that reads a model, and that which runs it on the CPU.
+    """Print the oldest OpenVINO release that reads a model, and the oldest that runs it on the CPU.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
     from the version of the IR, the operations with their opsets, the element types, and the

@@ -6,22 +6,15 @@ from html import escape
 
 import click
 
-from .arguments import Command
-from .common import echo, form_option, load_or_exit, pairs, weights_option
+from .arguments import Command, given_shapes, shape_option
+from .common import echo, form_option, load_or_exit, weights_option
 
 
 @click.command("explain", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.argument("tensor", metavar="[TENSOR]", required=False)
 @click.option("--axis", type=int, help="Explain this axis alone; -1 is the last one.")
-@click.option(
-    "-s",
-    "--shape",
-    "shapes",
-    multiple=True,
-    metavar="NAME=SHAPE",
-    help="The shape of an input, which may name dimensions: input_ids=[batch,seq].",
-)
+@shape_option("The shape of an input, which may name dimensions: input_ids=[batch,seq].")
 @click.option(
     "--assume",
     multiple=True,
@@ -59,7 +52,7 @@ def command(
         raise click.UsageError("--axis needs a TENSOR")
     loaded = load_or_exit(model, weights)
     try:
-        inference = infer(loaded, pairs(shapes, "--shape"), symbols=True, assume=assume)
+        inference = infer(loaded, given_shapes(loaded, shapes), symbols=True, assume=assume)
         if tensor is None:
             overview = inference.overview()
             document, text = {**overview.to_dict(), "model": loaded.path}, str(overview)

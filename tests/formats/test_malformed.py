@@ -46,6 +46,9 @@ ROWS = {
     "an end tag too many": Row(
         "    </layer>\n    <", "    </layer></layer>\n    <", 9, "</layer> closes no"
     ),
+    "a name that is a number": Row(
+        "</net>\n", '<rt_info><a><0 value="1"/></a></rt_info></net>\n', 19, "is named <0>"
+    ),
     "a merge conflict": Row(
         "      <input>\n",
         "<<<<<<< HEAD\n      <input>\n=======\n      <input >\n>>>>>>> other\n",

@@ -16,6 +16,7 @@ _TAG = re.compile(
 )
 _CONFLICT_MARK = re.compile(rb"^(?P<mark><{7}|={7}|>{7})(?: [^\n]*)?\r?$", re.MULTILINE)
 
+_DIGIT_NAME = re.compile(rb"</?([0-9][0-9A-Za-z_.-]{0,80})")
 _WITHOUT_LAYERS = {b"layer", b"input", b"output", b"port", b"dim", b"edges"}
 """Elements that hold no layers, in which none are looked for."""
 _MARGIN = 1 << 12
@@ -35,7 +36,26 @@ def malformation(text: bytes, stopped: int, *, mismatched: bool) -> Malformation
 
     mismatched: whether it stops at an end tag that does not close the innermost element.
     """
-    return _merge_conflict(text) or (_unclosed(text, stopped) if mismatched else None)
+    return (
+        _merge_conflict(text)
+        or _digit_name(text, stopped)
+        or (_unclosed(text, stopped) if mismatched else None)
+    )
+
+
+def _digit_name(text: bytes, stopped: int) -> Malformation | None:
+    """An element whose name begins with a digit, which XML does not allow."""
+    start = text.rfind(b"<", max(stopped - 2, 0), stopped + 1)
+    tag = _DIGIT_NAME.match(text, start) if start >= 0 else None
+    if tag is None:
+        return None
+    name = tag[1].decode()
+    return Malformation(
+        f"an element is named <{name}>, and names cannot begin with a digit; OpenVINO before "
+        "2025.1 wrote entries of rt_info so",
+        start,
+        f'write <info name="{name}" …> in its place, as newer releases do, or remove the entry',
+    )
 
 
 def _merge_conflict(text: bytes) -> Malformation | None:

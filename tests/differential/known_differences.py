@@ -758,10 +758,6 @@ KNOWN: dict[str, Known] = {
             "elements at run time, all dimensions of the CPU plugin's result are 0"
         ),
     ),
-    "reverse-axis-below": Known(
-        "stricter",
-        "Reverse-1 of an axis below -rank: OpenVINO reads it; its kernel then leaves the tensor",
-    ),
     "sizes-moved": Known(
         "tighter",
         (

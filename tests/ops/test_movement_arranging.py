@@ -134,7 +134,7 @@ REVERSE = [
     reverse("2,3", [2]),
     reverse("2,3", [-1]),
     reverse("2,3,2", [-3, -1]),
-    reverse("2,3", [-3], run=False, known="reverse-axis-below"),
+    reverse("2,3", [-3], run=False),
     reverse("2,3", [True], "mask"),
     reverse("2,3", "3", "mask"),
     reverse("2,3", [0], "both"),

@@ -123,13 +123,15 @@ class Reverse(Operation):
                 rule=INPUT_SHAPES,
             )
         if not masked:
-            within(axis.known or (), data.rank, at="axis")
+            # OpenVINO infers a layer of an axis below -rank too; nothing can compute it
+            between(axis.known or (), None, data.rank - 1, at="axis")
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array, axis: Array) -> Array:
         if self.mode == "mask":
             along = np.flatnonzero(axis).tolist()
         else:
+            within(axis.tolist(), data.ndim, at="axis")
             along = sorted({int(index) % data.ndim for index in axis})
         return np.flip(data, along) if along else data
 

@@ -8,7 +8,7 @@ from ..formats.ir.edits import Edit, element_end, set_attribute
 from ..inference.alternatives import Fit
 from ..inference.result import BodyResult
 from ..model.edges import Edge
-from ..model.graph import Finding, Layer
+from ..model.graph import Finding, Layer, dims_of, heads_of
 from ..model.ids import lenient_id
 from ..model.ports import Port
 from ..model.wiring import OutputRef
@@ -29,10 +29,13 @@ class Outputs:
 
     def __init__(self, result: BodyResult) -> None:
         self.by_declaration: dict[tuple[object, ...], list[OutputRef]] = {}
-        for position, layer in enumerate(result.body.layers):
+        layers = result.body.layers
+        for position, (layer, heads, dims) in enumerate(
+            zip(layers, heads_of(layers), dims_of(layers), strict=True)
+        ):
             if not layer.is_result:
-                for out, port in enumerate(layer.outputs):
-                    key = (port.dims, port.precision)
+                rows = zip(dims[heads.inputs :], heads.output_precisions, strict=True)
+                for out, key in enumerate(rows):
                     self.by_declaration.setdefault(key, []).append((position, out))
         self.used = {source for row in result.wiring.sources for source in row}
 
@@ -188,25 +191,25 @@ def _added(
     """An edge, put where writers put it: by the layer that it comes from, then as layers come."""
     body, layer, data = site.result.body, site.layer, sites.source.data
     orders = {each.id: at for at, each in enumerate(body.layers)}
-    here, before = (orders[producer.id], site.position), None
-    for edge in body.edges:
-        if (orders.get(edge.from_layer, -1), orders.get(edge.to_layer, -1)) <= here:
-            before = edge
+    here, ends, last = (orders[producer.id], site.position), body.ends, -1
+    for at, (begin, end) in enumerate(zip(ends.from_layers, ends.to_layers, strict=True)):
+        if (orders.get(begin, -1), orders.get(end, -1)) <= here:
+            last = at
+    first = body.edge(0).offset if ends.to_layers else None
+    if first is None:
+        return None
     text = (
         f'<edge from-layer="{producer.id}" from-port="{output.id}" '
         f'to-layer="{layer.id}" to-port="{port.id}"/>'
     ).encode()
-    if data.endswith(b" />", 0, _end_of_tag(data, body.edges[0].offset) if body.edges else 0):
+    if data.endswith(b" />", 0, _end_of_tag(data, first)):
         text = text[:-2] + b" />"
-    if before is not None:
-        end = element_end(data, before.offset)
-        begin = data.rfind(b">", 0, before.offset) + 1
-        edit = Edit(end, end, data[begin : before.offset] + text)
-    elif body.edges:
-        first = body.edges[0].offset
-        edit = Edit(first, first, text + data[data.rfind(b">", 0, first) + 1 : first])
+    if last >= 0:
+        before = body.edge(last).offset
+        at = element_end(data, before)
+        edit = Edit(at, at, data[data.rfind(b">", 0, before) + 1 : before] + text)
     else:
-        return None
+        edit = Edit(first, first, text + data[data.rfind(b">", 0, first) + 1 : first])
     shown = f"an edge from {producer.label}, port {output.id}, to port {port.id}"
     return Change("edge", (edit,), layer.offset, layer, "edge", None, shown, cost)
 

@@ -155,7 +155,10 @@ def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
     if ranks:
         return ranks
     conflicts = size_conflicts(inference.model, sizes_of_inputs(inference))
-    return [*conflicts.of_inputs, *(() if layer is None else conflicts.of(layer))]
+    return [
+        *(text for _, text in conflicts.of_inputs),
+        *(() if layer is None else conflicts.of(layer)),
+    ]
 
 
 def written_shape(output: dict[str, Any]) -> str:

@@ -23,8 +23,8 @@ class SizeConflicts:
     """Sizes that contradict each other."""
 
     def __init__(self) -> None:
-        self.of_inputs: list[str] = []
-        """Those of inputs: `seq is 128 by input_ids, 64 by attention_mask`."""
+        self.of_inputs: list[tuple[frozenset[int], str]] = []
+        """Those of inputs, and in words: `seq is 128 by input_ids, 64 by attention_mask`."""
         self.of_layers: list[tuple[tuple[Layer, ...], str]] = []
         """Those that layers need, whatever the sizes of the inputs, with the layers:
         `Concat 'second' (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
@@ -91,7 +91,7 @@ def _of_layers(
 
 def _of_inputs(
     result: BodyResult, shapes: Mapping[str, Sizes], broadcast: Mapping[Atom | None, int]
-) -> list[str]:
+) -> list[tuple[frozenset[int], str]]:
     """broadcast: sizes that are 1 or a number."""
     by_symbol: dict[Symbol, dict[int, str]] = {}
     others: list[tuple[str, int, Expression]] = []
@@ -109,15 +109,16 @@ def _of_inputs(
                 by_symbol.setdefault(atom, {}).setdefault(size, tensor_name(layer))
             else:
                 others.append((f"{tensor_name(layer)}[{axis}]", size, expression))
-    conflicts = []
+    conflicts: list[tuple[frozenset[int], str]] = []
     for symbol, places in by_symbol.items():
         number = broadcast.get(symbol)
         if number is not None and len(places) == 1 and number not in places:
             ((size, tensor),) = places.items()
-            conflicts.append(f"{symbol.name} is {size} by {tensor}, not {number}")
+            text = f"{symbol.name} is {size} by {tensor}, not {number}"
+            conflicts.append((frozenset((size, number)), text))
         if len(places) > 1:
             said = ", ".join(f"{size} by {tensor}" for size, tensor in places.items())
-            conflicts.append(f"{symbol.name} is {said}")
+            conflicts.append((frozenset(places), f"{symbol.name} is {said}"))
     agreed = {
         symbol.name: next(iter(places)) for symbol, places in by_symbol.items() if len(places) == 1
     }
@@ -129,5 +130,6 @@ def _of_inputs(
                 continue
             if wanted != size:
                 formula = "" if expression.constant is not None else f"{expression} = "
-                conflicts.append(f"{place} is {size}, not {formula}{wanted}")
+                text = f"{place} is {size}, not {formula}{wanted}"
+                conflicts.append((frozenset((size, int(wanted))), text))
     return conflicts

@@ -53,42 +53,26 @@ class _Layers:
     def __init__(self, model: Model, result: BodyResult) -> None:
         self.result = result
         self._declarations = Declarations(model)
-        self._by_outputs: dict[int, LayerDemands] = {}
+        self._known: dict[tuple[object, ...], LayerDemands] = {}
+        """What was worked out, by operation and inputs; by layer for one with bodies."""
 
     def of(self, part: BodyResult, position: int) -> LayerDemands:
         """What one layer demands."""
-        key = id(part.outputs[position])
-        own = self._by_outputs.get(key)
-        if own is None:
-            inputs = part.inputs.get(position, ())
-            dynamic = any(map(_is_dynamic, inputs))
-            own = self._by_outputs[key] = (
-                self._worked_out(part, position, inputs) if dynamic else _NOTHING
-            )
-        return own
-
-    def _worked_out(
-        self, part: BodyResult, position: int, inputs: tuple[Tensor | None, ...]
-    ) -> LayerDemands:
-        layer = part.body.layers[position]
+        layer, inputs = part.body.layers[position], part.inputs.get(position, ())
         declaration = self._declarations.of(layer)
-        if isinstance(declaration, UnknownOperation):
+        if isinstance(declaration, UnknownOperation) or not any(map(_is_dynamic, inputs)):
             return _NOTHING
         operation, _ = declaration
-        if operation.has_bodies:
-            return _around_bodies(layer, operation, inputs, part.inner.get(position, {}))
-        key = operation, inputs
-        own = _KNOWN.get(key)
+        key: tuple[object, ...] = (layer, part) if operation.has_bodies else (operation, *inputs)
+        own = self._known.get(key)
         if own is None:
-            if len(_KNOWN) >= _MOST:
-                _KNOWN.clear()
-            own = _KNOWN[key] = _of_operation(operation, inputs)
+            if operation.has_bodies:
+                inner = part.inner.get(position, {})
+                own = _around_bodies(layer, operation, inputs, inner)
+            else:
+                own = _of_operation(operation, inputs)
+            self._known[key] = own
         return own
-
-
-_KNOWN: dict[tuple[Operation, tuple[Tensor | None, ...]], LayerDemands] = {}
-"""What was worked out, kept from one model to the next."""
-_MOST = 4096
 
 
 def _is_dynamic(tensor: Tensor | None) -> bool:

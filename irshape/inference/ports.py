@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 
 from ..element_types import DYNAMIC_TYPE, ElementType
@@ -32,20 +31,9 @@ def declared_as(
     if dims is None:
         return Tensor(element_type, DYNAMIC_SHAPE)
     if dims:
-        few = len(dims) <= _FEW_AXES
-        return (_tensor if few else _tensor.__wrapped__)(element_type, tuple(dims))
+        return Tensor(element_type, PartialShape(dims))
     contradicted = inferred is not None and inferred.rank not in (None, 0)
     return Tensor(element_type, SCALAR if contradicted else DYNAMIC_SHAPE)
-
-
-_FEW_AXES = 16
-"""Ports of more axes are not remembered, which bounds the memory that this takes."""
-
-
-@lru_cache(maxsize=1024)
-def _tensor(element_type: ElementType, dims: tuple[int, ...]) -> Tensor:
-    """Equal ones are kept once: many ports declare the same."""
-    return Tensor(element_type, PartialShape(dims))
 
 
 def declared_outputs(layer: Layer) -> tuple[Tensor, ...]:

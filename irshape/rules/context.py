@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -359,10 +358,18 @@ class Context:
         conflicts, fault = self._size_conflicts, finding.fault
         inputs = conflicts.of_inputs if layer is misfits[0][0] else ()
         reasons = [
-            *(text for text in inputs if _same_numbers(text, fault.message)),
+            *(text for sizes, text in inputs if sizes <= self._sizes_into(layer)),
             *conflicts.of(layer),
         ]
         return finding._replace(fault=fault._replace(message="; ".join([fault.message, *reasons])))
+
+    def _sizes_into(self, layer: Layer) -> set[int]:
+        """The sizes of the inputs of a layer."""
+        for body, result in self.results.items():
+            if layer in body.layers:
+                inputs = result.inputs.get(body.layers.index(layer), ())
+                return {size for each in inputs if each is not None for size in each.shape.declared}
+        return set()
 
     @cached_property
     def _size_conflicts(self) -> SizeConflicts:
@@ -475,14 +482,6 @@ def _size_and_unit(constant: Tensor, size: str) -> tuple[int, int] | None:
 
 def _repeat_an_id(ids: tuple[str, ...]) -> bool:
     return len(ids) > 1 and len(set(ids)) < len(ids)
-
-
-_SIZE = re.compile(r"\b\d+(?= by |$|, not )")
-
-
-def _same_numbers(conflict: str, message: str) -> bool:
-    """Whether a message is about the sizes that contradict each other: it names them all."""
-    return set(_SIZE.findall(conflict)) <= set(re.findall(r"\d+", message))
 
 
 def _operand_position(layer: Layer, name: str) -> int | None:

@@ -6,6 +6,7 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -31,11 +32,14 @@ def write_atomically(path: Path, data: Content) -> None:
 def write_together(files: Mapping[Path, Content]) -> None:
     """Writes several files beside their targets, and renames them once all are written.
 
-    Raises `OSError`; then nothing is left behind.
+    The last file refers to the others: it is moved away first and put in place last, so that a
+    process that is killed leaves none that refers to another's. What a killed process left of
+    these targets is removed. Raises `OSError`; then nothing has changed.
 
     A link stays, what it points to is replaced; a device or pipe is written as it is.
     """
     written: dict[str, str] = {}
+    former: dict[str, str] = {}
     try:
         for path, data in files.items():
             target = os.path.realpath(path)
@@ -48,8 +52,9 @@ def write_together(files: Mapping[Path, Content]) -> None:
             folder, name = os.path.split(target)
             if not os.path.isdir(folder):
                 raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+            _remove_debris(folder, name)
             try:
-                handle, written[target] = tempfile.mkstemp(prefix=f".{name[:60]}.", dir=folder)
+                handle, written[target] = _temporary(folder, name)
             except OSError as problem:
                 problem.filename = str(path)
                 raise
@@ -59,12 +64,46 @@ def write_together(files: Mapping[Path, Content]) -> None:
                 written[target],
                 os.stat(target).st_mode if os.path.exists(target) else 0o666 & ~_umask(),
             )
+        last = next(reversed(written), "")
+        if len(written) > 1 and os.path.exists(last):
+            handle, former[last] = _temporary(*os.path.split(last))
+            os.close(handle)
+            os.replace(last, former[last])
         for target, temporary in list(written.items()):
             os.replace(temporary, target)
             del written[target]
+        for old in former.values():
+            os.unlink(old)
+        former.clear()
     finally:
+        for target, old in former.items():
+            os.replace(old, target)
         for temporary in written.values():
             os.unlink(temporary)
+
+
+def _temporary(folder: str, name: str) -> tuple[int, str]:
+    """A new file for a target, with the number of this process in its name."""
+    return tempfile.mkstemp(prefix=f".{name[:60]}.{os.getpid()}.", dir=folder)
+
+
+def _remove_debris(folder: str, name: str) -> None:
+    """Removes what processes that are no more left of a target."""
+    prefix = f".{name[:60]}."
+    for entry in os.listdir(folder) if os.name == "posix" else ():
+        process, dot, rest = entry.removeprefix(prefix).partition(".")
+        if entry.startswith(prefix) and dot and process.isdigit() and len(rest) == _RANDOM:
+            try:
+                os.kill(int(process), 0)
+            except (ProcessLookupError, OverflowError):
+                with suppress(OSError):
+                    os.unlink(os.path.join(folder, entry))
+            except OSError:
+                pass  # another user's, which runs
+
+
+_RANDOM = 8
+"""The characters that `mkstemp` chooses."""
 
 
 def write_pieces(file: IO[bytes], data: Content) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -264,3 +267,38 @@ def test_what_openvino_writes_of_a_graph_is_what_it_reads(model: str, tmp_path: 
     assert [str(each) for each in theirs.inputs] == [str(each) for each in graph.inputs]
     assert [str(each) for each in theirs.outputs] == [str(each) for each in graph.outputs]
     assert {layer.name for layer in theirs} == {layer.name for layer in graph}
+
+
+KILLED = """
+import os, sys
+from irshape import Graph
+at, replace = int(sys.argv[1]), os.replace
+def replaced(*names):
+    global at
+    at -= 1
+    if at < 0:
+        os.kill(os.getpid(), 9)
+    replace(*names)
+os.replace = replaced
+graph = Graph.load("old.xml")
+graph.add_output(graph.layers[-3].outputs[0])
+for layer in graph.layers:
+    if layer.value is not None and layer.output.element_type.name == "f32":
+        layer.output.replace_uses(graph.constant(layer.value * 2))
+graph.save("old.xml")
+"""
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_save_that_is_killed_leaves_no_mixed_pair(at: int, tmp_path: Path) -> None:
+    for suffix in (".xml", ".bin"):
+        shutil.copy(EXAMPLES / f"classifier{suffix}", tmp_path / f"old{suffix}")
+    halves = [(tmp_path / name).read_bytes() for name in ("old.xml", "old.bin")]
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(at)], cwd=tmp_path, check=False)
+    assert (ended.returncode == 0) == (at == 3)
+    left = [(tmp_path / name) for name in ("old.xml", "old.bin")]
+    if left[0].exists():
+        same = [path.read_bytes() == half for path, half in zip(left, halves, strict=True)]
+        assert same[0] == same[1]
+    Graph.load(EXAMPLES / "classifier.xml").save(tmp_path / "old.xml")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["old.bin", "old.xml"]

@@ -190,3 +190,10 @@ def test_a_graph_that_is_only_loaded_leaves_nothing_to_the_collector(model: str)
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_openvino_reads_what_random_changes_make(model: str) -> None:
+    from .random_changes import changed
+
+    assert changed(EXAMPLES / f"{model}.xml", 15).made == 15

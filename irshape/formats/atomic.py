@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -113,7 +114,7 @@ def write_pieces(file: IO[bytes], data: Content) -> None:
             copied(piece, file)
         elif not isinstance(piece, Hole):
             file.write(piece)
-        elif file.seekable():
+        elif isinstance(file, io.BufferedWriter) and file.seekable():
             file.truncate(file.seek(piece.size, os.SEEK_CUR))
         else:
             for start in range(0, piece.size, _PART):

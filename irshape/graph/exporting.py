@@ -79,12 +79,17 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
     items = raw.items
     if raw.is_constant:
         items = _placed(items, place(Constant.of(items, None)))
-    if items is raw.items and _is_as_loaded(node) and not (raw.is_parameter and graph.owner):
+    output_names = raw.output_names
+    if raw.is_result and not output_names and graph.claimed_names(node._inputs[0]._source):
+        # OpenVINO would give it the names of the Results before it, too
+        output_names = written_names(node.output_names)
+    same = items is raw.items and output_names == raw.output_names
+    if same and _is_as_loaded(node) and not (raw.is_parameter and graph.owner):
         return raw
     layer = Layer(raw.id, raw.name, raw.type, raw.version, raw.offset, raw.path)
     layer.items, layer.data_offset = items, raw.data_offset
     layer.bodies, layer.port_maps = raw.bodies, raw.port_maps
-    layer.output_names, layer.rt_info_span = raw.output_names, raw.rt_info_span
+    layer.output_names, layer.rt_info_span = output_names, raw.rt_info_span
     if raw.is_parameter and graph.owner is not None:
         fed, port = node._outputs[0].tensor, raw.outputs[0]
         if port.element_type is not fed.element_type or port.dims != _dims(fed.shape):

@@ -364,7 +364,7 @@ class GraphLayer:
     def output_names(self) -> tuple[str, ...]:
         """Of a Result: the names of this output of the graph, which can be assigned.
 
-        Its own, or else those of its tensor that no other Result has for its own.
+        Its own, or else those of the port that feeds it.
         """
         names: tuple[str, ...] = self.graph.output_names_of(self)
         return names

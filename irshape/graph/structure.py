@@ -225,9 +225,7 @@ class Structure:
         own = names_in(result.raw.output_names)
         if own:
             return tuple(own)
-        source = result._inputs[0]._source
-        claimed = self.claimed_names(source)
-        return tuple(name for name in source._names if name not in claimed)
+        return tuple(self.port_names(result._inputs[0]._source))
 
     def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
         """The names of a tensor that Results have for their own."""

@@ -53,7 +53,9 @@ class Editing(Building):
             old = input.source
             self._feed(input, source)
             if input.layer.raw.output_names:
-                self._give_names(source, (*source._names, *self._leave_names(old, input.layer)))
+                own = self._leave_names(old, input.layer)
+                self._give_names(source, (*source._names, *own))
+                self._give_output_names(input.layer, own)
             self._settle([input.layer])
 
     def replace_uses(

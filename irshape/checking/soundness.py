@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..diagnostics.report import FileReport, diagnostic
+from ..diagnostics.report import FileReport, filtered
 from ..examination import in_file_order
 from ..execution.errors import ExecutionError
 from ..model.graph import Finding, Layer, Model
 from ..model.snapshot import Snapshot
-from ..rule_ids import INPUT_SHAPES
+from ..repair.diagnosis import diagnose
 from ..rules.settings import PLAIN
 from ..settings.selection import Filter
+from .one import report_on
 
 if TYPE_CHECKING:
     from ..rules import Context
@@ -86,14 +87,11 @@ def _examined(model: Model) -> Blocking | None:
     }
     if not findings:
         return None
-    stopping = [
-        context.with_reasons(each) if each.rule == INPUT_SHAPES else each
-        for each in sorted(findings, key=in_file_order)
-    ]
-    source = model.source
-    diagnostics = [diagnostic(each, source) for each in stopping]
-    report = FileReport(model.path, len(context.every_layer), diagnostics, source)
-    return Blocking(report, stopping[0].layer)
+    stopping = sorted(findings, key=in_file_order)
+    places = {(each.rule.code, *model.source.place(each.offset)) for each in stopping}
+    report = report_on(diagnose(model))
+    kept = filtered(report.diagnostics, lambda each: (each.code, each.line, each.column) in places)
+    return Blocking(report._replace(diagnostics=kept), stopping[0].layer)
 
 
 def _candidates(context: Context) -> Iterator[Finding]:

@@ -20,6 +20,8 @@ from .spellings import likeness
 
 MOST_SOURCES = 4
 """The most outputs that are tried for an input."""
+MOST_UNFED = 4
+"""If more inputs are without an edge, the edges were lost, and none is proposed."""
 MOST_CYCLIC = 32
 """The most layers of a cycle whose inputs are tried."""
 
@@ -133,13 +135,15 @@ def _settled(
 ) -> tuple[Finding, ...]:
     """The findings on edges that an edge into an input which nothing feeds takes away."""
     start = -1 if edge is None else edge.offset
-    return tuple(
-        each
-        for each in sites.graver
-        if sites.element(each.offset) == start
-        or (each.layer is site.layer and each.port in (None, ("input", port.id)) and _wiring(each))
-        or (each.layer is producer and each.port is None and _wiring(each))
-    )
+    settled = []
+    for each in sites.graver:
+        element = sites.element(each.offset)
+        own = each.layer is site.layer and each.port in (None, ("input", port.id))
+        unused = each.layer is producer and each.port is None
+        at_edge = sites.source.data.startswith(b"<edge", element)
+        if element == start or ((own or unused) and not at_edge and _wiring(each)):
+            settled.append(each)
+    return tuple(settled)
 
 
 def _wiring(finding: Finding) -> bool:
@@ -225,7 +229,8 @@ def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         site = sites.of(finding.layer)
         if site is None:
             return
-        for index, source in enumerate(site.sources):
+        lost = sum(row.count(None) for row in site.result.wiring.sources) > MOST_UNFED
+        for index, source in enumerate(() if lost else site.sources):
             if source is None and finding.port in (None, ("input", site.layer.inputs[index].id)):
                 yield from _fed_by(sites, site, index, None)
         if site.position in site.result.wiring.cyclic:

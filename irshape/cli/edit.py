@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from ..model.ids import is_number
+from ..shapes import Dimension, PartialShape
 from ..spelling import counted, suggestion
 from .arguments import Command, Option
 from .common import pairs
@@ -59,15 +60,16 @@ def _make_stateful(graph: Graph, given: Given) -> None:
 
 def _reshape(graph: Graph, given: Given) -> None:
     names = {name for each in graph.inputs for name in (*each.names, each.layer.name)}
-    graph.reshape(pairs(given["reshape"], "--reshape", names.__contains__))
+    shapes = pairs(given["reshape"], "--reshape", names.__contains__)
+    graph.reshape({name: PartialShape.of(text) for name, text in shapes.items()})
 
 
 def _batch(graph: Graph, given: Given) -> None:
-    graph.pin(batch=given["batch"])
+    graph.pin(batch=Dimension.of(given["batch"]))
 
 
 def _seq(graph: Graph, given: Given) -> None:
-    graph.pin(seq=given["seq"])
+    graph.pin(seq=Dimension.of(given["seq"]))
 
 
 def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
@@ -75,7 +77,6 @@ def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
     from ..inference.chain import refusing
     from ..inference.engine import infer
     from ..inference.fitting_sizes import fitting_size
-    from ..shapes import Dimension, PartialShape
 
     if graph.source is None or not (given["reshape"] or given["batch"] or given["seq"]):
         return None

@@ -152,7 +152,10 @@ def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
 def graph_account(path: str, graph: Graph) -> str:
     """`account` of a graph."""
     inputs, outputs = (
-        [(each.names or (each.layer.name,), each) for each in tensors]
+        [
+            (each.names or (each.layer.name,), f"{each.element_type} {each.shape}")
+            for each in tensors
+        ]
         for tensors in (graph.inputs, graph.outputs)
     )
     return account(path, sum(1 for _ in graph.walk()), input=inputs, output=outputs)
@@ -179,7 +182,7 @@ def _text_alone(graph: Graph) -> bytes:
     return text_of(graph, AS_THEY_ARE)
 
 
-def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], object]]) -> str:
+def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], str]]) -> str:
     """What was written: how many layers, and the names and types of inputs and outputs."""
     from ..diagnostics.renderers.common import plain
 

@@ -175,6 +175,19 @@ WRITTEN = {
 }  # fmt: skip
 
 
+def test_what_was_written_is_said_in_a_line_for_each_input_and_output(folder: Path) -> None:
+    lines = call("edit", "m.xml", "--rename", "x=image", "-o", "out.xml")[2].splitlines()
+    assert [line.split() for line in lines[1:3]] == [
+        ["input", "image", "f32", "[?,3]"],
+        ["input", "bias", "f32", "[3]"],
+    ]
+    assert call("edit", "m.xml", "--rename", "x=image", "-q", "-o", "out.xml")[2] == ""
+
+
+def tensor(output: irshape.Output) -> str:
+    return f"{output.element_type} {output.shape}"
+
+
 def named(result: irshape.GraphLayer) -> str:
     """An output as a user names it."""
     return (*result.inputs[0].source.names, result.name)[0]
@@ -186,8 +199,9 @@ def test_what_is_written(name: str, folder: Path) -> None:
     status, out, err = call(*row.arguments, "-o", "out.xml")
     assert (status, out) == (0, ""), err
     graph = irshape.Graph.load("out.xml")
-    assert {each.names[0]: str(each) for each in graph.inputs} == row.inputs
-    assert {named(result): str(result.inputs[0].source) for result in graph.results} == row.outputs
+    assert {each.names[0]: tensor(each) for each in graph.inputs} == row.inputs
+    ends = {named(result): tensor(result.inputs[0].source) for result in graph.results}
+    assert ends == row.outputs
     assert not row.without or row.without not in [
         layer.name for layer in graph.layers if layer.inputs
     ]
@@ -240,6 +254,7 @@ REFUSED = {
         ["edit", "m.xml", "--reshape", "x=[2,4]"], 1, "--reshape: Add 'shift'"
     ),
     "a shape that is none": Refused(["edit", "m.xml", "--reshape", "x=[2,a]"], 2, "--reshape: "),
+    "a batch that is none": Refused(["edit", "m.xml", "--batch", "many"], 2, "--batch: "),
     "reshape a misspelt input": Refused(
         ["edit", "m.xml", "--reshape", "bios=[3]"], 2, "did you mean 'bias'?"
     ),

@@ -11,14 +11,17 @@ from ..faults import Violation
 from ..model.graph import Layer
 from ..model.ids import is_number
 from ..ops.bodies import BodyView
+from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..spelling import suggestion
 from ..symbols.expressions import Expression
+from .attainable import unknown_operands
 from .bindings import sizes_for
 from .bodies import bind
 from .body_engine import BodyEngine
 from .bounding import Binding, Proposals
+from .declarations import Declarations
 from .reasons import Explanation, Part, Step, Verdict
 from .result import BodyResult
 
@@ -56,7 +59,7 @@ def explain(inference: Inference, tensor: str, axis: int | None) -> list[Explana
     body, position, port = reasons.find(tensor)
     shape = body.outputs[position][port].shape
     if shape.dims is None:
-        raise ValueError(f"'{tensor}' has a dynamic rank, so it has no dimensions to explain")
+        return [reasons.of_rank(tensor, body, position, port)]
     rank = len(shape.dims)
     if axis is not None and not -rank <= axis < rank:
         raise ValueError(f"'{tensor}' {shape} has no axis {axis}")
@@ -273,11 +276,21 @@ class Reasons:
         if layer.is_parameter:
             if place.body not in self._around:
                 return f"{at}, an input"
-            return f"{at}, from outside" if known else f"{at}, not the same in every iteration"
+            around = self._around[place.body]
+            branch = around[0].body.layers[around[1]].folded_type == "if"
+            own = "from outside" if known or branch else "not the same in every iteration"
+            return f"{at}, {own}"
         if layer.is_constant:
             return f"{at}, a constant"
         if layer.type.lower() == "readvalue":
             return f"{at}, a state"
+        if known is None and layer.folded_type == "if" and place.kind == "dimension":
+            given = [
+                f"{tag} gives {dim}"
+                for tag, inner in self._inner(place.body, place.position)
+                if (dim := self._branch(inner, place)) is not None
+            ]
+            return f"{at}, where " + " and ".join(given) if given else at
         if known is None:
             return f"{at}, decided by data" if self.depends_on_data(place) else f"{at}, lost here"
         return at
@@ -322,6 +335,66 @@ class Reasons:
         body = counterparts(self.result, binding.result).get(place.body)
         dim = place.dimension_in(body)
         return dim is not None and dim.high != UNBOUNDED
+
+    def of_rank(self, tensor: str, body: BodyResult, position: int, port: int) -> Explanation:
+        """Why the number of dimensions of a tensor is not known."""
+        steps: list[Step] = []
+        passed: set[tuple[BodyResult, int]] = set()
+        while (body, position) not in passed and len(steps) < MAX_STEPS:
+            passed.add((body, position))
+            layer = body.body.layers[position]
+            steps.append(Step(layer, self.line(layer), None, None, self._rank(body, position), ()))
+            for source in body.wiring.sources[position]:
+                if source is not None and body.outputs[source[0]][source[1]].rank is None:
+                    position = source[0]
+        first = steps[-1].layer
+        verdict: Verdict = "input" if first.is_parameter and not first.path else "data-dependent"
+        return Explanation(tensor, None, None, None, verdict, tuple(steps), None)
+
+    def _rank(self, body: BodyResult, position: int) -> str:
+        """What decides how many dimensions the outputs of a layer have."""
+        layer = body.body.layers[position]
+        if layer.is_parameter:
+            return "an input of any rank" if body not in self._around else "of any rank"
+        results = {tag: self._result_ranks(inner) for tag, inner in self._inner(body, position)}
+        if results:
+            said = " and ".join(f"{tag} gives rank {ranks}" for tag, ranks in results.items())
+            return f"where {said}"
+        sources = body.wiring.sources[position]
+        inputs = body.inputs.get(position, ())
+        if any(tensor is not None and tensor.rank is None for tensor in inputs):
+            return "has the rank of its input"
+        declaration = Declarations(self.inference.model).of(layer)
+        if not isinstance(declaration, UnknownOperation):
+            for name in unknown_operands(declaration[0], inputs):
+                index = [operand.name for operand in declaration[0].operands].index(name)
+                source = sources[index] if index < len(sources) else None
+                by = "" if source is None else f" by '{body.body.layers[source[0]].name}'"
+                return f"decided by the value of `{name}`{by}"
+        return "of unknown rank from here on"
+
+    def _branch(self, inner: BodyResult, place: Place) -> Dimension | None:
+        """The dimension that a branch gives to an output of an If."""
+        view = self.view(inner)
+        for binding in () if view is None else view.outputs:
+            if binding.external == place.port:
+                for result in self._result(inner, binding.internal):
+                    if result.kind == "dimension" and result.at == place.at:
+                        return result.dimension_in(inner)
+        return None
+
+    def _inner(self, body: BodyResult, position: int) -> Iterable[tuple[str, BodyResult]]:
+        return body.inner.get(position, {}).items()
+
+    def _result_ranks(self, inner: BodyResult) -> str:
+        """The ranks of what a body returns, each once."""
+        layers = inner.body.layers
+        ranks = [
+            inner.outputs[position][0].rank
+            for position, layer in enumerate(layers)
+            if layer.is_result and inner.outputs[position]
+        ]
+        return " or ".join("?" if rank is None else str(rank) for rank in dict.fromkeys(ranks))
 
     def explanation(self, tensor: str, place: Place) -> Explanation:
         known = self.expression(place)

@@ -31,7 +31,8 @@ class Step(NamedTuple):
 
     layer: Layer
     line: int
-    axis: int
+    axis: int | None
+    """None where it makes the number of dimensions."""
     expression: str | None
     reason: str
     parts: tuple[Part, ...]
@@ -61,9 +62,10 @@ class Explanation(NamedTuple):
     """What a dimension is, and why."""
 
     tensor: str
-    axis: int
+    axis: int | None
+    """None where the number of dimensions is not known."""
     expression: str | None
-    dimension: Dimension
+    dimension: Dimension | None
     verdict: Verdict
     chain: tuple[Step, ...]
     bounded_if: dict[str, str] | None
@@ -75,13 +77,16 @@ class Explanation(NamedTuple):
             "tensor": self.tensor,
             "axis": self.axis,
             "expression": self.expression,
-            "interval": str(self.dimension),
+            "interval": "..." if self.dimension is None else str(self.dimension),
             "verdict": self.verdict,
             "chain": [step.to_dict() for step in self.chain],
             "bounded_if": self.bounded_if,
         }
 
     def __str__(self) -> str:
+        if self.dimension is None:
+            lines = [f"{self.tensor}: the number of dimensions is not known, {self.verdict}"]
+            return "\n".join(lines + [f"  {step}" for step in self.chain])
         said = spaced(self.expression) if self.expression else "?"
         if not self.dimension.is_static and self.dimension.high != UNBOUNDED:
             said += f", {self.dimension}"

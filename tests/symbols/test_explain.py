@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -156,3 +158,35 @@ def test_command(tmp_path: Path) -> None:
     assert command(path, "--format", "html")[1].startswith("<!DOCTYPE html>")
     assert command(path, "nothing")[0] == 2
     assert command(path, "--axis", "1")[0] == 2
+
+
+def test_a_dynamic_rank_leads_to_what_decides_it(tmp_path: Path) -> None:
+    net = Net()
+    x, axes = net.parameter("2,?", name="x"), net.parameter("?", "i64", name="axes")
+    net.result(net.layer("Relu", [net.layer("Unsqueeze", [x, axes], name="longer")], name="y"))
+    model = net.load(tmp_path)
+    (explanation,) = irshape.infer(model, symbols=True).explain("y")
+    assert (explanation.axis, explanation.dimension) == (None, None)
+    assert explanation.verdict == "data-dependent"
+    assert [step.layer.name for step in explanation.chain] == ["y", "longer"]
+    assert "`axes`" in explanation.chain[-1].reason
+    assert "'axes'" in explanation.chain[-1].reason
+    status, text = command(model.path, "y", "--format", "json")
+    assert status == 0
+    jsonschema.validate(json.loads(text), json.loads(SCHEMA.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (lambda b: op.unsqueeze(b, 0), ("then_body gives rank 2", "else_body gives rank 3")),
+        (lambda b: op.concat([b, b], 0), ("then_body gives 2", "else_body gives 4")),
+    ],
+)
+def test_branches_that_differ_are_told(other: Callable[[Any], Any], said: tuple[str, ...]) -> None:
+    graph = irshape.Graph(name="branches")
+    condition = graph.parameter("boolean", "[]", name="condition")
+    x = graph.parameter("f32", "[2,3]", name="x")
+    graph.result(op.if_(condition, x, then_body=lambda b: b * 2, else_body=other), "y")
+    explanation = irshape.infer(graph.model(), symbols=True).explain("y")[0]
+    assert all(part in explanation.chain[-1].reason for part in said)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..faults import Fault, Violation, fault, require
     from ..rule_ids import RuleId
-    from .declaration import Operation, attribute
+    from .declaration import Operation, attribute, like
     from .kinds import (
         BOOLEAN,
         FLOAT,
@@ -78,6 +78,7 @@ __all__ = [
     "attribute",
     "between",
     "fault",
+    "like",
     "operand",
     "require",
     "types",

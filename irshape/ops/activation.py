@@ -11,7 +11,7 @@ from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_C
 from .axes import normalized_axis
 from .blockwise import each, in_blocks
 from .conversion import plain
-from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
+from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, like, operand
 from .differences import CRASHES, Site, facts, no_type_of_input, not_run, of_scalar, refused
 from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
 from .error_function import gelu
@@ -66,7 +66,7 @@ class Clamp(UnaryWithValue):
                 expected=f"at most {self.max:g}",
                 actual=f"{self.min:g}",
             )
-        return super().infer(data)
+        return Tensor(data.element_type, data.shape)
 
     def exact(self, data: Number) -> Number:
         if isinstance(data, int):
@@ -117,9 +117,7 @@ class PReLU(Operation):
     )
     data = operand(NUMERIC_OR_BOOLEAN)
     slope = operand(ANY)
-
-    def infer(self, data: Tensor, slope: Tensor) -> Tensor:
-        return Tensor(data.element_type, data.shape)
+    result = like("data")
 
     def check(self, data: Tensor, slope: Tensor) -> Iterator[Fault]:
         if (
@@ -288,9 +286,7 @@ class Swish(Operation):
     since = 4
     data = operand(FLOATING)
     beta = operand(FLOATING, rank=0, like="data", optional=True)
-
-    def infer(self, data: Tensor, beta: Tensor | None) -> Tensor:
-        return Tensor(data.element_type, data.shape)
+    result = like("data")
 
     def evaluate(self, data: Array, beta: Array | None) -> Array:
         numbers = np.atleast_1d(plain(data))

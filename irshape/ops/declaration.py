@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import maxsize
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from ..element_types import DYNAMIC_TYPE, ElementType
@@ -83,6 +84,7 @@ __all__ = [
     "check_inputs",
     "check_specified",
     "describe_types",
+    "like",
     "operand",
     "types",
 ]
@@ -156,6 +158,17 @@ def attribute(
     name: as written in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
     """
     return Attribute(kind, default=default, required=required, within=within, name=name)
+
+
+class Like(NamedTuple):
+    """A result that has the type and the shape of an input."""
+
+    operand: str
+
+
+def like(operand: str) -> Like:
+    """Declares that the result has the type and the shape of an input: `result = like("data")`."""
+    return Like(operand)
 
 
 class AttributeFault(NamedTuple):
@@ -257,6 +270,8 @@ class Operation:
     in_order: ClassVar[tuple[str, ...]] = ()
     """The names of all attributes, as they are written; not declared."""
     operands: ClassVar[tuple[Operand, ...]] = ()
+    result: ClassVar[Like | None] = None
+    """The input whose type and shape the result has, in place of an `infer`."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -274,6 +289,12 @@ class Operation:
                 del operands[name]
             elif declared is None and name in attributes:
                 del attributes[name]
+            elif isinstance(declared, FunctionType) and (name in operands or name in attributes):
+                raise TypeError(f"{cls.__name__}: the method `{name}` overwrites a declaration")
+        if cls.result is not None and cls.result.operand not in operands:
+            raise TypeError(f"{cls.__name__} has no operand `{cls.result.operand}` for its result")
+        if {"result", "infer"} <= vars(cls).keys():
+            raise TypeError(f"{cls.__name__} declares its result and has an `infer`, too")
         cls.of_plugin = not cls.__module__.startswith("irshape.")
         cls.attributes = attributes
         cls.in_order = tuple(declared.name for declared in attributes.values())
@@ -388,9 +409,14 @@ class Operation:
         """Element types and shapes of the outputs from those of the inputs (an optional one that is
         absent is None).
 
-        Raises `Violation`.
+        Raises `Violation`. Not needed where `result` is declared.
         """
-        raise NotImplementedError
+        if self.result is None:
+            raise NotImplementedError
+        for declared, tensor in zip(self.operands, inputs, strict=False):
+            if declared.name == self.result.operand:
+                return Tensor(tensor.element_type, tensor.shape)
+        raise NotImplementedError  # pragma: no cover: `__init_subclass__` has looked
 
     def check(self, *inputs: Any, **context: Any) -> Iterator[Fault]:
         """Conditions that the specification states and OpenVINO passes over; inference goes on

@@ -9,7 +9,7 @@ from ..faults import Violation
 from ..rule_ids import INPUT_SHAPES
 from ..shapes import DYNAMIC_SHAPE, PartialShape
 from .conversion import encoded, is_plain, nearest, plain
-from .declaration import NUMERIC, REAL, Operation, attribute, operand, types
+from .declaration import NUMERIC, REAL, Operation, attribute, like, operand, types
 from .differences import Site, facts, inferred, pdpd_shape, refused
 from .intervals import Interval, corners, mapped
 from .kinds import INT, Choice, Malformed
@@ -213,9 +213,7 @@ class Unary(Operation):
 
     keeps_integers = False
     data = operand(NUMERIC)
-
-    def infer(self, data: Tensor) -> Tensor:
-        return Tensor(data.element_type, data.shape)
+    result = like("data")
 
     def evaluate(self, data: Array) -> Array:
         if data.ndim == 0:

@@ -11,7 +11,7 @@ from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Violation, require
 from ..rule_ids import INPUT_ELEMENT_TYPE, VARIABLE_MISMATCH
 from ..shapes import DYNAMIC_SHAPE, SCALAR, UNBOUNDED, PartialShape
-from .declaration import ANY, Operation, attribute, operand
+from .declaration import ANY, Operation, attribute, like, operand
 from .differences import (
     EMPTY,
     Site,
@@ -259,10 +259,8 @@ class ReadValue_3(Operation):
     )
     keeps_state = True
     init_value = operand(ANY)
+    result = like("init_value")
     variable_id: str = attribute(STRING, default="", required=True)
-
-    def infer(self, init_value: Tensor) -> Tensor:
-        return Tensor(init_value.element_type, init_value.shape)
 
     def evaluate(self, init_value: Array, *, state: dict[str, Any]) -> Array:
         value: Array = state.setdefault(self.variable_id, init_value)
@@ -348,10 +346,8 @@ class Assign_3(Operation):
     since = 3
     keeps_state = True
     new_value = operand(ANY)
+    result = like("new_value")
     variable_id: str = attribute(STRING)
-
-    def infer(self, new_value: Tensor) -> Tensor:
-        return Tensor(new_value.element_type, new_value.shape)
 
     def evaluate(self, new_value: Array, *, state: dict[str, Any]) -> Array:
         state[self.variable_id] = new_value

@@ -19,6 +19,7 @@ from .declaration import (
     Operation,
     at_least,
     attribute,
+    like,
     operand,
 )
 from .differences import Site, facts, not_run, read_at_all, refused
@@ -225,13 +226,11 @@ class MVN_1(Operation):
 
     since, written = 1, 2
     data = operand(NUMERIC_OR_BOOLEAN)
+    result = like("data")
     eps: float = attribute(FLOAT, default=0.0, required=True)
     across_channels: bool = attribute(BOOLEAN, default=False, required=True)
     normalize_variance: bool = attribute(BOOLEAN, default=False, required=True)
     reduction_axes: tuple[int, ...] | None = attribute(NATURALS, default=None)
-
-    def infer(self, data: Tensor) -> Tensor:
-        return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array) -> Array:
         axes = tuple(
@@ -456,10 +455,8 @@ class GRN(Operation):
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN, rank=(2, 3, 4))
+    result = like("data")
     bias: float = attribute(FLOAT, default=1.0, required=True)
-
-    def infer(self, data: Tensor) -> Tensor:
-        return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array) -> Array:
         numbers = real(data)

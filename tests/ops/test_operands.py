@@ -16,6 +16,7 @@ from irshape.ops.declaration import (
     attribute,
     between,
     check_inputs,
+    like,
     operand,
 )
 from irshape.ops.kinds import FLOAT, INT
@@ -224,3 +225,30 @@ def test_what_is_declared_is_listed() -> None:
         "`channels` must be equal in `scale` and `data`",
         "`batch` must be equal in `data` and `points`",
     ]
+
+
+def test_a_result_is_like_an_input() -> None:
+    class Scaled(Operation):
+        data = operand(ANY)
+        scale = operand(ANY)
+        result = like("scale")
+
+    data, scale = tensors("[2,3] [?,4]")
+    outputs = Scaled().infer(data, scale)
+    assert isinstance(outputs, Tensor)
+    assert (outputs.element_type, str(outputs.shape)) == (F32, "[?,4]")
+
+
+def test_a_result_that_is_declared_wrongly_is_refused() -> None:
+    with pytest.raises(TypeError, match="no operand"):
+        type("Scaled", (Operation,), {"data": operand(ANY), "result": like("scale")})
+    with pytest.raises(TypeError, match="infer"):
+        type("Scaled", (Operation,), {"data": operand(ANY), "result": like("data"), "infer": len})
+
+
+def test_a_method_that_overwrites_a_declaration_is_refused() -> None:
+    class Scaled(Operation):
+        data = operand(ANY)
+
+    with pytest.raises(TypeError, match="data"):
+        type("Other", (Scaled,), {"data": lambda self: None})

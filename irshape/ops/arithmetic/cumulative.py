@@ -8,7 +8,7 @@ from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_SHAPES
 from ..axes import normalized_axis, single
 from ..conversion import plain
-from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
+from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, like, operand
 from ..elementwise import computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -27,11 +27,9 @@ class CumSum(Operation):
     since = 3
     data = operand(NUMERIC_OR_BOOLEAN)
     axis = operand(I32_I64, value=True)
+    result = like("data")
     exclusive: bool = attribute(BOOLEAN, default=False)
     reverse: bool = attribute(BOOLEAN, default=False)
-
-    def infer(self, data: Tensor, axis: Tensor) -> Tensor:
-        return Tensor(data.element_type, data.shape)
 
     def check(self, data: Tensor, axis: Tensor) -> Iterator[Fault]:
         if not axis.shape.size.contains(1):

@@ -402,6 +402,8 @@ def _count_of_different(old: Constant, new: Constant) -> int | None:
     import numpy as np
 
     one, other = (np.frombuffer(each, np.uint8) for each in (_view(old), _view(new)))
+    if one.size != other.size or one.size % width:
+        return None  # a file that is broken
     different = (one != other).reshape(-1, width).any(axis=1)
     return int(np.count_nonzero(different))
 

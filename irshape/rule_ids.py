@@ -1,6 +1,6 @@
 """The code, name, severity and default help of every rule.
 
-The documentation page, the check and the cure of each rule are in `rules/`.
+The documentation page and the check of each rule are in `rules/`.
 
 A code never changes its meaning.
 """

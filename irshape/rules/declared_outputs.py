@@ -423,7 +423,7 @@ class UnprovenDimension(Rule):
                 difference,
                 f"declared {given}, but only {inferred} can be inferred"
                 f"{_attributes(context, difference.layer, len(differences))}: nothing in the file "
-                "makes the dimension static",
+                + ("fixes the rank" if inferred.dims is None else "makes the dimension static"),
                 help=_advice(context, inferred),
                 # in other formats a declared shape is a promise of the exporter
                 severity=None if context.model.format.ports_as_written else "info",

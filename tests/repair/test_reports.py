@@ -1,0 +1,77 @@
+"""What reports say besides the findings: retired codes, what was tried, findings under others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ir import Net
+
+import irshape
+from irshape.cli import main
+from irshape.diagnostics.report import Diagnostic, filtered
+from irshape.rule_ids import RETIRED
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as done:
+        main(list(arguments))
+    return int(done.value.code or 0), *capsys.readouterr()
+
+
+def mean(folder: Path) -> Path:
+    """A reduction whose port was declared for another keep_dims."""
+    net = Net()
+    data = [net.parameter("2,3"), net.constant([1])]
+    net.result(net.layer("ReduceMean", data, 'keep_dims="false"', outputs=["FP32:2,1"]))
+    return net.save(folder)
+
+
+@pytest.mark.parametrize("code", RETIRED)
+def test_a_retired_code_is_known_and_stops_nothing(
+    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    net = Net()
+    net.result(net.layer("ReLU", [net.parameter("2")], outputs=["FP32:2"]))
+    path = net.save(tmp_path)
+    status, _, stderr = call(capsys, "validate", "--ignore", code, str(path))
+    assert status == 0
+    assert code in stderr
+    assert call(capsys, "rule", code)[0] == 0
+    text = path.read_text()
+    path.write_text(text.replace("<net", f"<!-- irshape: disable={code} -->\n<net", 1))
+    assert call(capsys, "validate", "--fail-level", "warning", str(path))[0] == 0
+    assert "IR013" in [each.code for each in irshape.validate(path).diagnostics]
+
+
+def test_trace_says_what_was_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, stdout, stderr = call(capsys, "validate", "--trace", str(mean(tmp_path)))
+    assert status == 1
+    assert "cost" in stderr
+    assert 'keep_dims="true"' in stderr
+    assert "cost" not in stdout
+
+
+def test_a_finding_names_the_attribute_that_decides(tmp_path: Path) -> None:
+    (finding,) = [
+        each for each in irshape.validate(mean(tmp_path)).diagnostics if each.severity != "info"
+    ]
+    assert finding.code == "IR201"
+    assert "keep_dims=false" in finding.message
+    assert [fix["applicability"] for fix in finding.fixes] == ["safe", "unsafe"]
+    (cause,) = finding.causes
+    assert finding.fixes[cause["fix"]]["applicability"] == "unsafe"
+
+
+def test_a_finding_under_one_that_is_left_out_takes_its_place() -> None:
+    under = Diagnostic("IR201", "output-shape-mismatch", "error", "wrong", 2, 1)
+    row = {
+        name: value
+        for name, value in under._asdict().items()
+        if name not in ("related", "causes", "fixes")
+    }
+    lead = Diagnostic("IR602", "unknown-type", "error", "unknown", 1, 1, related=(row,))
+    assert lead.count("error") == 2
+    assert filtered([lead], lambda each: each.code != "IR602") == [under]
+    (kept,) = filtered([lead], lambda each: each.code != "IR201")
+    assert (kept.code, kept.related) == ("IR602", ())

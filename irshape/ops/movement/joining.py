@@ -122,6 +122,7 @@ def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple
         or axis is None
         or not sizes
         or any(output.shape.static is None for output in outputs)
+        or sum(output.shape[axis].low for output in outputs) > sizes[axis]
     ):
         return nothing
     values = []

@@ -398,34 +398,9 @@ class Editing(Building):
                 dims[0] = Dimension.of(batch)
             if dims and tuple(dims) != output.shape.dims:
                 shapes[output.layer.id] = PartialShape(tuple(dims))
-        with self.changes:
-            with self.batch():
-                for id, shape in shapes.items():
-                    self.content.by_id[id].set(shape=shape)
-            if batch is not None and Dimension.of(batch) != Dimension(1):
-                self._require_batch()
-
-    def _require_batch(self) -> None:
-        """Raises `GraphError` for a layer that makes batch 1 of the batch of the inputs."""
-        after: set[GraphLayer] = set()
-        for layer in self.sorted():
-            if layer.raw.is_parameter or not after.isdisjoint(layer.producers):
-                after.add(layer)
-        for result in self.results:
-            layer = result._inputs[0]._source.layer
-            while layer in after and _begins_with_one(layer):
-                before = [each for each in layer.producers if each in after]
-                fixed = [each for each in before if _begins_with_one(each)]
-                if fixed:
-                    layer = fixed[0]
-                    continue
-                if layer.raw.folded_type == "reshape" and before:
-                    raise GraphError(
-                        f"{self.where(layer)} makes batch 1, whatever the batch of the inputs is",
-                        operation=layer.type,
-                        help="let its shape begin with 0 or -1, or reshape the inputs one by one",
-                    )
-                break
+        with self.batch():
+            for id, shape in shapes.items():
+                self.content.by_id[id].set(shape=shape)
 
     def _input(self, name: str | Output | GraphLayer) -> Output:
         """An input of the graph. Raises `KeyError`, `GraphError`."""
@@ -569,9 +544,3 @@ class Editing(Building):
             for layer in self.layers
             if fnmatchcase(layer.name, pattern) or fnmatchcase(layer.type, pattern)
         ]
-
-
-def _begins_with_one(layer: GraphLayer) -> bool:
-    """Whether axis 0 of the first output of a layer has size 1."""
-    dims = layer._outputs[0].tensor.shape.dims if layer._outputs else None
-    return bool(dims) and dims[0].low == dims[0].high == 1  # type: ignore[index]

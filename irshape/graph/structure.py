@@ -225,7 +225,8 @@ class Structure:
         own = names_in(result.raw.output_names)
         if own:
             return tuple(own)
-        return tuple(self.port_names(result._inputs[0]._source))
+        source = result._inputs[0]._source
+        return tuple(self.port_names(source)) or source._names
 
     def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
         """The names of a tensor that Results have for their own."""

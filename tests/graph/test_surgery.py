@@ -546,19 +546,3 @@ def test_inputs_and_outputs_keep_their_order() -> None:
     assert [port.names[0] for port in graph.inputs] == ["a", "b"]
     assert [each.output_names for each in graph.results] == [("y",), ("z",)]
     assert [layer.name for layer in graph.model().parameters] == ["a", "b"]
-
-
-@pytest.mark.parametrize(("pattern", "fits"), [([1, -1, 8], False), ([0, -1, 8], True)])
-def test_a_batch_that_a_layer_fixes_is_refused(pattern: list[int], fits: bool) -> None:
-    graph = Graph(name="batch")
-    x = graph.parameter("f32", "[1,4,?]", name="x")
-    graph.result(op.exp(op.reshape(op.relu(x), pattern, special_zero=True, name="fixed")), "y")
-    before = seen(graph)
-    if fits:
-        graph.pin(batch=4)
-        assert str(graph.outputs[0].shape) == "[4,?,8]"
-        return
-    with pytest.raises(GraphError, match="fixed"):
-        graph.pin(batch=4)
-    assert seen(graph) == before
-    graph.pin(batch=1, seq=8)

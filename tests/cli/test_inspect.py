@@ -143,7 +143,7 @@ def test_multiply_adds(name: str) -> None:
 RUNS = {
     "slices of a known length": ("recurrent", {"sequence": "[2,7,8]"}, "20/body", (7, 7)),
     "slices of an open length": ("recurrent", {}, "20/body", (0, None)),
-    "a loop that may end early": ("recurrent", {"sequence": "[2,7,8]"}, "50/body", (0, 7)),
+    "a loop that may end early": ("recurrent", {"sequence": "[2,7,8]"}, "50/body", (1, 7)),
     "a branch that may run": ("control_flow", {}, "10/then_body", (0, 1)),
     "a branch in a loop that may run": ("control_flow", {}, "5/body/12/then_body", (0, None)),
     "the net": ("control_flow", {}, "", (1, 1)),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..faults import Fault, Violation, fault
-from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
+from ..rule_ids import INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
 from .axes import normalized_axis
 from .blockwise import each, in_blocks
 from .conversion import plain
@@ -131,7 +131,7 @@ class PReLU(Operation):
                 at="slope",
                 expected=data.element_type,
                 actual=slope.element_type,
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
                 help="insert a Convert",
             )
         if data.rank is None or slope.rank is None or slope.shape.size == 1:
@@ -245,7 +245,7 @@ def not_floating(name: str, tensor: Tensor) -> Iterator[Fault]:
             at=name,
             expected="a floating-point type",
             actual=tensor.element_type,
-            rule=INPUT_ELEMENT_TYPE,
+            relation="type",
         )
 
 

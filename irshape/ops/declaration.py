@@ -29,7 +29,6 @@ from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault, Violation
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
-    INPUT_ELEMENT_TYPE,
     MISSING_ATTRIBUTE,
     MISSPELT_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
@@ -615,7 +614,7 @@ def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
                 at=declared.name,
                 expected=other,
                 actual=element_type,
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
                 help="insert a Convert",
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ..faults import Fault, Violation
-from ..rule_ids import INPUT_RANK, INPUT_SHAPES
+from ..rule_ids import INPUT_SHAPES
 from ..shapes import PartialShape
 from .axes import duplicate_axes, normalized_axis
 from .blockwise import in_blocks
@@ -94,9 +94,9 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
         raise Violation(
             f"`axes` has shape {axes.shape}; expected a list of axes",
             at="axes",
-            expected="rank 1",
-            actual=f"rank {axes.rank}",
-            rule=INPUT_RANK,
+            expected=1,
+            actual=axes.rank,
+            relation="rank",
         )
     if not (data.rank is None or given[0] <= data.rank):
         raise Violation(

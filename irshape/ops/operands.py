@@ -18,7 +18,7 @@ from ..element_types import (
     types,
 )
 from ..faults import Between, Fault, Number, Violation, fault
-from ..rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
+from ..rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ..shapes import Dimension, PartialShape
 from ..wording import describe_types
 from .tensors import Tensor
@@ -217,7 +217,7 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
             at=declared.name,
             expected=allowed,
             actual=element_type,
-            rule=INPUT_ELEMENT_TYPE,
+            relation="type",
         )
     if element_type not in declared.unquestioned and element_type is not DYNAMIC_TYPE:
         check_packed(declared, index, tensor)
@@ -229,9 +229,9 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
             f"`{declared.name}` (input {index}) has shape {tensor.shape}, of rank {rank}; "
             f"expected rank {declared.ranks}{axes}",
             at=declared.name,
-            expected=f"rank {declared.ranks}",
-            actual=f"rank {rank}",
-            rule=INPUT_RANK,
+            expected=declared.ranks,
+            actual=rank,
+            relation="rank",
         )
 
 
@@ -256,7 +256,7 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
         at=declared.name,
         expected="i64",
         actual=element_type,
-        rule=INPUT_ELEMENT_TYPE,
+        relation="type",
         help="store it as i64, or insert a Convert",
     )
 
@@ -343,7 +343,7 @@ def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fau
             at=declared.name,
             expected=wanted,
             actual=tensor.element_type,
-            rule=INPUT_ELEMENT_TYPE,
+            relation="type",
         )
 
 

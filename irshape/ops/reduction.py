@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 
 from ..faults import Fault, fault
-from ..rule_ids import DUPLICATE_VALUES, INPUT_ELEMENT_TYPE, INPUT_VALUE
+from ..rule_ids import DUPLICATE_VALUES, INPUT_VALUE
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
 from .conditions import within
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
@@ -84,7 +84,7 @@ class Reduction(Operation):
                 at="data",
                 expected="a number",
                 actual="string",
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
             )
         known, rank = axes.known, data.rank
         if known and rank == 0:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...faults import Fault, fault, require
-from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
+from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, operand
 from ..differences import Site, facts, inferred, refused, unused_outputs
@@ -222,7 +222,7 @@ class TensorIterator(Iteration):
                     "Parameter",
                     expected=declared,
                     actual=seen,
-                    rule=INPUT_ELEMENT_TYPE,
+                    relation="type",
                 )
         known = self.counts(view, inputs)
         for binding, count in known[1:]:

@@ -72,9 +72,9 @@ class Sliding(Operation):
                 f"`filters` {filters} have rank {filters.rank}; for `data` {data} "
                 f"with {axes_in_words(count)} expected rank {filter_rank}",
                 at="filters",
-                expected=f"rank {filter_rank}",
-                actual=f"rank {filters.rank}",
-                rule=INPUT_RANK,
+                expected=filter_rank,
+                actual=filters.rank,
+                relation="rank",
             )
         return count
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...element_types import ElementType
 from ...faults import Fault, Violation, fault
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_VALUE
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes
 from ..conditions import distinct
@@ -95,7 +95,7 @@ def _require_known_type(name: str, given: Tensor) -> None:
             f"`{name}` has a dynamic element type; it must be known here",
             at=name,
             actual="dynamic",
-            rule=INPUT_ELEMENT_TYPE,
+            relation="type",
         )
 
 
@@ -387,9 +387,9 @@ class Interpolate_4(InterpolateAttributes):
             raise Violation(
                 f"`{name}` has shape {given.shape}; expected a list, of rank 1",
                 at=name,
-                expected="rank 1",
-                actual=f"rank {given.rank}",
-                rule=INPUT_RANK,
+                expected=1,
+                actual=given.rank,
+                relation="rank",
             )
         return self.resized(image, given, name, axes)
 
@@ -428,7 +428,7 @@ class Interpolate_11(InterpolateAttributes):
                 at="scales_or_sizes",
                 expected=_names(allowed),
                 actual=seen,
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
             )
         return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
 

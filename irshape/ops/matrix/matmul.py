@@ -203,9 +203,9 @@ class GroupedMatMul(Operation):
                 f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, "
                 "a list",
                 at="offsets",
-                expected="rank 1",
-                actual=f"rank {offsets.rank}",
-                rule=INPUT_RANK,
+                expected=1,
+                actual=offsets.rank,
+                relation="rank",
             )
         return Tensor(element_type, (here[0], there[1]))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import (
-    INPUT_ELEMENT_TYPE,
     INPUT_SHAPES,
     INPUT_VALUE,
     OPERATION_CONSTRAINT,
@@ -109,7 +108,7 @@ class Reverse(Operation):
                 at="axis",
                 expected="boolean" if masked else "an integer",
                 actual=axis.element_type,
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
             )
         if data.rank is None:
             return Tensor(data.element_type, data.shape)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ...faults import Fault, Violation, fault
-from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...rule_ids import INPUT_COUNT, INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
@@ -185,9 +185,9 @@ class Broadcast(Operation):
             raise Violation(
                 f"`axes_mapping` has shape {axes_mapping.shape}; expected a list",
                 at="axes_mapping",
-                expected="rank 1",
-                actual=f"rank {axes_mapping.rank}",
-                rule=INPUT_RANK,
+                expected=1,
+                actual=axes_mapping.rank,
+                relation="rank",
             )
         if axes_mapping.element_type not in INTEGER:
             raise Violation(
@@ -195,7 +195,7 @@ class Broadcast(Operation):
                 at="axes_mapping",
                 expected="an integer",
                 actual=axes_mapping.element_type,
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
             )
         if data.rank is None or target.rank is None or not axes_mapping.shape.is_static:
             return

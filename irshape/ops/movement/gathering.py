@@ -7,7 +7,7 @@ from math import prod
 
 from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, Violation, fault
-from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
+from ...rule_ids import INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
 from ..conditions import between
@@ -210,7 +210,7 @@ class Gather_1(Gather):
                     at=name,
                     expected="an integer",
                     actual=tensor.element_type,
-                    rule=INPUT_ELEMENT_TYPE,
+                    relation="type",
                 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, Violation, fault
-from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import Site, When, facts, refused, typed
@@ -90,7 +90,7 @@ class Pad(Operation):
                     at="pad_value",
                     expected=element_type,
                     actual=pad_value.element_type,
-                    rule=INPUT_ELEMENT_TYPE,
+                    relation="type",
                     help="insert a Convert",
                 )
             element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
@@ -100,7 +100,7 @@ class Pad(Operation):
                 at="data",
                 expected="a number or boolean, or mode constant",
                 actual="string",
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
             )
         rank = data.rank
         if rank is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, fault, require
-from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...shapes import PartialShape
 from ..axes import normalized_axis, require_single, single
 from ..conversion import encoded, plain
@@ -418,7 +418,7 @@ class SliceScatter(Operation):
                 at="updates",
                 expected=ours,
                 actual=theirs,
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
                 help="insert a Convert",
             )
 

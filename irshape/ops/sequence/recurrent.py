@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, Violation, fault, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..differences import WIDER, Site, both, dimensions, facts, inferred, not_run, refused
@@ -378,7 +378,7 @@ class GRUCell(Cell, GatedStep):
                 at="W",
                 expected=expected,
                 actual=seen,
-                rule=INPUT_ELEMENT_TYPE,
+                relation="type",
             )
 
 

@@ -307,7 +307,7 @@ def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, D
                     at=declared.name,
                     expected=known,
                     actual=size,
-                    rule=INPUT_SHAPES,
+                    relation="equal",
                 )
             if merged != known:
                 firsts[axis] = f"`{declared.name}` {tensor.shape}"
@@ -321,7 +321,7 @@ def _wrong_size(name: str, shape: PartialShape, axis: int, size: int) -> Violati
         at=name,
         expected=size,
         actual=shape[axis],
-        rule=INPUT_SHAPES,
+        relation="equal",
     )
 
 

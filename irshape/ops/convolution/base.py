@@ -188,7 +188,7 @@ def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None
             at="filters",
             expected=data[1],
             actual=filters[axis],
-            rule=INPUT_SHAPES,
+            relation="equal",
         )
 
 

@@ -192,7 +192,7 @@ class ScaledDotProductAttention(Operation):
                     at=name,
                     expected=expected,
                     actual=seen,
-                    rule=INPUT_SHAPES,
+                    relation="equal",
                 )
         return batch if merged is None else merged, long or DYNAMIC, wide or DYNAMIC
 
@@ -231,7 +231,7 @@ class ScaledDotProductAttention(Operation):
                 at="attention_mask",
                 expected=scores,
                 actual=mask,
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
         return merged, longer
 

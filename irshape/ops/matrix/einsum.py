@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Final
 
 from ...faults import Violation, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import NUMERIC, Operation, attribute, operand
@@ -162,7 +162,7 @@ class Einsum(Operation):
                         at="inputs",
                         expected=_bare(sizes[label]),
                         actual=_bare(shape),
-                        rule=INPUT_SHAPES,
+                        relation="equal",
                     )
                 sizes[label] = merged
         result: list[Dimension] = []
@@ -231,7 +231,7 @@ class Einsum(Operation):
                     at="inputs",
                     expected=_bare(result[label]),
                     actual=_bare(own),
-                    rule=INPUT_SHAPES,
+                    relation="equal",
                 )
             result[label] = merged
             at += width

@@ -78,7 +78,7 @@ class MatMul(Operation):
                 at="b",
                 expected=inner,
                 actual=other,
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
         batch = self.batch(here[:-2], there[:-2])
         columns = there[-1:] if len(there) > 1 else ()
@@ -178,7 +178,7 @@ class GroupedMatMul(Operation):
                 at="mat_b",
                 expected=here[-1],
                 actual=there[-1],
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
         if here.rank == 3:
             groups = here[0].merge(there[0])
@@ -188,7 +188,7 @@ class GroupedMatMul(Operation):
                     at="mat_b",
                     expected=here[0],
                     actual=there[0],
-                    rule=INPUT_SHAPES,
+                    relation="equal",
                 )
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:

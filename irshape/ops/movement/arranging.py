@@ -165,7 +165,7 @@ class Roll(Operation):
                 at="shift",
                 expected=axes.shape,
                 actual=shift.shape,
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
         for axis in axes.known or ():
             if data.rank is not None:

@@ -138,7 +138,7 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
                 at=name,
                 expected=shared,
                 actual=tensor.shape,
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
         shared = merged
     if data.rank is not None:

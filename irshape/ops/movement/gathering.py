@@ -188,7 +188,7 @@ def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
                 at="indices",
                 expected=data.shape[i],
                 actual=indices.shape[i],
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
         dims.append(dim)
     return dims
@@ -260,7 +260,7 @@ class GatherElements(Operation):
                 at="indices",
                 expected=PartialShape(dims),
                 actual=indices.shape,
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
         return Tensor(data.element_type, result)
 

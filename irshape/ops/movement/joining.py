@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from ...faults import Fault, Violation, fault
-from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
+from ...rule_ids import INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape, merged_dims
 from ..axes import listed, normalized_axis, picked, require_single, single
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, between, operand
@@ -54,7 +54,7 @@ class Concat(Operation):
                     at="inputs",
                     expected=others,
                     actual=tensor.shape,
-                    rule=INPUT_SHAPES,
+                    relation="equal",
                 )
             result = merged
         if result is None:

@@ -90,7 +90,7 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
                 at=name,
                 expected=first[1].shape,
                 actual=tensor.shape,
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
 
 

@@ -188,7 +188,7 @@ class Recurrent(Operation):
                 at="W",
                 expected=data.shape[-1],
                 actual=weights.shape[-1],
-                rule=INPUT_SHAPES,
+                relation="equal",
             )
         known = [
             tensor.shape[axis]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...faults import Fault, Violation
-from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, PartialShape
 from ..declaration import ANY, attribute, operand
 from ..kinds import BOOLEAN, STRINGS, Choice
@@ -52,7 +51,7 @@ class Recurrence(Recurrent):
                     at=name,
                     expected=self.directions,
                     actual=tensor.shape[axis],
-                    rule=INPUT_SHAPES,
+                    relation="equal",
                 )
         time = DYNAMIC if named["X"].rank is None else named["X"].shape[1]
         element_type = result_type(named)

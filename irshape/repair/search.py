@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from ..examination import Examination
 from ..faults import Fault
 from ..inference.alternatives import Fit
-from ..model.graph import Finding
+from ..model.graph import Finding, Layer
 from ..ops.declaration import AttributeFault
+from ..rule_ids import RuleId
 from ..rules import Suspect, rule_of
 from ..rules.settings import Settings
 from .attributes import Candidate, attributes, names
@@ -146,7 +148,8 @@ class _Search:
                 del self.causes[before]  # which explained less of the same
         own = [each for each in explained if id(each) not in self.done]
         lead = min(
-            own, key=lambda each: (each.severity != "error", not _refused(each), each.offset)
+            own,
+            key=lambda each: (each.severity != "error", not self._is_refused(each), each.offset),
         )
         self.under[id(lead)] = tuple(each for each in own if each is not lead)
         self.causes[id(lead)] = causes
@@ -160,25 +163,32 @@ class _Search:
         if change.same_model:
             return "safe"
         # a name is decided where an attribute is missing without which OpenVINO refuses the file
-        refused = change.kind == "name" or self._is_refused(gone)
+        refused = change.kind == "name" or any(map(self._is_refused, gone))
         return "safe" if alone and change.decided and refused else "unsafe"
 
-    def _is_refused(self, findings: tuple[Finding, ...]) -> bool:
-        """Whether OpenVINO refuses the file for one of these."""
-        context = self.sites.context
-        refusals = {
-            id(each.fault) for _, each in context.observed(AttributeFault) if not each.silent
-        }
-        violated = {(layer, fault.rule) for layer, fault in context.observed(Fault)}
-        for finding in findings:
-            if finding.severity != "error":
-                continue
-            if _refused(finding) or id(finding.fault) in refusals:
-                return True
-            site = self.sites.of(finding.layer)
-            if site is not None and (site.layer, finding.rule) in violated:
-                return site.position in site.result.believed
-        return False
+    @cached_property
+    def _violations(self) -> tuple[set[int], set[tuple[Layer, RuleId]]]:
+        """The faults of attributes that OpenVINO refuses, by `id`, and the layers that inference
+        refuses, with the rule that says so."""
+        observed = self.sites.context.observed
+        return (
+            {id(each.fault) for _, each in observed(AttributeFault) if not each.silent},
+            {(layer, fault.rule) for layer, fault in observed(Fault)},
+        )
+
+    def _is_refused(self, finding: Finding) -> bool:
+        """Whether OpenVINO refuses the file for a finding."""
+        if finding.severity != "error":
+            return False
+        rule, (attributes, layers) = rule_of(finding.rule), self._violations
+        if (rule is not None and rule.refused) or id(finding.fault) in attributes:
+            return True
+        site = self.sites.of(finding.layer)
+        return (
+            site is not None
+            and (site.layer, finding.rule) in layers
+            and site.position in site.result.believed
+        )
 
     def repairs(self, findings: list[Finding]) -> Repairs:
         """What came out, with the findings as they are reported."""
@@ -201,9 +211,3 @@ class _Search:
 def _unlikeliness(candidate: Candidate) -> float:
     fit, change = candidate
     return change.cost + 0.5 * (fit is not Fit.EXACT)
-
-
-def _refused(finding: Finding) -> bool:
-    """Whether OpenVINO refuses every file with an error of this rule."""
-    rule = rule_of(finding.rule)
-    return rule is not None and rule.refused

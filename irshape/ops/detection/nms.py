@@ -221,10 +221,10 @@ class NonMaxSuppression_1(BoxSuppression):
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
         if boxes.rank is None:
             return DYNAMIC
-        if scores.rank is None:
+        classes = DYNAMIC if scores.rank is None else scores.shape[1]
+        most = limit_of(limit) * classes
+        if scores.rank is None and most.is_dynamic:
             note_wider()  # OpenVINO takes an unknown number of classes for one
-            return DYNAMIC
-        most = limit_of(limit) * scores.shape[1]
         if boxes.shape[1].symbolic or most.symbolic:
             return least_of(boxes.shape[1], most)
         if boxes.shape[1].is_dynamic:

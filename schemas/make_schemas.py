@@ -198,7 +198,7 @@ def relax_ng() -> str:
     declared = [
         cls
         for name in registry.type_names()
-        if not registry.from_plugin(name)
+        if not registry.of_plugins(name)
         for cls in registry.versions(name)
     ]
     defines = [operation(cls) for cls in declared]

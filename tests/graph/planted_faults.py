@@ -605,9 +605,17 @@ def computing(model: Model) -> list[str]:
     return [layer.type for layer in model.walk() if layer.folded_type not in plain]
 
 
-def errors(path: Path) -> set[str]:
-    report = irshape.validate(path)
-    return {each.code for each in report.diagnostics if each.severity == "error"}
+def errors(model: Path | Model) -> set[str]:
+    """The codes of all errors, those that stand under another finding included."""
+    return {
+        code
+        for each in irshape.validate(model).diagnostics
+        for code, severity in (
+            (each.code, each.severity),
+            *((under["code"], under["severity"]) for under in each.related),
+        )
+        if severity == "error"
+    }
 
 
 def command_of(fault: Fault) -> tuple[str, ...]:

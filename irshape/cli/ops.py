@@ -78,7 +78,6 @@ def described(cls: type[Operation]) -> dict[str, Any]:
     from ..ops import registry
     from ..ops.constraints import constraints
     from ..ops.declaration import LibraryOperation
-    from ..ops.declaration import Operation as Base
     from ..ops.operands import OneOf, describe_types
 
     attributes = []
@@ -120,7 +119,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "introduced": library.introduced if library else None,
         "category": module.split(".")[0],
         "documentation": inspect.cleandoc(cls.__doc__ or ""),
-        "infer": cls.infer is not Base.infer,
+        "infer": cls.is_inferred(),
         "evaluate": supported(cls),
         "attributes": attributes,
         "inputs": inputs,

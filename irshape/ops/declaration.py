@@ -404,6 +404,11 @@ class Operation:
         """
         return named_dimensions(self.operands, inputs)
 
+    @classmethod
+    def is_inferred(cls) -> bool:
+        """Whether there is an `infer`, or a declared result in its place."""
+        return cls.result is not None or cls.infer is not Operation.infer
+
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
         """Element types and shapes of the outputs from those of the inputs (an optional one that is
         absent is None).

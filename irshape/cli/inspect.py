@@ -232,7 +232,7 @@ def _place(type: str, name: str, id: str) -> str:
 
 def _indented(rows: Sequence[Sequence[str]], right: tuple[int, ...] = ()) -> Iterator[str]:
     """Rows in columns, those that are named to the right."""
-    heads = [str(at) for at in range(len(rows[0]))]
+    heads = [str(at) for at in range(len(rows[0]) if rows else 0)]
     yield from text_table(
         heads,
         rows,

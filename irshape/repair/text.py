@@ -20,11 +20,9 @@ from .proof import with_text
 
 MOST_CAUSES = 3
 
-_TAG = re.compile(
-    rb"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|"""
-    rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
-    re.DOTALL,
-)
+_TAG = re.compile(rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""")
+_NO_TAGS = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+"""Where comments, character data and processing instructions begin and end."""
 _ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=["']([^"']+)["']""")
 
 
@@ -104,9 +102,9 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
     one without an end tag.
     """
     opened: list[tuple[bytes, int]] = []
-    for tag in _TAG.finditer(data):
+    for tag in _tags(data):
         name = tag["name"]
-        if name is None or tag[0].endswith(b"/>"):
+        if tag[0].endswith(b"/>"):
             continue
         if tag["close"]:
             if opened and opened[-1][0] == name:
@@ -124,6 +122,21 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
                 return tag.start(), *opened[-1]
         opened.append((name, tag.start()))
     return None
+
+
+def _tags(data: bytes) -> Iterator[re.Match[bytes]]:
+    """The tags of a text, up to the first that has no end."""
+    at = data.find(b"<")
+    while at >= 0:
+        end = next((end for begin, end in _NO_TAGS if data.startswith(begin, at)), None)
+        if end is not None:
+            past = data.find(end, at)
+        else:
+            tag = _TAG.match(data, at)
+            past = -1 if tag is None else tag.end()
+            if tag is not None:
+                yield tag
+        at = data.find(b"<", past) if past >= 0 else -1
 
 
 def _children(name: bytes) -> frozenset[str] | None:

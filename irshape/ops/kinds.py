@@ -23,6 +23,8 @@ _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 """The smallest number that rounds to infinity in f32."""
 _NO_LIMIT: Final = sys.float_info.max
 _WHOLE = re.compile(r"-?[0-9]+")
+_LONGEST = 64
+"""No list of axes or sizes is longer; others have no values worth trying but shorter lists."""
 _MOST_ITEMS = 8
 """Of longer lists, `domain` varies the first items alone."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
@@ -304,10 +306,12 @@ class ListOf(Kind):
         """Each number for all items at once, then for each item alone."""
         if not isinstance(self.item, Integer) or not isinstance(current, tuple):
             return
-        numbers = list(self.item.numbers(current, declared))
-        yield from ((number,) * len(current) for number in numbers)
         if len(set(current)) == 1:
             yield from (current[:1] * count for count in (1, 2, 3))
+        if len(current) > _LONGEST:
+            return
+        numbers = list(self.item.numbers(current, declared))
+        yield from ((number,) * len(current) for number in numbers)
         if len(current) > 1:
             for index in range(min(len(current), _MOST_ITEMS)):
                 for number in numbers:

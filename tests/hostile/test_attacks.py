@@ -81,7 +81,8 @@ def test_attack(name: str, tmp_path: Path, commands: Commands) -> None:
         codes = [
             one["code"]
             for file in json.loads(verdict["out"])["files"]
-            for one in file["diagnostics"]
+            for lead in file["diagnostics"]
+            for one in (lead, *lead.get("related", ()))
             if one["severity"] != "info"
         ]
         assert (

@@ -18,7 +18,7 @@ _ROOT = re.compile(
 )
 _INNER = ("layers", "layer", "data", "input", "output", "port", "dim", "rt_info", "edges", "edge")
 """Elements that stand in others."""
-_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?!\0)")
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)*\s*<(?!\0)")
 """How XML begins. What of it is damaged further on, the parser finds."""
 _HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
 _LAYER = re.compile(rb"(?:<|&lt;)layer\b")

@@ -103,15 +103,6 @@ def _open_product(site: Site) -> bool:
     )
 
 
-def _any_rank_reshaped(site: Site) -> bool:
-    """Whether a tensor of any rank is reshaped with an axis for what is left."""
-    return (
-        site.shape(0) is not None
-        and site.rank(0) is None
-        and any(size == Dimension(1, UNBOUNDED) for size in dimensions(site.output))
-    )
-
-
 class Reshape(Reinterpretation):
     """The same elements in another shape; -1 in the pattern stands for what is left over, 0 (with
     `special_zero`) for the dimension of the input there.
@@ -134,12 +125,6 @@ class Reshape(Reinterpretation):
             "a shape that is made of sizes without upper bounds",
             "infers no lower bounds",
             lower_bounds,
-        ),
-        inferred(
-            "2023.2",
-            "a Reshape of any rank with an axis for what is left",
-            WIDER,
-            _any_rank_reshaped,
         ),
         inferred(
             "2024.2", "a shape that is computed from absolute values", WIDER, shape_from("Abs")

@@ -132,13 +132,14 @@ def test_a_variable_is_read_before_it_is_assigned(assigned_first: bool) -> None:
     def assign() -> None:
         graph.add_layer("Assign", x * np.float32(2), variable_id="s")
 
-    if assigned_first:
-        assign()
     zeros = np.zeros(2, np.float32)
     kinds = {"variable_type": "f32", "variable_shape": "[2]"}
-    graph.result(graph.add("ReadValue", zeros, variable_id="s", **kinds), "before")
-    if not assigned_first:
-        assign()
+    with graph.batch():
+        if assigned_first:
+            assign()
+        graph.result(graph.add("ReadValue", zeros, variable_id="s", **kinds), "before")
+        if not assigned_first:
+            assign()
     session = irshape.Session(graph.model())
     given = [np.full(2, number, np.float32) for number in (1, 2, 3)]
     before = [session.run({"x": each})["before"][0] for each in given]

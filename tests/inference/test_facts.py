@@ -572,12 +572,6 @@ ROWS = [
         case("ReadValue", 6, VARIABLE, data("f32", "?,3")),
     ),
     Concerned(
-        "a Reshape of any rank with an axis for what is left",
-        "inferred",
-        case("Reshape", 1, {"special_zero": "false"}, data("f32", "..."), const("i64", [-1])),
-        case("Reshape", 1, {"special_zero": "false"}, data("f32", "?"), const("i64", [-1])),
-    ),
-    Concerned(
         "an Einsum over a label of several sizes",
         "inferred",
         case("Einsum", 7, {"equation": "i,i->i"}, data("f32", "1"), data("f32", "?")),

@@ -203,7 +203,7 @@ def test_what_irshape_does_not_know_is_not_turned_into_what_it_knows(
 def test_a_number_is_never_rewritten_into_another(number: str, tmp_path: Path) -> None:
     clamp = f'type="Clamp" version="opset1">\n\t\t\t<data min="{number}" max="4" />'
     path = saved(tmp_path, change=replaced('type="ReLU" version="opset1">', clamp))
-    assert diagnostics(path) or number == "nan"
+    assert diagnostics(path) or number in ("nan", "-1.79769e+308")  # which OpenVINO reads
     assert irshape.fix(path).edits == []
 
 

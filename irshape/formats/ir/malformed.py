@@ -31,16 +31,21 @@ class Malformation(NamedTuple):
     help: str
 
 
-def malformation(text: bytes, stopped: int, *, mismatched: bool) -> Malformation | None:
+def malformation(
+    text: bytes, stopped: int, *, mismatched: bool, ended: bool
+) -> Malformation | None:
     """What makes an XML parser stop at an offset; None where that place is the right one.
 
-    mismatched: whether it stops at an end tag that does not close the innermost element.
+    mismatched: whether it stops at an end tag that does not close the innermost element. ended:
+    whether it stops at the end of the text.
     """
-    return (
-        _merge_conflict(text)
-        or _digit_name(text, stopped)
-        or (_unclosed(text, stopped) if mismatched else None)
-    )
+    known = _merge_conflict(text) or _digit_name(text, stopped)
+    if known is None and mismatched:
+        known = _unclosed(text, stopped)
+    if known is None and ended:
+        message = "it ends before its elements are closed"
+        known = Malformation(message, stopped, "the file is truncated: copy or export it again")
+    return known
 
 
 def _digit_name(text: bytes, stopped: int) -> Malformation | None:
@@ -107,8 +112,12 @@ def _unclosed(text: bytes, stopped: int) -> Malformation | None:
             at = min(read_layers(window, at, Body()), stopped)
     else:
         return None
-    if abs(tag.start() - stopped) > len(tag[0]) or name not in {each for each, _ in opened}:
+    if abs(tag.start() - stopped) > len(tag[0]):
         return None
+    if name not in {each for each, _ in opened}:
+        stray = f"</{name.decode('utf-8', 'replace')}>"
+        message = f"{stray} closes no element that is open"
+        return Malformation(message, tag.start(), "correct its name, or remove it")
     missing, offset = opened[-1]
     line = text.count(b"\n", 0, tag.start()) + 1
     shown = missing.decode("utf-8", "replace")

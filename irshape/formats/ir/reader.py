@@ -155,9 +155,13 @@ class _Reader(Elements):
             reason = expat.ErrorString(error.code)
             from .malformed import malformation
 
-            mismatched = reason == expat.errors.XML_ERROR_TAG_MISMATCH
             better = (
-                malformation(self.source.data, offset, mismatched=mismatched)
+                malformation(
+                    self.source.data,
+                    offset,
+                    mismatched=reason == expat.errors.XML_ERROR_TAG_MISMATCH,
+                    ended=reason == expat.errors.XML_ERROR_NO_ELEMENTS,
+                )
                 if repaired is None
                 else None
             )

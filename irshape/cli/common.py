@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_FOREIGN = {".json": "oneDNN graph", ".onnx": "ONNX model"}
+"""The formats besides the IR, by what the names of their files end in."""
 
-def expand(paths: Iterable[str], *, only_ir: bool = False, onnx: bool = False) -> list[str]:
+
+def expand(paths: Iterable[str], *, only_ir: bool = False, foreign: bool = False) -> list[str]:
     """The files that paths name: folders are searched for IRs, globs resolved, `-` is kept.
 
     A .bin stands for the .xml beside it, also one that is gone.
     Raises `UsageError` for a path that leads to no file.
 
-    only_ir: files are looked into as those in folders are, and passed over where they are no IR.
-    onnx: folders are searched for ONNX models, too.
+    only_ir: an .xml or a .json is looked into as in folders, and passed over where it is no model.
+    foreign: folders are searched for oneDNN graphs too, and with the onnx package for ONNX models.
     """
     files: list[str] = []
     for path in map(_described_by, paths):
@@ -36,9 +39,9 @@ def expand(paths: Iterable[str], *, only_ir: bool = False, onnx: bool = False) -
         elif is_url(path):
             files += _behind(path)
         elif os.path.isdir(path):
-            inside = _inside(path, onnx)
+            inside = _inside(path, _suffixes(foreign))
             if not inside:
-                raise click.UsageError(_empty(path, onnx))
+                raise click.UsageError(_empty(path, foreign))
             files += inside
         elif os.path.exists(path):
             files.append(path)
@@ -47,7 +50,7 @@ def expand(paths: Iterable[str], *, only_ir: bool = False, onnx: bool = False) -
             if not matches:
                 raise click.UsageError(f"'{path}': no such file or folder")
             folders = any(os.path.isdir(match) for match in matches)
-            files += expand(matches, onnx=onnx) if folders else matches
+            files += expand(matches, foreign=foreign) if folders else matches
     files = list(dict.fromkeys(files))
     if not only_ir:
         return files
@@ -56,8 +59,8 @@ def expand(paths: Iterable[str], *, only_ir: bool = False, onnx: bool = False) -
         for path in files
         if path == "-"
         or is_url(path)
-        or not path.endswith((".xml", ".bin"))
-        or (path.endswith(".xml") and holds_ir(Path(path)))
+        or not path.endswith((".xml", ".bin", ".json"))
+        or (not path.endswith(".bin") and _may_hold_model(Path(path)))
     ]
 
 
@@ -67,26 +70,36 @@ def _described_by(path: str) -> str:
     return f"{stem}.xml" if extension == ".bin" and os.path.isfile(f"{stem}.xml") else path
 
 
-def reads_onnx() -> bool:
-    """Whether the package is installed with which ONNX models are read."""
+def _suffixes(foreign: bool) -> tuple[str, ...]:
+    """What the names of models in folders end in. foreign: also those of other formats than IR."""
     from importlib.util import find_spec
 
-    return find_spec("onnx") is not None
+    if not foreign:
+        return (".xml",)
+    return (".xml", ".json") if find_spec("onnx") is None else (".xml", ".json", ".onnx")
 
 
-def _empty(folder: str, onnx: bool) -> str:
+def _empty(folder: str, foreign: bool) -> str:
     """Why a folder has nothing to read."""
-    inside = [] if onnx else [path for path in _inside(folder, True) if path.endswith(".onnx")]
+    searched = _suffixes(foreign)
+    looked_for = ["IR", *(name for suffix, name in _FOREIGN.items() if suffix in searched)]
+    unread = [suffix for suffix in _FOREIGN if suffix not in searched]
+    there = _inside(folder, tuple(unread))
+    counts = [
+        counted(count, name)
+        for suffix, name in _FOREIGN.items()
+        if (count := sum(path.endswith(suffix) for path in there))
+    ]
     others = (
-        f"; it has {counted(len(inside), 'ONNX model')}: `irshape validate`, `query` and `convert` "
-        "read those, with irshape[onnx]"
-        if inside
+        f"; it has {' and '.join(counts)}: `irshape validate`, `query` and `convert` read those"
+        + (", with irshape[onnx]" if any(path.endswith(".onnx") for path in there) else "")
+        if counts
         else ""
     )
-    return f"no IR{' or ONNX model' if onnx else ''} in the folder '{folder}'{others}"
+    return f"no {' or '.join(looked_for)} in the folder '{folder}'{others}"
 
 
-def _inside(folder: str, onnx: bool) -> list[str]:
+def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
     """The models in a folder, and what cannot be looked into: links to nothing, pipes, folders that
     are not to be read. Whoever checks them says so, so that no model is passed over in silence.
     """
@@ -95,9 +108,9 @@ def _inside(folder: str, onnx: bool) -> list[str]:
         Path(place, name)
         for place, _, names in os.walk(folder, onerror=closed.append)
         for name in names
-        if name.endswith(".xml") or (onnx and name.endswith(".onnx"))
+        if name.endswith(suffixes)
     ]
-    candidates = [each for each in candidates if each.suffix == ".onnx" or holds_ir(each)]
+    candidates = [each for each in candidates if _may_hold_model(each)]
     return list(map(str, sorted(candidates + [Path(problem.filename) for problem in closed])))
 
 
@@ -116,17 +129,23 @@ def _behind(url: str) -> list[str]:
     return files
 
 
-def holds_ir(path: Path) -> bool:
-    """Whether a file may be an IR or a layer on its own; True if that cannot be told."""
-    from ..formats.ir.recognition import PEEK, may_be_ir
-
+def _may_hold_model(path: Path) -> bool:
+    """Whether a file may be a model, by its first bytes: any .onnx, an .xml that may be an IR or
+    cannot be looked into, a .json that begins as a oneDNN graph.
+    """
+    if path.suffix == ".onnx":
+        return True
+    graph = path.suffix == ".json"
     if not path.is_file():
-        return True  # a pipe would be waited for
+        return not graph  # a pipe would be waited for
+    from ..formats.ir.recognition import PEEK, may_be_ir
+    from ..formats.onednn import begins_as_graph
+
     try:
         with path.open("rb") as file:
-            return may_be_ir(file.read(PEEK))
+            return (begins_as_graph if graph else may_be_ir)(file.read(PEEK))
     except OSError:
-        return True
+        return not graph
 
 
 def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None) -> None:

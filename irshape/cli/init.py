@@ -39,7 +39,8 @@ repos:
         name: irshape
         entry: irshape validate --only-ir
         language: system
-        files: \\.(xml|bin)$
+        # for oneDNN graphs in a folder: \\.(xml|bin|onnx)$|^FOLDER/.*\\.json$
+        files: \\.(xml|bin|onnx)$
         require_serial: true
 """
 

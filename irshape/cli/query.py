@@ -10,7 +10,7 @@ import click
 
 from ..spelling import counted
 from .arguments import Command
-from .common import expand, form_option, load_among, reads_onnx
+from .common import expand, form_option, load_among
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
@@ -61,7 +61,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
             f"no element of an IR is called '{xpath}'; for the layers of a type write "
             f"'//layer[@type=\"{xpath}\"]'"
         )
-    files = expand(paths, onnx=reads_onnx())
+    files = expand(paths, foreign=True)
     nothing = True
     statuses: set[int] = set()
     rows: list[dict[str, Any]] = []

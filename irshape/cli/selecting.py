@@ -118,7 +118,8 @@ _OPTIONS = [
     click.option(
         "--only-ir",
         is_flag=True,
-        help="Skip .xml files that are not IRs, also those named on the command line.",
+        help="Skip .xml files that are not IRs and .json files that are not oneDNN graphs, also "
+        "those named on the command line.",
     ),
 ]
 

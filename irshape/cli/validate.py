@@ -12,7 +12,7 @@ import click
 
 from ..spelling import counted
 from .arguments import Command
-from .common import colour_option, echo, expand, keep_apart, pairs, reads_onnx, weights_option
+from .common import colour_option, echo, expand, keep_apart, pairs, weights_option
 from .pages import view_option
 from .reporting import Form, counted_forms, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
@@ -85,9 +85,9 @@ def command(
 ) -> None:
     """Report everything that is wrong with IR files.
 
-    PATH is a file, a folder (searched for IRs and ONNX models), a glob, or - for standard input. A
-    .bin stands for its .xml. A file may also hold layers on their own, as the operation documents
-    print them.
+    PATH is a file, a folder (searched for IRs, ONNX models and oneDNN graphs), a glob, or - for
+    standard input. A .bin stands for its .xml. A file may also hold layers on their own, as the
+    operation documents print them.
 
     Exit status: 0; 1 if there are findings at or above the fail level; 2 if the options or the
     configuration cannot be used, or a file cannot be opened.
@@ -138,7 +138,7 @@ def command(
 
 def _chosen_files(paths: tuple[str, ...], wanted: Chosen, since: str | None) -> list[str]:
     """The files that paths name, as far as the options choose them."""
-    files = wanted.part(expand(paths, only_ir=wanted.only_ir, onnx=reads_onnx()))
+    files = wanted.part(expand(paths, only_ir=wanted.only_ir, foreign=True))
     if since is None:
         return files
     from .changed import changed_since

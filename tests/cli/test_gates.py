@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -194,6 +195,10 @@ def test_init_writes_what_validate_and_a_hook_use(
     assert {key: hook[key] for key in ("id", "entry", "files", "require_serial")} == {
         key: published[key] for key in ("id", "entry", "files", "require_serial")
     }
+    given = [
+        name for name in ("a.xml", "a.bin", "a.onnx", "a.json") if re.search(hook["files"], name)
+    ]
+    assert given == ["a.xml", "a.bin", "a.onnx"]
     assert hooks.read_text() == ("repos: []\n" if hooked else hooks.read_text())
     assert call("models")[0] == 0
     again = CliRunner().invoke(cli, ["init"])

@@ -349,3 +349,22 @@ def test_only_ir_passes_over_other_xml(tmp_path: Path, jobs: str) -> None:
     assert sorted(codes("--only-ir", "--jobs", jobs, str(other), str(model))) == ["IR201", "IR301"]
     assert "IR003" in codes(str(other), str(model))
     assert call("--only-ir", str(other))[0] == 0
+
+
+GRAPHS = Path(__file__).resolve().parents[1] / "formats" / "onednn" / "graphs"
+
+
+def test_a_folder_is_searched_for_onednn_graphs_among_its_json(tmp_path: Path) -> None:
+    faulty().save(tmp_path, "ir")
+    others = {"config": '{"graph": {}}', "list": "[1]", "empty": "", "nested": '{"graph": [[1]]}'}
+    for name, text in others.items():
+        (tmp_path / f"{name}.json").write_text(text)
+    (tmp_path / "graph.json").write_bytes((GRAPHS / "clamp.json").read_bytes())
+
+    def read(*paths: str) -> list[str]:
+        output = call("--format", "json", *paths)[1]
+        return sorted(Path(file["path"]).name for file in json.loads(output)["files"])
+
+    everything = [str(path) for path in sorted(tmp_path.iterdir())]
+    assert read(str(tmp_path)) == read("--only-ir", *everything) == ["graph.json", "ir.xml"]
+    assert {f"{name}.json" for name in others} < set(read(*everything))

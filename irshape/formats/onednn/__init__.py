@@ -14,11 +14,17 @@ from ...model.source import Source
 from ..inputs import InputFormat, WeightsPath
 
 _JSON = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*\{")
+_OPERATIONS = re.compile(rb'"graph"\s*:\s*\[\s*\{')
 
 
 def _recognises(data: bytes) -> bool:
     """Whether the bytes begin as a JSON object."""
     return _JSON.match(data) is not None
+
+
+def begins_as_graph(data: bytes) -> bool:
+    """Whether the first bytes of a JSON file have a `graph` of operations."""
+    return _recognises(data) and _OPERATIONS.search(data) is not None
 
 
 def _read(source: Source, weights: WeightsPath) -> Model:

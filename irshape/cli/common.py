@@ -310,7 +310,7 @@ def pairs(
     """`NAME=VALUE` options as a dictionary.
 
     A name may contain `=`: of several places to part, the one at which the name is known.
-    Raises `UsageError`, with what the help of the option says that it takes.
+    Raises `UsageError` for a name given twice, and with what the help says that the option takes.
     """
     named: dict[str, str] = {}
     for value in values:
@@ -329,6 +329,8 @@ def pairs(
         if not fitting:  # a shape is the last word that begins with [
             fitting = [split for split in splits if split[1].startswith("[")][-1:] or splits[:1]
         name, rest = fitting[0]
+        if name in named:
+            raise click.UsageError(f"{option} gives '{name}' twice: '{named[name]}' and '{rest}'")
         named[name] = rest
     return named
 

@@ -109,7 +109,7 @@ def command(
 
     answer = Outcome(
         comparison.ok,
-        lambda: _text(comparison, worst),
+        lambda: _text(comparison, worst, own_tolerance=(rtol, atol) != (None, None)),
         comparison.to_dict,
         lambda: _junit(comparison),
         lambda: comparison_report(comparison),
@@ -127,7 +127,10 @@ def _state(pair: Pair) -> str:
     )
 
 
-def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
+def _text(
+    comparison: ModelComparison, worst: int | None, *, own_tolerance: bool = False
+) -> list[str]:
+    """own_tolerance: whether the user gives a tolerance."""
     from ..spelling import counted
 
     pairs = [pair for pair in comparison.pairs if not pair.constant]
@@ -146,9 +149,22 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
         )
         if state in states
     )
-    lines.append(
-        f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal{counts}"
+    tolerance = (
+        "the tolerance given"
+        if own_tolerance
+        else f"the tolerance of {comparison.precision or 'their element types'}"
     )
+    close = [pair for pair in pairs if pair.verdict == "equal" and pair.errors.max_abs]
+    within = f" within {tolerance}" if close else ""
+    lines.append(
+        f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal{within}{counts}"
+    )
+    if close:
+        largest = max(close, key=lambda pair: pair.errors.max_abs or 0.0)
+        lines.append(
+            f"  {counted(len(close), 'tensor')} equal only within the tolerance; "
+            f"largest error {largest.errors.max_abs:.4g} at '{largest.name}'"
+        )
     for name, unmatched in zip("AB", comparison.unmatched, strict=True):
         if unmatched:
             lines.append(
@@ -160,6 +176,16 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
         lines.append(
             f"  {counted(len(comparison.altered), 'constant')} not the same in both: "
             f"{_first_five(comparison.altered)}"
+        )
+    rounded = [
+        pair.name
+        for pair in comparison.pairs
+        if pair.constant and pair.verdict == "equal" and pair.errors.max_abs
+    ]
+    if rounded:
+        lines.append(
+            f"  {counted(len(rounded), 'constant')} equal only within the tolerance: "
+            f"{_first_five(rounded)}"
         )
     lines += [f"  {note}" for note in comparison.notes]
     differs = any(state != "equal" for state in states)

@@ -200,8 +200,17 @@ BEFORE = ("input_type", "input_layout", "mean", "scale")
 AFTER = ("output_type", "output_layout")
 
 
-def _preprocess(graph: Graph, given: Given) -> None:
+def _preprocess(graph: Graph, given: Given) -> str | None:
+    notes: list[str] = []
     for tensor, wanted in _by_tensor(graph, given, BEFORE).items():
+        if "mean" in wanted or "scale" in wanted:
+            notes += [
+                f"'{tensor.name}' already goes into {user.layer.label} with a constant, which "
+                "still applies, after what is added here"
+                for user in tensor.users
+                if user.layer.type in ("Subtract", "Divide", "Add", "Multiply")
+                and any(each.source.value is not None for each in user.layer.inputs)
+            ]
         graph.preprocess(
             tensor,
             element_type=_element_type(wanted.get("input_type")),
@@ -209,6 +218,7 @@ def _preprocess(graph: Graph, given: Given) -> None:
             mean=_numbers(wanted.get("mean")),
             scale=_numbers(wanted.get("scale")),
         )
+    return "; ".join(notes) or None
 
 
 def _postprocess(graph: Graph, given: Given) -> None:
@@ -226,7 +236,10 @@ def _by_tensor(graph: Graph, given: Given, options: Iterable[str]) -> dict[Outpu
     for option in options:
         flag = f"--{option.replace('_', '-')}"
         for name, text in pairs(given[option], flag).items():
-            wanted.setdefault(graph.tensor(name), {})[option] = text
+            of_tensor = wanted.setdefault(graph.tensor(name), {})
+            if option in of_tensor:
+                raise ValueError(f"{flag} gives two values to '{name}', once by another name")
+            of_tensor[option] = text
     return wanted
 
 

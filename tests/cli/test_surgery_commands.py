@@ -208,6 +208,21 @@ def test_what_is_written(name: str, folder: Path) -> None:
     assert irshape.validate("out.xml").ok
 
 
+@pytest.mark.parametrize(
+    ("arguments", "noted"),
+    [
+        (["m.xml", "--mean", "x=127"], "Multiply 'double'"),
+        (["m.xml", "--scale", "bias=2"], ""),
+        (["m.xml", "--input-type", "x=u8"], ""),
+    ],
+)
+def test_an_input_that_is_normalized_already_is_noted(
+    arguments: list[str], noted: str, folder: Path
+) -> None:
+    status, _, err = call("edit", *arguments, "-o", "out.xml")
+    assert (status, noted in err, "still applies" in err) == (0, True, bool(noted))
+
+
 class Refused(NamedTuple):
     arguments: list[str]
     status: int
@@ -289,6 +304,15 @@ REFUSED = {
     ),
     "an element type that is none": Refused(
         ["edit", "m.xml", "--input-type", "x=f99"], 2, "--input-type: unknown element type 'f99'"
+    ),
+    "a mean twice": Refused(
+        ["edit", "m.xml", "--mean", "x=127", "--mean", "x=5"], 2, "'x' twice: '127' and '5'"
+    ),
+    "a scale twice by two names": Refused(
+        ["edit", "m.xml", "--scale", "x=2", "--scale", "x:0=5"], 2, "two values to 'x:0'"
+    ),
+    "a shape twice": Refused(
+        ["edit", "m.xml", "--reshape", "x=[1,3]", "x=[2,3]"], 2, "--reshape gives 'x' twice"
     ),
     "an empty name": Refused(["edit", "m.xml", "--rename", "x="], 1, "a name cannot be empty"),
     "layouts of other dimensions": Refused(

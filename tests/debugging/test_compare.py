@@ -116,6 +116,7 @@ def test_a_model_equals_itself() -> None:
     status, output = call("compare", path, path)
     assert status == 0
     assert "differ" not in output
+    assert "tolerance" not in output
 
 
 def test_forms_of_the_answer(tmp_path: Path) -> None:
@@ -172,6 +173,17 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
     assert found.precision == "f16"
     assert found.ok
     assert np.isfinite([pair.errors.max_abs or 0.0 for pair in found.pairs]).all()
+    status, output = call("compare", str(path), str(tmp_path / "half.xml"))
+    apart = [pair for pair in found.pairs if pair.errors.max_abs and not pair.constant]
+    largest = max(apart, key=lambda pair: pair.errors.max_abs or 0.0)
+    assert status == 0
+    assert "equal within the tolerance of f16\n" in output
+    assert f"{len(apart)} tensors equal only within the tolerance" in output
+    assert f"{largest.errors.max_abs:.4g} at '{largest.name}'" in output
+    rounded = [pair.name for pair in found.pairs if pair.errors.max_abs and pair.constant]
+    assert f"{len(rounded)} constants equal only within the tolerance: {rounded[0]}, " in output
+    widened = call("compare", str(path), str(tmp_path / "half.xml"), "--rtol", "1")[1]
+    assert "equal within the tolerance given\n" in widened
 
 
 VIT = Path(__file__).resolve().parents[1] / "formats" / "onnx" / "networks" / "vit.onnx"

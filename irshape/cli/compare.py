@@ -149,22 +149,14 @@ def _text(
         )
         if state in states
     )
-    tolerance = (
-        "the tolerance given"
-        if own_tolerance
-        else f"the tolerance of {comparison.precision or 'their element types'}"
-    )
-    close = [pair for pair in pairs if pair.verdict == "equal" and pair.errors.max_abs]
-    within = f" within {tolerance}" if close else ""
+    close, roundings = _only_within_tolerance(comparison)
+    tolerance = comparison.precision or "their element types"
+    within = f" within the tolerance {'given' if own_tolerance else f'of {tolerance}'}"
     lines.append(
-        f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal{within}{counts}"
+        f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal"
+        f"{within if close else ''}{counts}"
     )
-    if close:
-        largest = max(close, key=lambda pair: pair.errors.max_abs or 0.0)
-        lines.append(
-            f"  {counted(len(close), 'tensor')} equal only within the tolerance; "
-            f"largest error {largest.errors.max_abs:.4g} at '{largest.name}'"
-        )
+    lines += close
     for name, unmatched in zip("AB", comparison.unmatched, strict=True):
         if unmatched:
             lines.append(
@@ -177,16 +169,7 @@ def _text(
             f"  {counted(len(comparison.altered), 'constant')} not the same in both: "
             f"{_first_five(comparison.altered)}"
         )
-    rounded = [
-        pair.name
-        for pair in comparison.pairs
-        if pair.constant and pair.verdict == "equal" and pair.errors.max_abs
-    ]
-    if rounded:
-        lines.append(
-            f"  {counted(len(rounded), 'constant')} equal only within the tolerance: "
-            f"{_first_five(rounded)}"
-        )
+    lines += roundings
     lines += [f"  {note}" for note in comparison.notes]
     differs = any(state != "equal" for state in states)
     shown = comparison.worst((5 if differs else 0) if worst is None else worst)
@@ -196,6 +179,28 @@ def _text(
         ]
         lines += error_table(rows, 4)
     return lines + _verdict(comparison)
+
+
+def _only_within_tolerance(comparison: ModelComparison) -> tuple[list[str], list[str]]:
+    """What is said of tensors, and of constants, that are equal but not exactly."""
+    from ..spelling import counted
+
+    close = [pair for pair in comparison.pairs if pair.verdict == "equal" and pair.errors.max_abs]
+    tensors = [pair for pair in close if not pair.constant]
+    constants = [pair.name for pair in close if pair.constant]
+    said = "equal only within the tolerance"
+    largest = max(tensors, key=lambda pair: pair.errors.max_abs or 0.0, default=None)
+    return (
+        [
+            f"  {counted(len(tensors), 'tensor')} {said}; "
+            f"largest error {largest.errors.max_abs:.4g} at '{largest.name}'"
+        ]
+        if largest is not None
+        else [],
+        [f"  {counted(len(constants), 'constant')} {said}: {_first_five(constants)}"]
+        if constants
+        else [],
+    )
 
 
 def _verdict(comparison: ModelComparison) -> list[str]:

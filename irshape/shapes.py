@@ -113,7 +113,7 @@ class Dimension:
         return self.low <= other.high and other.low <= self.high
 
     def agrees(self, other: Dimension) -> bool:
-        """Whether some size fits both, where the layer at work is refused if they differ."""
+        """Whether some size fits both, for use where the layer is refused if they differ."""
         if other.leads and not self.leads:
             return other.agrees(self)
         if self.low != self.high or other.low != other.high:
@@ -501,7 +501,7 @@ class PartialShape:
         )
 
     def agrees(self, other: PartialShape) -> bool:
-        """Whether some shape fits both, where the layer at work is refused if they differ."""
+        """Whether some shape fits both, for use where the layer is refused if they differ."""
         if self.rank is None or other.rank is None:
             return True
         if self.declared == other.declared and -1 not in self.declared:

@@ -234,7 +234,7 @@ def _worst(shown: list[Row]) -> list[str]:
 
 
 def _state(output: Row) -> str:
-    """Both views in one word."""
+    """The verdict on an output in one word, from the whole run and from the layer alone."""
     if output.own_verdict == "differs":
         return "differs"
     if output.value_verdict == "differs" and output.own_verdict == "explained":

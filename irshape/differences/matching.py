@@ -71,7 +71,8 @@ class _Matching:
     # by what layers are, and what is around them
 
     def by_all_around(self, level: int, labels: Labels) -> None:
-        """Layers that agree in all that leads to them and all that they lead to; then in one."""
+        """Matches layers whose producers and consumers are both alike, then layers where only one
+        side is."""
         up = [side.upward(level, labels) for side in (self.first, self.second)]
         down = [side.downward(level, labels) for side in (self.first, self.second)]
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]

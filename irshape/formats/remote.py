@@ -102,7 +102,7 @@ def _held(shown: str, data: bytes) -> Weights:
 
 
 def _unmeasured(url: str) -> Weights:
-    """A .bin of which the server does not say how large it is."""
+    """A .bin whose size the server does not give."""
     shown = without_credentials(url)
     data = read_remote(url, WHOLE)
     if len(data) > WHOLE:
@@ -114,7 +114,10 @@ def _unmeasured(url: str) -> Weights:
 def _whole(url: str, size: int) -> Weights:
     shown = without_credentials(url)
     if size > WHOLE:
-        why = f"its server gives no parts of a file, and it has {size} bytes; download it"
+        why = (
+            "the server does not support range requests, and the file "
+            f"({size} bytes) is too large to read whole; download it"
+        )
         return Weights(shown, None, "unreadable", why)
     data = read_remote(url, WHOLE)
     if len(data) != size:
@@ -161,7 +164,7 @@ class _RefusedError(OSError):
 
 
 class _WithoutPartsError(_RefusedError):
-    """The server gives no parts of a file."""
+    """The server does not support range requests."""
 
 
 class _File:
@@ -204,7 +207,7 @@ class _File:
                 raise FileNotFoundError
             answer.raise_for_status()
             if answer.status != 206:
-                raise _WithoutPartsError("its server gives no parts of a file")
+                raise _WithoutPartsError("the server does not support range requests")
             self._require_part(answer.headers, offset, size)
             return await _read_at_most(answer.content, size)
 

@@ -200,7 +200,7 @@ class Proposals:
         return taken
 
     def _inputs(self) -> Iterator[tuple[Layer, tuple[Expression | None, ...], PartialShape]]:
-        """The inputs of known rank, with what their dimensions are."""
+        """The inputs of known rank, with the expressions of their dimensions and their shapes."""
         for layer in self.inference.model.parameters:
             if not self.inference.outputs(layer):
                 continue  # a Parameter without a port
@@ -210,7 +210,7 @@ class Proposals:
                 yield layer, known, shape
 
     def _shapes(self, ranges: Ranges, *, filled: bool) -> dict[Layer, PartialShape]:
-        """The shapes of the inputs that ranges change."""
+        """The new shapes of the inputs that these ranges change."""
         facts = self.sizes.facts
         before = dict(facts.ranges)
         facts.ranges.update(ranges)

@@ -160,7 +160,7 @@ _first_outputs_of: list[list[OutputRef]] = [[]]
 
 
 def _first_outputs(layers: int) -> list[OutputRef]:
-    """The first output of each of so many layers, or of more: they are the same in all bodies."""
+    """References to the first output of each layer, for at least `layers` of them."""
     refs = _first_outputs_of[0]
     if len(refs) < layers:
         refs = refs + list(zip(range(len(refs), layers), repeat(0)))

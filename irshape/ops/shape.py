@@ -81,7 +81,7 @@ class ShapeOf_3(ShapeOf):
 
 
 class Reinterpretation(Operation):
-    """What keeps all elements in their order: only the shape differs."""
+    """An operation that changes only the shape; the elements keep their order."""
 
     data = operand(ANY)
 
@@ -198,9 +198,7 @@ class Reshape(Reinterpretation):
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
     ) -> Dimension:
-        """The dimension that stands for -1: what there is, divided by what the other dimensions
-        take.
-        """
+        """The dimension for -1: the elements of `data` divided by the product of the others."""
         if known.fixed == 0 and total.fixed != 0:
             raise Violation(
                 f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} "
@@ -225,9 +223,9 @@ class Reshape(Reinterpretation):
             return DYNAMIC
         if size is None:
             raise Violation(
-                f"-1 in the pattern {shown(pattern)} has no size that fits `data` {data.shape}: "
-                f"{taken}, which the other dimensions take, does not divide its {there} "
-                "elements",
+                f"no size for -1 in the pattern {shown(pattern)} fits `data` {data.shape}: "
+                f"the other dimensions multiply to {taken}, which does not divide its "
+                f"{there} elements",
                 at="pattern",
                 expected=f"dimensions whose product divides {there}",
                 actual=str(taken),
@@ -266,7 +264,7 @@ class Reshape(Reinterpretation):
 
 
 def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimension:
-    """A size in the pattern that might be 0, which copies a dimension: it is taken not to be."""
+    """Assumes that a size in the pattern is not 0 (0 would copy the input dimension)."""
     from ..symbols.dimensions import positive
 
     if data.rank is not None and index < data.rank and data[index] == dim:

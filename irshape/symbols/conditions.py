@@ -14,10 +14,10 @@ class Constraint(NamedTuple):
     relation: str
     right: Expression
     source: object
-    """The layer, or what else says so."""
+    """The layer that requires it, or another origin."""
     assumed: bool
     conditional: bool = False
-    """Whether it holds only where a body runs that may not: a branch of an If, for example."""
+    """Whether it holds only if a certain body runs, for example a branch of an If."""
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
@@ -28,7 +28,7 @@ class Conflict(NamedTuple):
 
     constraint: Constraint
     earlier: tuple[Constraint, ...]
-    """The fewest from which it follows; empty where the shapes of the inputs say so."""
+    """The fewest conditions that rule it out; empty if the shapes of the inputs do."""
 
     @property
     def is_certain(self) -> bool:

@@ -77,7 +77,7 @@ class Contradictions(Functions):
         }
 
     def _holds_inside(self, constraint: Constraint) -> bool:
-        """Writes an equation down that holds where the body at work runs; whether it can be."""
+        """Records an equation that holds where the current body runs; whether it can hold."""
         self._record(constraint)
         solution = self._solution(constraint.left, constraint.right)
         if solution is None:
@@ -91,7 +91,7 @@ class Contradictions(Functions):
         return False
 
     def _contradict(self, left: Expression, relation: str, right: Expression) -> None:
-        """Takes down that the source at work demands what cannot be."""
+        """Records that the current source requires a relation that cannot hold."""
         if self.source in self.conflicts:
             return
         solution = (

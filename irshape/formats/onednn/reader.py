@@ -86,16 +86,16 @@ def read(source: Source) -> Model:
             Finding(
                 Fault(
                     NOT_AN_IR,
-                    f"the file is not well-formed JSON: {problem.msg}",
+                    f"the file is not valid JSON: {problem.msg}",
                     expected="a oneDNN graph",
                 ),
                 place,
             ),
             source,
         ) from None
-    except ValueError as problem:  # a whole number of thousands of digits
+    except ValueError:  # Python reads whole numbers of at most 4300 digits
         raise NotReadable(
-            Finding(Fault(NOT_AN_IR, f"the file is JSON that cannot be read: {problem}"), 0), source
+            Finding(Fault(NOT_AN_IR, "the JSON has a whole number with too many digits"), 0), source
         ) from None
     except RecursionError:
         raise NotReadable(

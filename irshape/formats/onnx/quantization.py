@@ -12,7 +12,7 @@ from .tensors import element_type
 
 VERSIONS = (10, 13, 19, 21, 23, 24, 25, 28)
 MAX_BLOCKED = 1 << 20
-"""Elements of an axis in blocks: as many numbers of blocks are written out."""
+"""The largest size of an axis in blocks: a constant gives the block of each of its elements."""
 RANGE = {
     "u8": (0, 255),
     "i8": (-128, 127),

@@ -15,6 +15,7 @@ from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model.graph import Model
 from ..numbers.tolerance import Hint
+from ..ops.registry import UnknownOperation, find
 from ..shapes import PartialShape
 from .answers import Answer, Device, Question, Unanswered
 from .crosscheck_run import Circumstances, CrosscheckRun, Limits, device_name
@@ -105,6 +106,17 @@ def _replayed(
     return comparison
 
 
+def _has_custom_operation(model: Model) -> bool:
+    """Whether OpenVINO needs a library for an operation of the model."""
+    for layer in model.walk():
+        try:
+            if find(layer.type, layer.version).custom_version is not None:
+                return True
+        except UnknownOperation:
+            return True
+    return False
+
+
 def compared(
     session: Session,
     fed: Fed,
@@ -125,6 +137,8 @@ def compared(
     problems: list[str] = []
     if answer.refused:
         problems.append(f"OpenVINO {answer.version} refuses the model: {answer.refused}")
+        if not options.get("libraries") and _has_custom_operation(model):
+            problems.append("--extension-library FILE loads the library of a custom operation")
     if answer.crashed:
         problems.append(f"OpenVINO {answer.version} crashed: {answer.crashed}")
     if answer.problem:

@@ -15,6 +15,7 @@ import numpy as np
 from ..byte_sizes import written_size
 from ..element_types import ElementType
 from ..inference.engine import infer
+from ..inference.literals import parse_value
 from ..model.graph import Layer, Model
 from ..numpy_types import dtype_of
 from ..ops.tensors import Tensor
@@ -139,8 +140,11 @@ def random_array(
 def read_array(path: str) -> Array:
     """The array of a .npy file.
 
-    Raises `ValueError` for a file that contains none, or pickled objects.
+    Raises `ValueError` for a file that contains none, or pickled objects, and for a value in place
+    of a path.
     """
+    if parse_value(path) is not None and not Path(path).exists():
+        raise ValueError(f"'{path}' is a value, and a .npy file is needed: numpy.save writes one")
     try:
         with open(path, "rb") as file:
             if not file.read(6).startswith((b"\x93NUMPY", b"PK")):

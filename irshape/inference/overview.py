@@ -57,6 +57,7 @@ def overview(inference: Inference) -> Overview:
         None if fix is None else fix.shapes,
         () if fix is None else _left(reasons, fix.result, bounded=False),
         tuple(_contradictions(inference)),
+        inference.model.path,
     )
 
 

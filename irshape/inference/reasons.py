@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any, Literal, NamedTuple
 
 from ..model.graph import Layer
@@ -131,6 +132,8 @@ class Overview(NamedTuple):
     """What is not even then."""
     contradictions: tuple[str, ...] = ()
     """What layers need that contradicts what others need."""
+    path: str = "MODEL"
+    """The file of the model."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `irshape explain MODEL --format json` prints."""
@@ -155,14 +158,21 @@ class Overview(NamedTuple):
             lines.append(f"{group.verdict}: {group.cause} ({count})")
             lines += [f"  {example}" for example in group.examples]
         if self.bind is not None:
-            lines.append(f"nothing is unbounded with: {options(self.bind)}")
+            but = ", except as listed," if self.unbounded else ""
+            lines.append(f"nothing is unbounded{but} with: {self._edit(self.bind)}")
             lines += [f"  except {text}" for text in self.unbounded]
         elif self.unbounded:
             lines.append("no shapes of inputs bound")
             lines += [f"  {text}" for text in self.unbounded]
         if self.fix is not None:
-            lines.append(f"everything is static with: {options(self.fix)}")
+            but = "all but the dimensions listed are" if self.dynamic else "everything is"
+            lines.append(f"{but} static with: {self._edit(self.fix)}")
             lines += [f"  except {text}" for text in self.dynamic]
         elif any(group.verdict == "input" for group in self.groups):
             lines.append("no sizes of the inputs were found that every layer takes")
         return "\n".join(lines)
+
+    def _edit(self, shapes: Mapping[str, str]) -> str:
+        """The command that writes the model with other shapes of its inputs."""
+        given = " ".join(quote(f"{name}={shape}") for name, shape in shapes.items())
+        return f"irshape edit {quote(self.path)} --reshape {given} -o OUT.xml"

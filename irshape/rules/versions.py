@@ -264,8 +264,9 @@ class CustomOperation(Rule):
 
     ## How to fix it
     Name the operation: `--extension MyOperation`, `--extension MyOperation@custom_opset`, or
-    `extensions = ["MyOperation"]` in the configuration. Or declare it in a plugin (entry point
-    group `irshape.operations`), so that its shapes are inferred as well.
+    `extensions = ["MyOperation"]` in the configuration. Or declare it in a class, so that its
+    shapes are inferred as well: `--plugin FILE.py`, or the entry point group `irshape.operations`
+    of a package.
     """
 
     id = CUSTOM_OPERATION
@@ -287,8 +288,9 @@ class CustomOperation(Rule):
                 else "save the model before it is compiled or transformed for a device"
                 if unknown.internal
                 else f"list it with --extension {layer.type}@{layer.version}, or in the "
-                "configuration (extensions), to use its declared ports; or declare it in a "
-                "plugin (entry point group irshape.operations)",
+                "configuration (extensions), to use its declared ports; or declare it in a class, "
+                "to have its shapes inferred: --plugin FILE.py, or the entry point group "
+                "irshape.operations of a package",
             )
         yield from cls._of_libraries(context)
         yield from cls._of_plugins(context)

@@ -240,8 +240,8 @@ def _flag(value: Any, _: str) -> bool:
 def _demand(value: Any, _: str) -> bool:
     if not _flag(value, ""):
         raise ValueError(
-            "false demands nothing; leave the key out, or demand static shapes in a contract: "
-            "require = ['nothing is dynamic']"
+            "false demands nothing; leave the key out. A [[contract]] demands a static batch: "
+            "require = ['INPUT = [1, ?, ?, ?]'], see Contracts in docs/configuration.md"
         )
     return True
 

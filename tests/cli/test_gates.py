@@ -81,6 +81,20 @@ def test_a_demand_that_demands_nothing_is_refused(folder: Path) -> None:
     assert (status, "dynamic-batch" in error) == (2, True)
 
 
+@pytest.mark.parametrize(("batch", "found"), [("?", [("IR900", "error", "x")]), ("1", [])])
+def test_a_contract_demands_a_static_batch(
+    batch: str, found: list[tuple[str, str, str]], folder: Path
+) -> None:
+    """As docs/configuration.md writes it, with the name of the input."""
+    net = Net()
+    net.result(net.layer("Relu", [net.parameter(f"{batch},3,?,?", name="x")], name="y"))
+    net.save(folder / "models", "m")
+    documented = (ROOT / "docs" / "configuration.md").read_text()
+    (written,) = re.findall(r"static batch of 1 \| a contract with `(.*?)`", documented)
+    Path("irshape.toml").write_text(f"[[contract]]\n{written.replace('image', 'x')}\n")
+    assert codes("models/m.xml") == found
+
+
 @pytest.mark.parametrize(
     "table",
     [

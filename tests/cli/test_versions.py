@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import sys
@@ -359,6 +360,18 @@ def test_extensions(
     else:
         assert code in ("IR602", "IR604")
         assert f"--extension {type}" in hint
+        assert code == "IR602" or "--plugin FILE.py" in hint
+
+
+@pytest.mark.parametrize(
+    ("type", "version", "named"), [("Mine", "custom_opset", True), ("ReLU", "opset1", False)]
+)
+def test_crosscheck_says_how_to_load_a_library(
+    tmp_path: Path, type: str, version: str, named: bool
+) -> None:
+    path = str(network(type, version).save(tmp_path))
+    said = "".join(call("crosscheck", path, "--extension", "Mine", "--force")[1:])
+    assert ("--extension-library FILE" in said) == named
 
 
 def test_extensions_of_the_configuration(tmp_path: Path) -> None:
@@ -440,6 +453,7 @@ def plugin(tmp_path: Path) -> Iterator[object]:
         forget()
 
     def forget() -> None:
+        importlib.invalidate_caches()
         for cached in caches:
             cached.cache_clear()
 

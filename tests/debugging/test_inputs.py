@@ -218,3 +218,11 @@ def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:
     assert status == 0
     assert json.loads(output)["first"] is None
     assert call("run", path, "--random", "--simulate", "bf16", "--stats")[0] == 2
+
+
+@pytest.mark.parametrize("given", ["x=[[1,2,3],[4,5,6]]", "[1, 2]", "x=7"])
+def test_a_value_in_place_of_a_file_is_refused_as_such(given: str, tmp_path: Path) -> None:
+    net = Net()
+    net.result(net.layer("Relu", [net.parameter("2,3", name="x")], name="y"))
+    status, output = call("run", str(net.save(tmp_path)), "-i", given)
+    assert (status, ".npy file is needed" in output) == (2, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,30 @@ def test_the_fixed_shapes_make_everything_static_but_what_data_decides(tmp_path:
         "input",
         "input",
     ]
+
+
+@pytest.mark.parametrize("name", ["encoder", "decoder"])
+def test_the_command_of_the_overview_can_be_pasted(name: str, tmp_path: Path) -> None:
+    """It writes the model with the shapes, in a folder whose name has a blank."""
+    folder = tmp_path / "some models"
+    folder.mkdir()
+    for suffix in (".xml", ".bin"):
+        (folder / f"m{suffix}").write_bytes((EXAMPLES / f"{name}{suffix}").read_bytes())
+    lines = [each for each in command(str(folder / "m.xml"))[1].splitlines() if " edit " in each]
+    overview = irshape.infer(folder / "m.xml", symbols=True).overview()
+    proposed = (overview.bind, overview.fix)
+    pasted = [line.partition("with: ")[2] for line in lines if " with: " in line]
+    for line, shapes in zip(pasted, proposed, strict=True):
+        words = shlex.split(line)
+        assert (words.pop(0), words.pop()) == ("irshape", "OUT.xml")
+        done = CliRunner().invoke(cli, [*words, str(tmp_path / "out.xml")])
+        assert done.exit_code == 0, done.output
+        inputs = irshape.Graph.load(tmp_path / "out.xml").inputs
+        assert {each.names[0]: each.shape for each in inputs} == {
+            name: irshape.PartialShape.of(shape) for name, shape in (shapes or {}).items()
+        }
+    text = str(overview)
+    assert ("everything is static" in text) == (not overview.dynamic)
 
 
 def command(*arguments: str) -> tuple[int, str]:

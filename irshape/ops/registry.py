@@ -253,7 +253,8 @@ def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> ty
     if cls.custom_version is None and not any("since" in vars(base) for base in bases):
         cls.custom_version = "extension"
     name = cls.type_name().lower()
-    if (name in _index() and cls.custom_version is None) or any(
+    own = cls.custom_version is not None and not _OPSET.match(cls.custom_version)
+    if (name in _index() and not own) or any(
         other.type_name().lower() == name and other.version_name() == cls.version_name()
         for other in others
     ):

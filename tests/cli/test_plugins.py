@@ -97,6 +97,11 @@ def test_worker_processes_know_the_plugins(tmp_path: Path) -> None:
             "from irshape.ops import Operation\nclass ReLU(Operation):\n    since = 1",
             "declared already",
         ),
+        (
+            "from irshape.ops import Operation\n"
+            "class ReLU(Operation):\n    custom_version = 'opset1'",
+            "declared already",
+        ),
     ],
 )
 def test_a_plugin_file_that_cannot_be_used(tmp_path: Path, text: str, words: str) -> None:

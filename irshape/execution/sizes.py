@@ -76,7 +76,7 @@ class Fitter:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.engine = BodyEngine(model)
-        self._always: set[int] | None = None
+        self._without_sizes: BodyResult | None = None
 
     def infer(self, sizes: Mapping[str, tuple[int, ...]]) -> BodyResult:
         return self.engine.infer_body(
@@ -88,17 +88,31 @@ class Fitter:
     ) -> Refusal | None:
         """The first layer of the net that refuses the sizes; None where all take them.
 
-        What is refused whatever the sizes is left to the run, as are layers in bodies.
+        What is refused whatever the sizes is left to the run, as are layers in bodies. A layer
+        refuses sizes as well with which its output gets another rank than is inferred for the
+        model: a Squeeze of an axis of dynamic size, where the size is not 1.
         """
         inferred = result or self.infer(sizes)
-        refused = _refused(inferred)
-        if not refused:
+        refused, changed = _refused(inferred), _of_other_rank(inferred)
+        if not refused and not changed:
             return None
-        if self._always is None:
-            self._always = set(_refused(self.engine.infer_body(self.model.net, {})))
+        if self._without_sizes is None:
+            self._without_sizes = self.engine.infer_body(self.model.net, {})
+        always = _refused(self._without_sizes)
         for position in inferred.wiring.order:
-            if position in refused and position not in self._always:
-                return Refusal(position, inferred.body.layers[position], refused[position])
+            layer = inferred.body.layers[position]
+            if position in refused and position not in always:
+                return Refusal(position, layer, refused[position])
+            if position in changed:
+                for own, any_sizes in zip(
+                    inferred.outputs[position], self._without_sizes.outputs[position], strict=True
+                ):
+                    if any_sizes.rank not in (None, own.rank):
+                        return Refusal(
+                            position,
+                            layer,
+                            f"gives {own.shape}, but {any_sizes.shape} is inferred for the model",
+                        )
         return None
 
     def fitting(self, given: Mapping[str, PartialShape]) -> Sizes:
@@ -196,6 +210,18 @@ def _refused(result: BodyResult) -> dict[int, str]:
         if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES and position is not None:
             messages.setdefault(position, subject.message)
     return messages
+
+
+def _of_other_rank(result: BodyResult) -> set[int]:
+    """The layers of a body whose outputs have another rank than the ports declare."""
+    return {
+        position
+        for position, (layer, tensors) in enumerate(
+            zip(result.body.layers, result.outputs, strict=True)
+        )
+        for port, tensor in zip(layer.outputs, tensors, strict=False)
+        if port.dims is not None and tensor.rank not in (None, len(port.dims))
+    }
 
 
 def _size(low: int, high: int, wanted: int) -> int:

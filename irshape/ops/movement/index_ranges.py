@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...shapes import INT64_MIN, UNBOUNDED, Dimension
@@ -125,32 +126,22 @@ def _far(end: int) -> int:
     return 4 * _HUGE if end > 0 else -4 * _HUGE
 
 
-def _one_sided(bounds: Bounds, dim: Dimension, *, before_first: bool, past_last: bool) -> Bounds:
-    """Bounds that count from one end of the axis only, for an index of unknown sign.
-
-    They span the axis from the first element to the last. The index may also point before the first
-    or past the last element where the flags allow it and the bounds reach that far.
-    """
+def _one_sided(bounds: Bounds) -> tuple[Bounds, ...]:
+    """The bounds of an index that counts from the end, and of one that counts from the start."""
     low, high = bounds
-    if low >= 0 or high < 0:
-        return bounds
-    first = INT64_MIN if before_first and dim.low + low < 0 else 0
-    last = UNBOUNDED if past_last and high >= dim.low else -1
-    return first, last
+    return ((low, -1), (0, high)) if low < 0 <= high else (bounds,)
 
 
 def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
     """The size of a slice of an axis."""
     if dim.low == dim.high < UNBOUNDED and start[0] == start[1] and stop[0] == stop[1]:
         return Dimension.of(Run.of(dim.low, start[0], stop[0], step).taken)
-    start_low, start_high = _one_sided(start, dim, before_first=False, past_last=step > 0)
-    stop_low, stop_high = _one_sided(stop, dim, before_first=step < 0, past_last=True)
-    if step < 0:
-        start_low, start_high, stop_low, stop_high = start_high, start_low, stop_high, stop_low
-    size = Dimension(
-        _extreme(min, dim, start_high, stop_low, step),
-        _extreme(max, dim, start_low, stop_high, step),
-    )
+    lows, highs = [], []
+    for first, last in product(_one_sided(start), _one_sided(stop)):
+        long, short = (0, 1) if step > 0 else (1, 0)
+        lows.append(_extreme(min, dim, first[short], last[long], step))
+        highs.append(_extreme(max, dim, first[long], last[short], step))
+    size = Dimension(min(lows), max(highs))
     if size.is_static or not (
         dim.symbolic or isinstance(start, NamedBounds) or isinstance(stop, NamedBounds)
     ):

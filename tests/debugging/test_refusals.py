@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import openvino
+import openvino.opset13 as opset
 import pytest
 from ir import Net
 
@@ -92,6 +93,78 @@ def test_the_refusal_says_what_does_not_fit(name: str) -> None:
 
 
 # whatever is given, nothing else is raised
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "refused"),
+    [
+        ("2,?,2", 2, True),
+        ("?,?,?", 2, True),
+        ("2,?,?", 2, True),
+        ("2,?,2", 1, False),
+        ("2,2,2", 2, False),
+    ],
+)
+def test_a_squeeze_that_keeps_an_axis_it_is_inferred_to_drop_is_refused(
+    tmp_path: Path, shape: str, size: int, refused: bool
+) -> None:
+    x = opset.parameter(openvino.PartialShape(f"[{shape}]"), np.float32, name="x")
+    squeeze = opset.squeeze(x, opset.constant(np.array([1])), name="squeeze")
+    path = saved(tmp_path, openvino.Model([opset.result(opset.relu(squeeze))], [x]))
+    given = np.ones((2, size, 2), np.float32)
+    compiled = openvino.compile_model(path, "CPU")
+    if not refused:
+        (result,) = irshape.run(path, [given]).values()
+        assert result.shape == compiled(given)[0].shape
+        return
+    with pytest.raises(irshape.ExecutionError, match="'squeeze'"):
+        irshape.run(path, [given])
+    if shape == "2,?,?":  # known difference: squeeze-keeps-an-axis
+        assert compiled(given)[0].shape == (2, 4)
+    else:
+        with pytest.raises(RuntimeError):
+            compiled(given)
+
+
+@pytest.mark.parametrize("condition", ["constant", "of the size", "input"])
+@pytest.mark.parametrize("size", [4, 6])
+def test_what_a_branch_refuses_that_does_not_run_is_no_refusal(
+    tmp_path: Path, condition: str, size: int
+) -> None:
+    x = opset.parameter(openvino.PartialShape("[?]"), np.float32, name="x")
+    parameters, given = [x], [np.arange(size, dtype=np.float32)]
+    chosen = size == 6
+    if condition == "constant":
+        asked = opset.constant(np.array(chosen))
+    elif condition == "input":
+        asked = opset.parameter(openvino.PartialShape("[]"), np.bool_)
+        parameters, given = [x, asked], [*given, np.array(chosen)]
+    else:
+        zero = opset.constant(np.int64(0))
+        length = opset.gather(opset.shape_of(x), zero, zero)
+        asked = opset.greater(length, opset.constant(np.int64(5)))
+    inner = [opset.parameter(openvino.PartialShape("[?]"), np.float32) for _ in range(2)]
+    six = opset.constant(np.ones((2, 3), np.float32))
+    folded = opset.reshape(inner[0], opset.constant(np.array([2, 3])), special_zero=False)
+    flat = opset.reshape(opset.add(folded, six), opset.constant(np.array([-1])), special_zero=False)
+    bodies = [
+        openvino.Model([opset.result(output)], [parameter])
+        for output, parameter in zip((flat, opset.add(inner[1], inner[1])), inner, strict=True)
+    ]
+    node = opset.if_op(asked.output(0))
+    node.set_then_body(bodies[0])
+    node.set_else_body(bodies[1])
+    node.set_input(x.output(0), *inner)
+    output = node.set_output(bodies[0].results[0], bodies[1].results[0])
+    path = saved(tmp_path, openvino.Model([opset.result(output)], parameters))
+    (result,) = irshape.run(path, given).values()
+    np.testing.assert_array_equal(result, given[0] + 1 if chosen else 2 * given[0])
+
+
+def saved(folder: Path, model: openvino.Model) -> Path:
+    path = folder / "model.xml"
+    openvino.serialize(model, str(path))
+    return path
 
 
 def _reshaped(chance: random.Random, array: Any) -> Any:

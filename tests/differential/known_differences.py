@@ -458,6 +458,11 @@ KNOWN: dict[str, Known] = {
         "NonMaxSuppression-1 to -4 of unknown classes or batch: OpenVINO takes the number of "
         "classes for 1, and upper bounds for sizes",
     ),
+    "interval-by-its-ends": Known(
+        "wider",
+        "Abs, FloorMod and Power of an interval: OpenVINO computes both ends only, so 1..8 modulo "
+        "5 is 1..3, and the square of -3..4 is 9..16",
+    ),
     "list-of-unknown-length": Known(
         "wider",
         "ConvolutionBackpropData, GroupConvolutionBackpropData: an `output_shape` of unknown "
@@ -670,6 +675,19 @@ KNOWN: dict[str, Known] = {
             "Slice, StridedSlice: from an index counted from the end to one counted from the "
             "beginning, or back, the size of the part first grows and then falls with that of the "
             "axis"
+        ),
+    ),
+    "squeeze-keeps-an-axis": Known(
+        "stricter",
+        "Squeeze of an axis of dynamic size that is not 1 when it runs: `run` refuses it; the CPU "
+        "plugin refuses it too, or reshapes, such as (2,2,2) declared [2,?,?] to (2,4)",
+    ),
+    "slice-leaves-out": Known(
+        "wider",
+        (
+            "Slice of an axis of dynamic size: OpenVINO leaves out sizes that it infers of static "
+            "shapes, such as 1 of x[-3:-3:-1], where x has 2 elements, and 0 of x[3:-100:-1], "
+            "where x has 200"
         ),
     ),
     "shrink-out-of-range": Known(

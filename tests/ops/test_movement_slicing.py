@@ -97,6 +97,34 @@ SLICE = [
         for shape in ("?", "20..")
         for start, stop, step in ((-7, LAST32, 1), (LAST32, FIRST32, -1), (3, LAST32, 1))
     ),
+    *(
+        cut(shape, [start], [stop], [step], [0], run=False, known="slice-leaves-out")
+        for shape, start, stop, step in (
+            ("?", -3, -3, -1),
+            ("?", -100, -2, -3),
+            ("..3", 1, -3, -1),
+            ("5..", 3, -100, -1),
+            ("5..", 100, -3, -2),
+        )
+    ),
+    *(
+        Case(
+            "Slice",
+            "opset8",
+            {},
+            [
+                data("f32", shape, run_shape=(6,)),
+                node("ShapeOf", "opset1", {}, [data("f32", start, run_shape=(5,))]),
+                *(const("i64", [index]) for index in (stop, step, 0)),
+            ],
+            id=f"Slice-{shape}-from-{start}-to-{stop}-by-{step}",
+            known=known,
+        )
+        for shape, start, stop, step, known in (
+            ("5..", "0..5", -3, -1, ACROSS),
+            ("2..8", "2..", -2, -1, "slice-leaves-out"),
+        )
+    ),
     cut("...", start=[1], stop=[3], step=[1], axes=[0], run=False),
     cut("4,5", start="1", stop=[3], step=[1], axes=[0], run=False),
     cut("4,5", start=[1], stop="1", step=[1], axes=[0], run=False),

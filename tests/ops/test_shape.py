@@ -370,6 +370,27 @@ UNSQUEEZE = [
 ]
 
 
-@pytest.mark.parametrize("case", [*SHAPE_OF, *RESHAPE, *SQUEEZE, *UNSQUEEZE], ids=case_id)
+LESS_FOUR = node("Subtract", "opset1", {}, [sizes_of("1..8"), const("i64", [4])])
+OF_INTERVALS = [
+    Case(
+        "Broadcast",
+        "opset3",
+        {"mode": "numpy"},
+        [const("f32", 1.0), node(function, "opset1", {}, inputs)],
+        id=f"interval-{function}",
+        run=False,
+        known="interval-by-its-ends",
+    )
+    for function, inputs in (
+        ("FloorMod", [sizes_of("1..8"), const("i64", [5])]),
+        ("Abs", [LESS_FOUR]),
+        ("Power", [LESS_FOUR, const("i64", [2])]),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    "case", [*SHAPE_OF, *RESHAPE, *SQUEEZE, *UNSQUEEZE, *OF_INTERVALS], ids=case_id
+)
 def test_shape(case: Case, oracle: Oracle) -> None:
     check(case, oracle)

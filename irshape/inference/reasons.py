@@ -175,4 +175,5 @@ class Overview(NamedTuple):
     def _edit(self, shapes: Mapping[str, str]) -> str:
         """The command that writes the model with other shapes of its inputs."""
         given = " ".join(quote(f"{name}={shape}") for name, shape in shapes.items())
-        return f"irshape edit {quote(self.path)} --reshape {given} -o OUT.xml"
+        path = "-" if self.path == "<stdin>" else quote(self.path)
+        return f"irshape edit {path} --reshape {given} -o OUT.xml"

@@ -686,8 +686,8 @@ KNOWN: dict[str, Known] = {
         "wider",
         (
             "Slice of an axis of dynamic size: OpenVINO leaves out sizes that it infers of static "
-            "shapes, such as 1 of x[-3:-3:-1], where x has 2 elements, and 0 of x[3:-100:-1], "
-            "where x has 200"
+            "shapes, such as 1 of x[-3:-3:-1], where x has 2 elements, 0 of x[3:-100:-1], where x "
+            "has 200, and 0 of x[-1:n], where n is less than the size of x"
         ),
     ),
     "shrink-out-of-range": Known(

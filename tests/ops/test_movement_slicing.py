@@ -125,6 +125,20 @@ SLICE = [
             ("2..8", "2..", -2, -1, "slice-leaves-out"),
         )
     ),
+    Case(
+        "Slice",
+        "opset8",
+        {},
+        [
+            data("f32", "1.."),
+            const("i64", [-1]),
+            node("ShapeOf", "opset1", {}, [data("f32", "1..")]),
+            *(const("i64", [index]) for index in (1, 0)),
+        ],
+        id="Slice-the-last-to-the-size-of-another",
+        run=False,
+        known="slice-leaves-out",
+    ),
     cut("...", start=[1], stop=[3], step=[1], axes=[0], run=False),
     cut("4,5", start="1", stop=[3], step=[1], axes=[0], run=False),
     cut("4,5", start=[1], stop="1", step=[1], axes=[0], run=False),

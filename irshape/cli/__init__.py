@@ -60,7 +60,7 @@ def _of_every_command() -> list[click.Option]:
             multiple=True,
             metavar="TYPE[@VERSION]",
             expose_value=False,
-            callback=_register_extensions,
+            callback=_know_extensions,
             help="A custom operation, whose declared ports are used. "
             "[default: those of the configuration]",
         ),
@@ -81,8 +81,8 @@ def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...])
             raise click.UsageError(str(problem)) from None
 
 
-def _register_extensions(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> None:
-    """Makes the extensions of a command and of the configuration known.
+def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> None:
+    """Makes the extensions of a command and of the configuration known while the command runs.
 
     Raises `UsageError` for a configuration or an extension that cannot be used.
     """
@@ -94,9 +94,9 @@ def _register_extensions(_: click.Context, __: click.Parameter, names: tuple[str
     except (ConfigurationError, ValueError) as problem:
         raise click.UsageError(str(problem)) from None
     if known:
-        from ..ops.registry import register_extensions
+        from ..ops.registry import extensions_known
 
-        register_extensions(known)
+        context.with_resource(extensions_known(known))
 
 
 class FileName(click.types.StringParamType):

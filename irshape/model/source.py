@@ -45,16 +45,22 @@ class Source:
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of a byte offset; both start at 1, the column counts characters."""
         at, line = self._counted
-        if offset < at:
-            at, line = 0, 1
-        line += self.data.count(b"\n", at, offset)
+        if offset >= at:
+            line += self.data.count(b"\n", at, offset)
+        elif at - offset < offset:
+            line -= self.data.count(b"\n", offset, at)
+        else:
+            line = 1 + self.data.count(b"\n", 0, offset)
         self._counted = (offset, line)
         start, done, characters = self._column
-        if done > offset or self.data.find(b"\n", done, offset) >= 0:
+        if not start <= offset or self.data.find(b"\n", done, offset) >= 0:
             start = done = self.data.rfind(b"\n", 0, offset) + 1
             characters = 0
         self._starts[line] = start
-        characters += len(self.data[done:offset].decode(self.encoding, "replace"))
+        between = len(
+            self.data[min(done, offset) : max(done, offset)].decode(self.encoding, "replace")
+        )
+        characters += between if done <= offset else -between
         self._column = (start, offset, characters)
         return line, characters + 1
 

@@ -1,7 +1,7 @@
-"""The forms of regular layers: what is between `<layer …>` and `</layer>`, read once for each text.
+"""The forms of regular layers: what is between `<layer …>` and `</layer>`.
 
 Texts that differ in their digits alone have one `Outline`: the text with a 1 for every digit. It
-says where everything stands, so that the next such text is cut instead of read.
+says where everything stands, so that the next text like it is cut instead of read.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Form(NamedTuple):
     dims: PortDims
     rt_info: tuple[int, int] | None
 
-    def fill(self, layer: Layer, text: str, begun: int, offset: str, names: list[str]) -> None:
+    def fill(self, layer: Layer, begun: int, offset: str, names: list[str]) -> None:
         """Gives a layer what the form says.
 
-        begun: where the text begins in the file. offset, names: what it leaves out, in order.
+        begun: where the text begins in the file. offset, names: what the form leaves out, in order.
         """
         items, offset_at, data, heads, dims, rt_info = self
         if offset_at >= 0:
@@ -56,43 +56,17 @@ class Form(NamedTuple):
         layer.leave_ports(heads, dims, begun, names)
 
 
-def form_of(text: str) -> Form | Outline | None:
+def form_of(text: str) -> Form | None:
     """What a text says that has its places of names and of an offset left empty.
 
-    None where it is not laid out as writers lay it out. A text that comes again and again has a
-    form, which is remembered from one model to the next. For any other an outline will do: where
-    hardly any layer comes again, forms would only be made to push each other out.
+    None where it is not laid out as writers lay it out.
     """
-    if text in FORMS:
-        return FORMS[text]
-    if len(text) >= SHORT:
-        return read_form(text)
-    outline = outline_of(text)
-    if outline is not None and not outline.dynamic:
-        mark = hash(text)
-        times = _times.get(mark, 0)
-        if times < _FEW_TIMES:
-            if len(_times) == _MOST_FORMS:
-                _times.clear()
-            _times[mark] = times + 1
-            return outline
-    form = (None if outline is None else outline.form_of(text)) or read_form(text)
-    if len(FORMS) == _MOST_FORMS:
-        FORMS.clear()
-    FORMS[text] = form
-    return form
-
-
-FORMS: dict[str, Form | None] = {}
-"""Those that are remembered."""
-_MOST_FORMS = 4096
-_FEW_TIMES = 2
-_times: dict[int, int] = {}
-"""How often texts have come, by their hashes."""
+    outline = _outline(text.encode("latin-1").translate(_ONES)) if len(text) < SHORT else None
+    return (None if outline is None else outline.form_of(text)) or read_form(text)
 
 
 def read_form(text: str) -> Form | None:
-    """The same, read from beginning to end."""
+    """The same, read from beginning to end by a regular expression."""
     match = FORM.fullmatch(text)
     if match is None:
         return None
@@ -157,8 +131,6 @@ class Outline(NamedTuple):
 
     form: Form
     """That of the outline itself."""
-    offset_at: int
-    """The same as that of the form."""
     cut: Callable[[str], tuple[str, ...]]
     """Cuts out the parts of a text that have digits: ids and precisions of ports, then the rest."""
     few: int
@@ -172,30 +144,9 @@ class Outline(NamedTuple):
     heads: dict[tuple[str, ...], PortHeads]
     """Those of the ports, by the parts that they have; nearly always the same."""
 
-    def fill(self, layer: Layer, text: str, begun: int, offset: str, names: list[str]) -> None:
-        """Gives a layer what the form of a text of this outline says."""
-        form, offset_at = self.form, self.offset_at
-        items, heads, dims = self._read(text)
-        if offset_at >= 0:
-            items = (*items[:offset_at], offset, *items[offset_at + 1 :])
-        layer.items = items
-        if form.data >= 0:
-            layer.data_offset = begun + form.data
-        begun += len(offset)
-        if form.rt_info is not None:
-            layer.rt_info_span = (begun + form.rt_info[0], begun + form.rt_info[1])
-        layer.leave_ports(heads, dims, begun, names)
-
     def form_of(self, text: str) -> Form | None:
         """The same as `read_form` of a text of this outline; None where that has to be asked."""
-        items, heads, dims = self._read(text)
-        if self.dynamic and any(size < -1 for sizes in dims for size in sizes):
-            return None
-        return Form(items, self.offset_at, self.form.data, heads, dims, self.form.rt_info)
-
-    def _read(self, text: str) -> tuple[tuple[str, ...], PortHeads, tuple[tuple[int, ...], ...]]:
-        """The items and the ports of a text."""
-        form, _, cut, few, changing, dims, _, known = self
+        form, cut, few, changing, dims, dynamic, known = self
         parts = cut(text)
         items = form.items
         if changing:
@@ -204,7 +155,10 @@ class Outline(NamedTuple):
                 changed[index] = parts[at]
             items = tuple(changed)
         heads = known.get(parts[:few]) or self._heads(parts[:few])
-        return items, heads, tuple([_sizes(parts[sizes]) for sizes in dims])
+        sizes = tuple([_sizes(parts[each]) for each in dims])
+        if dynamic and any(size < -1 for port in sizes for size in port):
+            return None
+        return Form(items, form.offset_at, form.data, heads, sizes, form.rt_info)
 
     def _heads(self, parts: tuple[str, ...]) -> PortHeads:
         """The heads of ports of which these are the ids and precisions."""
@@ -225,11 +179,6 @@ class Outline(NamedTuple):
 
 
 _MOST_HEADS = 16
-
-
-def outline_of(text: str) -> Outline | None:
-    """The outline of a text; None for one that has to be read."""
-    return _outline(text.encode("latin-1").translate(_ONES))
 
 
 @lru_cache(maxsize=1024)
@@ -266,7 +215,6 @@ def _outline(ones: bytes) -> Outline | None:
     nothing = slice(0, 0)  # of one slice alone, `itemgetter` makes no tuple
     return Outline(
         form,
-        form.offset_at,
         itemgetter(*slices, nothing, nothing),
         few,
         tuple(items),

@@ -1,8 +1,8 @@
 """Reads layers and edges that are laid out as writers lay them out, without an XML parser.
 
 The layers of a model differ in id, name and tensor names, and constants in the place of their
-bytes. Without these, what a `<layer>` contains is one of a few texts, each of which has a `Form`
-and is read once (`forms`). This is what makes the reader fast.
+bytes. Without these and without its digits, what a `<layer>` contains is one of a few texts, each
+of which is read once (`forms`). This is what makes the reader fast.
 
 Only text that is certainly well-formed is accepted, character by character: anything else is left
 to the XML parser, and so is a text that anything is to be said about.
@@ -15,8 +15,7 @@ from sys import intern
 
 from ...model.edges import EdgeTexts
 from ...model.graph import BackEdge, Body, Layer, PortMap
-from .forms import ATTRIBUTE, FORMS, ID, NAMES, OFFSET, PAIR, SPACE, VALUE, Form, Outline, form_of
-from .stencils import LAYER, Stencils
+from .forms import ATTRIBUTE, ID, NAMES, OFFSET, PAIR, SPACE, VALUE, form_of
 
 
 class Window:
@@ -26,7 +25,6 @@ class Window:
         self.data = data
         self.start = 0
         self.text = ""
-        self.stencils = Stencils()
 
     def cover(self, at: int) -> bool:
         """Moves on to begin at `at`, and tells so, unless much text behind that is here already,
@@ -48,48 +46,18 @@ _WINDOW = 1 << 19
 def read_layers(window: Window, at: int, body: Body) -> int:
     """Adds the regular layers that begin at `at` to a body; returns where they end."""
     window.cover(at)
-    layers, stencils = body.layers, window.stencils
-    trust = 0
-    """How much is expected of stencils; with 0, layers are looked up instead."""
     while True:
-        begun, count = at, len(layers)
-        if trust:
-            at = window.start + stencils.read(window.text, at - window.start, window.start, body)
-            trust = min(trust + len(layers) - count, _TRUST) - _MISSED
-            count = len(layers)
-        unlike: list[tuple[re.Match[str], str]] = []
-        at = _read_layers(window, at, body, 1 if trust > 0 else _SOME, unlike)
-        if trust > 0:
-            if unlike and len(layers) > count:
-                stencils.learn(*unlike[0], layers[-1])
-        else:
-            trust = _TRUST if len(unlike) > _SOME // 4 else 0
-        read = len(layers) - count
-        if (at == begun or read < (1 if trust > 0 else _SOME)) and not window.cover(at):
+        at = _read_layers(window, at, body)
+        if not window.cover(at):
             return at
 
 
-_SOME = 1024
-"""Where more than a quarter of so many layers are unlike those before, stencils read the rest."""
-_TRUST = 1024
-_MISSED = 4
-"""How many layers stencils have to read for one that they do not."""
-
-
-def _read_layers(
-    window: Window, at: int, body: Body, most: int, unlike: list[tuple[re.Match[str], str]]
-) -> int:
-    """The same for at most so many layers, which end in the text of the window.
-
-    unlike: takes head and content of those whose content has hardly come before; of a single layer
-    in any case.
-    """
-    alone = most == 1
+def _read_layers(window: Window, at: int, body: Body) -> int:
+    """The same for layers that end in the text of the window."""
     text, origin, layers, path = window.text, window.start, body.layers, body.path
-    match, find, known = LAYER.match, text.find, FORMS.get
-    most += len(layers)
+    match, find = _LAYER.match, text.find
     at -= origin
-    while len(layers) < most and (head := match(text, at)):
+    while head := match(text, at):
         begun = head.end()
         end = find("</layer>", begun)
         if end < 0:
@@ -109,11 +77,7 @@ def _read_layers(
             if not tensor.isprintable() or not tensor.isascii() or "<" in tensor or "&" in tensor:
                 return origin + at
             names.append(tensor)
-        left += text[rest:end]
-        form: Form | Outline | None = known(left)
-        if form is None or alone:
-            unlike.append((head, left))
-            form = form or form_of(left)
+        form = form_of(left + text[rest:end])
         if (
             form is None
             or not (offset.isdecimal() if form.offset_at >= 0 else not offset)
@@ -123,7 +87,7 @@ def _read_layers(
         place = origin + head.start(1) - len('<layer id="')
         layer = Layer(id, name, intern(type), intern(version), place, path)
         layer.output_names = output_names
-        form.fill(layer, left, origin + begun, offset, names)
+        form.fill(layer, origin + begun, offset, names)
         layers.append(layer)
         at = end + len("</layer>")
     return origin + at
@@ -131,7 +95,7 @@ def _read_layers(
 
 def start_around_body(window: Window, at: int) -> int:
     """Where the start tag of a layer ends that begins at `at` and has a body; -1 for any other."""
-    head = LAYER.match(window.text, at - window.start)
+    head = _LAYER.match(window.text, at - window.start)
     if head is None:
         return -1
     inside = window.text.find("</layer>", head.end())
@@ -174,7 +138,7 @@ def read_around_body(window: Window, at: int, layer: Layer, early: Body) -> int:
     form = form_of(left) if _BODY.match(text, end) else None
     if form is None or form.offset_at >= 0:
         return at
-    form.fill(layer, left, origin + place, "", names)
+    form.fill(layer, origin + place, "", names)
     layer.port_maps = port_maps or None
     early.back_edges += edges
     return origin + end
@@ -204,6 +168,10 @@ def read_edges(data: bytes, at: int, body: Body) -> int:
     return end
 
 
+_LAYER = re.compile(
+    rf'{SPACE}<layer id="({ID})" name="({VALUE})" type="({VALUE})" version="({VALUE})"'
+    rf'(?: output_names="({VALUE})")?+ ?+>'
+)
 _ENTRY_TEXT = rf"<(input|output)((?:{PAIR})*+) ?+/>"
 _ENTRY = re.compile(_ENTRY_TEXT)
 _PORT_MAP = re.compile(

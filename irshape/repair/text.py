@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from ..examination import examine
 from ..formats.ir.edits import Edit, with_edits
+from ..formats.ir.grammar import CHILDREN, MARKUP
 from ..formats.ir.malformed import conflicts
-from ..formats.ir.printed_layers import CHILDREN
 from ..formats.loading import read_source, weights_path
 from ..model.graph import NotReadable
 from ..rules.settings import PLAIN
@@ -20,9 +20,6 @@ from .proof import with_text
 
 MOST_CAUSES = 3
 
-_TAG = re.compile(rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""")
-_NO_TAGS = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
-"""Where comments, character data and processing instructions begin and end."""
 _ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=["']([^"']+)["']""")
 
 
@@ -127,18 +124,12 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
 def _tags(data: bytes) -> Iterator[re.Match[bytes]]:
     """The tags of a text, up to the first that has no end."""
     at = data.find(b"<")
-    while at >= 0:
-        end = next((end for begin, end in _NO_TAGS if data.startswith(begin, at)), None)
-        if end is not None:
-            past = data.find(end, at)
-        else:
-            tag = _TAG.match(data, at)
-            past = -1 if tag is None else tag.end()
-            if tag is not None:
-                yield tag
-        at = data.find(b"<", past) if past >= 0 else -1
+    while at >= 0 and (match := MARKUP.match(data, at)):
+        if match["name"]:
+            yield match
+        at = data.find(b"<", match.end())
 
 
-def _children(name: bytes) -> frozenset[str] | None:
+def _children(name: bytes) -> tuple[str, ...] | None:
     """The elements that an element may hold; None where anything goes."""
     return CHILDREN.get(name.decode("utf-8", "replace"))

@@ -30,22 +30,10 @@ from ...rule_ids import (
 )
 from ...spelling import enumerated
 from . import FORMAT
+from .grammar import OPAQUE
 
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
 _BLANKS = " \t\r\n"
-
-OPAQUE = {
-    "rt_info",
-    "meta_data",
-    "cli_parameters",
-    "quantization_parameters",
-    "statistics",
-    "pre-process",
-    "blobs",
-    "weights",
-    "biases",
-}
-"""Elements that hold what no reader of ports and layers looks at."""
 
 
 class Elements:

@@ -7,13 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...model.graph import Body
+from .grammar import MARKUP
 from .regular import Window, read_layers
 
-_TAG = re.compile(
-    rb"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|"""
-    rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
-    re.DOTALL,
-)
 _CONFLICT_MARK = re.compile(rb"^(?P<mark><{7}|={7}|>{7})(?: [^\n]*)?\r?$", re.MULTILINE)
 
 _DIGIT_NAME = re.compile(rb"</?([0-9][0-9A-Za-z_.-]{0,80})")
@@ -96,7 +92,7 @@ def _unclosed(text: bytes, stopped: int) -> Malformation | None:
     """An element that another one's end tag closes: it is the one without an end tag."""
     opened: list[tuple[bytes, int]] = []
     window, at = Window(text), 0
-    while tag := _TAG.search(text, at, stopped + _MARGIN):
+    while tag := MARKUP.search(text, at, stopped + _MARGIN):
         name, at = tag["name"], tag.end()
         if name is None or tag[0].endswith(b"/>"):
             continue

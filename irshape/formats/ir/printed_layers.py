@@ -15,28 +15,11 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from ...faults import Fault
-from ...model.graph import PORT_MAPS, Finding
+from ...model.graph import Finding
 from ...rule_ids import LEFT_OUT, REPAIRED_XML
+from .grammar import CHILDREN, PORT_MAP_TAGS
 
-_BODIES = frozenset(PORT_MAPS)
-_PORT_MAPS = frozenset(PORT_MAPS.values())
-_NOTHING: frozenset[str] = frozenset()
-CHILDREN: dict[str, frozenset[str]] = {
-    "": frozenset({"layer"}),
-    "layers": frozenset({"layer"}),
-    "layer": frozenset({"data", "input", "output", "rt_info", "back_edges"}) | _BODIES | _PORT_MAPS,
-    "input": frozenset({"port"}),
-    "output": frozenset({"port"}),
-    "port": frozenset({"dim", "rt_info"}),
-    "dim": _NOTHING,
-    "data": _NOTHING,
-    "edges": frozenset({"edge"}),
-    "back_edges": frozenset({"edge"}),
-    "edge": _NOTHING,
-    **dict.fromkeys(_BODIES, frozenset({"layers", "edges", "rt_info", "back_edges"})),
-    **dict.fromkeys(_PORT_MAPS, frozenset({"input", "output"})),
-}
-_KNOWN = frozenset().union(*CHILDREN.values())
+_KNOWN = frozenset[str]().union(*CHILDREN.values())
 
 _DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<\?xml\b.*?\?>", re.DOTALL)
 _TAG = re.compile(rb"""<(/?)([^\s<>/="'\\]*)((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>""")
@@ -106,7 +89,7 @@ class _Element(NamedTuple):
     offset: int
     end: int
     """Where its start tag ends."""
-    children: frozenset[str] | None
+    children: tuple[str, ...] | None
     """What it may hold; None where anything goes."""
 
 
@@ -116,7 +99,7 @@ class _Walk:
     def __init__(self, repaired: Repaired) -> None:
         self.repaired = repaired
         self.plain = repaired.plain
-        self.open: list[_Element] = [_Element("", 0, 0, CHILDREN[""])]
+        self.open: list[_Element] = [_Element("", 0, 0, CHILDREN["layers"])]
         self.closed: _Element | None = None
         """The element whose end, `/>`, was the last tag."""
         self.put: list[tuple[int, bytes]] = repaired.insertions
@@ -242,9 +225,9 @@ class _Walk:
         top = self.open[-1]
         children = (
             CHILDREN.get(name)
-            if top.children is not None and top.name not in _PORT_MAPS
-            else _NOTHING
-            if top.name in _PORT_MAPS
+            if top.children is not None and top.name not in PORT_MAP_TAGS
+            else ()
+            if top.name in PORT_MAP_TAGS
             else None
         )
         element = _Element(name, start, end, children)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from ...collection import collection_paused
-from ...model.graph import NO_PORTS, PORT_MAPS, BackEdge, Body, Layer, Model, NotReadable, PortMap
+from ...model.graph import NO_PORTS, BackEdge, Body, Layer, Model, NotReadable, PortMap
 from ...model.ports import Port
 from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
@@ -25,7 +25,8 @@ from ...rule_ids import (
     PREPROCESSING,
     STRAY_TEXT,
 )
-from .elements import OPAQUE, Elements
+from .elements import Elements
+from .grammar import BODY_TAGS, CHILDREN, OPAQUE, PORT_MAP_TAGS
 from .regular import Window, read_around_body, read_edges, read_layers, start_around_body
 from .text_between import MORE_TEXTS, may_have_text_between, texts_between
 
@@ -37,8 +38,6 @@ MAX_DEPTH = 256
 
 MOST_TEXTS = 3
 """With more texts between elements than this, the first is reported for all."""
-BODY_TAGS = tuple(PORT_MAPS)
-PORT_MAP_TAGS = tuple(PORT_MAPS.values())
 _ASCII_IN_ONE_BYTE = ("utf-8", "utf-8-sig")
 _TURNS = re.compile(rb"</layer>|<layers>|<edges>")
 """Where regular layers or edges may begin."""
@@ -46,16 +45,15 @@ _TURNS = re.compile(rb"</layer>|<layers>|<edges>")
 # States: the kind of the element that is being read. Their numbers are indices of `_enter`.
 _DOCUMENT, _NET, _LAYERS, _LAYER, _EDGES, _PORT_MAP, _BACK_EDGES, _PORTS, _DATA, _LEAF = range(10)
 
-_CHILDREN: dict[int, tuple[str, ...]] = {
-    _NET: ("layers", "edges", "rt_info"),
-    _LAYERS: ("layer",),
-    _LAYER: ("data", "input", "output", "rt_info", *BODY_TAGS, *PORT_MAP_TAGS, "back_edges"),
-    _PORTS: ("port",),
-    _EDGES: ("edge",),
-    _PORT_MAP: ("input", "output"),
-    _BACK_EDGES: ("edge",),
+_TAG_OF_STATE = {
+    _NET: "net",
+    _LAYERS: "layers",
+    _LAYER: "layer",
+    _PORTS: "input",
+    _EDGES: "edges",
+    _PORT_MAP: "port_map",
+    _BACK_EDGES: "back_edges",
 }
-"""The elements that each element may hold, for messages."""
 
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
@@ -213,7 +211,7 @@ class _Reader(Elements):
         piece = data[at:]
         self.parser.Parse(piece, True)
         if between or may_have_text_between(piece, first=not at):
-            self.report_texts(texts_between(data, OPAQUE))
+            self.report_texts(texts_between(data))
 
     def report_texts(self, spans: list[tuple[int, int]]) -> None:
         """Reports texts between elements; many at once have one cause."""
@@ -294,7 +292,7 @@ class _Reader(Elements):
         holder = self.current
         if state in (_NET, _LAYERS, _EDGES):
             holder = self.outer[-1][1] if self.outer else None
-        self.odd_element(tag, _CHILDREN.get(state, ()), place, holder)
+        self.odd_element(tag, CHILDREN.get(_TAG_OF_STATE.get(state, "data"), ()), place, holder)
 
     def start_inside_passed(self, tag: str, attributes: list[str]) -> None:
         self.passed_over += 1

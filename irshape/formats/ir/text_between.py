@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
 from xml.parsers import expat
+
+from .grammar import OPAQUE, WITHOUT_TEXT
 
 MORE_TEXTS = "more such texts follow"
 """What the reader says of many texts, of which it reports the first alone."""
 _TEXT = rb"\s*+(?!-?[0-9]{1,20}+\s*+</dim\b)[^<\s]"
 _BETWEEN, _FIRST = re.compile(b">" + _TEXT), re.compile(_TEXT)
-_WITHOUT = {
-    *("net", "layers", "layer", "edges", "edge", "back_edges", "data", "input", "output", "port"),
-    *("body", "then_body", "else_body", "port_map", "then_port_map", "else_port_map"),
-}
-"""Elements that hold no text."""
 
 
 def may_have_text_between(piece: bytes, *, first: bool) -> bool:
@@ -25,11 +21,8 @@ def may_have_text_between(piece: bytes, *, first: bool) -> bool:
     return _BETWEEN.search(piece) is not None or (not first and _FIRST.match(piece) is not None)
 
 
-def texts_between(data: bytes, passed: Container[str]) -> list[tuple[int, int]]:
-    """Where texts between the elements of a well-formed document begin and end.
-
-    passed: elements in which anything may stand.
-    """
+def texts_between(data: bytes) -> list[tuple[int, int]]:
+    """Where texts between the elements of a well-formed document begin and end."""
     parser = expat.ParserCreate()
     spans: list[tuple[int, int]] = []
     opened: list[str] = []
@@ -48,12 +41,12 @@ def texts_between(data: bytes, passed: Container[str]) -> list[tuple[int, int]]:
     def start(name: str, _: dict[str, str]) -> None:
         ends()
         opened.append(name)
-        outside[0] += name not in _WITHOUT or name in passed
+        outside[0] += name not in WITHOUT_TEXT or name in OPAQUE
 
     def end(_: str) -> None:
         ends()
         name = opened.pop()
-        outside[0] -= name not in _WITHOUT or name in passed
+        outside[0] -= name not in WITHOUT_TEXT or name in OPAQUE
 
     def characters(text: str) -> None:
         if begun[0] < 0 and not outside[0] and not text.isspace():

@@ -1,0 +1,50 @@
+"""The elements of an IR: which of them each may hold, and the form of a tag."""
+
+from __future__ import annotations
+
+import re
+
+from ...model.graph import PORT_MAPS
+
+BODY_TAGS = tuple(PORT_MAPS)
+PORT_MAP_TAGS = tuple(PORT_MAPS.values())
+
+CHILDREN: dict[str, tuple[str, ...]] = {
+    "net": ("layers", "edges", "rt_info"),
+    "layers": ("layer",),
+    "layer": ("data", "input", "output", "rt_info", *BODY_TAGS, *PORT_MAP_TAGS, "back_edges"),
+    "data": (),
+    "input": ("port",),
+    "output": ("port",),
+    "port": ("dim", "rt_info"),
+    "dim": (),
+    "edges": ("edge",),
+    "edge": (),
+    "back_edges": ("edge",),
+    **dict.fromkeys(BODY_TAGS, ("layers", "edges", "rt_info", "back_edges")),
+    **dict.fromkeys(PORT_MAP_TAGS, ("input", "output")),
+}
+"""The elements that each element may hold."""
+
+WITHOUT_TEXT = CHILDREN.keys() - {"dim"}
+"""Elements that hold no text."""
+
+OPAQUE = {
+    "rt_info",
+    "meta_data",
+    "cli_parameters",
+    "quantization_parameters",
+    "statistics",
+    "pre-process",
+    "blobs",
+    "weights",
+    "biases",
+}
+"""Elements whose content no reader of ports and layers looks at."""
+
+MARKUP = re.compile(
+    rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|"
+    rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
+    re.DOTALL,
+)
+"""A tag, or a comment, CDATA or a processing instruction, which has no `name`."""

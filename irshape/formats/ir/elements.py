@@ -6,7 +6,7 @@ What is wrong with an element becomes a finding.
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Iterable
 
 from ...faults import Fault
 from ...model.edges import Edge
@@ -27,6 +27,7 @@ from ...rule_ids import (
     UNKNOWN_LAYER_ATTRIBUTE,
     UNKNOWN_PORT_ATTRIBUTE,
     RuleId,
+    Severity,
 )
 from ...spelling import enumerated
 from . import FORMAT
@@ -58,9 +59,33 @@ class Elements:
         expected: str | None = None,
         actual: str | None = None,
         help: str | None = None,
+        port: tuple[str, str] | None = None,
+        severity: Severity | None = None,
     ) -> None:
-        fault = Fault(rule, message, expected=expected, actual=actual, help=help)
-        self.findings.append(Finding(fault, offset, layer))
+        fault = Fault(rule, message, expected=expected, actual=actual, help=help, severity=severity)
+        self.findings.append(Finding(fault, offset, layer, port=port))
+
+    def unknown_attribute(
+        self,
+        rule: RuleId,
+        element: str,
+        known: Iterable[str],
+        name: str,
+        offset: int,
+        layer: Layer | None = None,
+        port: tuple[str, str] | None = None,
+    ) -> None:
+        """Reports an attribute that the element does not have."""
+        self.report(
+            rule,
+            f"<{element}> has no attribute `{name}`; OpenVINO ignores it",
+            self.source.attribute(offset, name),
+            layer,
+            expected=", ".join(known),
+            actual=name,
+            help="remove it, or correct its name",
+            port=port,
+        )
 
     def stop(
         self,
@@ -98,7 +123,7 @@ class Elements:
             )
             if layer.type.lower() == "result" or fragment:
                 layer.output_names = named.pop("output_names", None)
-            for name in ("type",) if fragment else ("id", "name", "type", "version"):
+            for name in ("type",) if fragment else _LAYER_ATTRIBUTES:
                 if name not in attributes[::2]:
                     self.report(
                         MISSING_LAYER_ATTRIBUTE,
@@ -110,14 +135,8 @@ class Elements:
                     )
             if not fragment:
                 for name in named:
-                    self.report(
-                        UNKNOWN_LAYER_ATTRIBUTE,
-                        f"<layer> has no attribute `{name}`; OpenVINO ignores it",
-                        self.source.attribute(offset, name),
-                        layer,
-                        expected="id, name, type, version",
-                        actual=name,
-                        help="remove it, or correct its name",
+                    self.unknown_attribute(
+                        UNKNOWN_LAYER_ATTRIBUTE, "layer", _LAYER_ATTRIBUTES, name, offset, layer
                     )
         text = layer.id
         if (
@@ -133,35 +152,25 @@ class Elements:
     ) -> None:
         read = lenient_id(text)
         message = f"{what} id '{text}' is not a whole number from 0 to 2^63-1"
-        severity: Literal["warning"] | None = None
         if read is not None:
-            message, severity = (
+            message = (
                 f"{what} id '{text}' is written with a sign or leading zeros; OpenVINO "
-                f"reads it as {read}",
-                "warning",
+                f"reads it as {read}"
             )
         elif not text:
             message = f"the {what} has no id"
-        place = self.source.attribute(offset, "id")
-        hint = (
-            f'write id="{read}"'
-            if read is not None
-            else "give it a unique number, by which edges refer to it"
-        )
-        self.findings.append(
-            Finding(
-                Fault(
-                    MALFORMED_ID,
-                    message,
-                    expected=read or "a whole number",
-                    actual=text or None,
-                    help=hint,
-                    severity=severity,
-                ),
-                place,
-                layer,
-                port=port,
-            )
+        self.report(
+            MALFORMED_ID,
+            message,
+            self.source.attribute(offset, "id"),
+            layer,
+            expected=read or "a whole number",
+            actual=text or None,
+            help="give it a unique number, by which edges refer to it"
+            if read is None
+            else f'write id="{read}"',
+            port=port,
+            severity=None if read is None else "warning",
         )
 
     def port(
@@ -172,45 +181,20 @@ class Elements:
         fragment: bool,
         incoming: bool,
     ) -> Port:
-        port = Port("", None, None, offset)
-        for i in range(0, len(attributes), 2):
-            name = attributes[i]
-            if name == "id":
-                port.id = attributes[i + 1]
-            elif name == "precision":
-                port.precision = attributes[i + 1]
-            elif name == "names":
-                port.names = attributes[i + 1]
-            else:
-                message = f"<port> has no attribute `{name}`; OpenVINO ignores it"
-                number = next(
-                    (
-                        attributes[j + 1]
-                        for j in range(0, len(attributes), 2)
-                        if attributes[j] == "id"
-                    ),
-                    "",
-                )
-                where = ("input" if incoming else "output", number)
-                known, hint = "id, precision, names", "remove it, or correct its name"
-                self.findings.append(
-                    Finding(
-                        Fault(
-                            UNKNOWN_PORT_ATTRIBUTE, message, expected=known, actual=name, help=hint
-                        ),
-                        self.source.attribute(offset, name),
-                        layer,
-                        port=where,
-                    )
+        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        port = Port(named.get("id", ""), named.get("precision"), named.get("names"), offset)
+        where = ("input" if incoming else "output", port.id)
+        for name in named:
+            if name not in _PORT_ATTRIBUTES:
+                self.unknown_attribute(
+                    UNKNOWN_PORT_ATTRIBUTE, "port", _PORT_ATTRIBUTES, name, offset, layer, where
                 )
         if port.id in self.port_ids:
             return port
         if plain_id(port.id):
             self.port_ids.add(port.id)
         elif port.id or not fragment:
-            self.odd_id(
-                "port", port.id, offset, layer, ("input" if incoming else "output", port.id)
-            )
+            self.odd_id("port", port.id, offset, layer, where)
         return port
 
     def dims_of(
@@ -277,21 +261,15 @@ class Elements:
         if (leading := _LEADING.match(text)) and _MIN_DIM <= int(leading[0]) <= _MAX_DIM:
             message += f"; OpenVINO silently reads it as {int(leading[0])}"
         incoming = layer is not None and any(candidate is port for candidate in layer.inputs)
-        where = ("input" if incoming else "output", port.id)
-        hint = "write a whole number, or -1 for an unknown size"
-        self.findings.append(
-            Finding(
-                Fault(
-                    MALFORMED_DIM,
-                    message,
-                    expected="a size, or -1 for a dynamic dimension",
-                    actual=text[:40],
-                    help=hint,
-                ),
-                place,
-                layer,
-                port=where,
-            )
+        self.report(
+            MALFORMED_DIM,
+            message,
+            place,
+            layer,
+            expected="a size, or -1 for a dynamic dimension",
+            actual=text[:40],
+            help="write a whole number, or -1 for an unknown size",
+            port=("input" if incoming else "output", port.id),
         )
 
     def edge(self, attributes: list[str], offset: int, body: Body) -> Edge:
@@ -314,15 +292,8 @@ class Elements:
             )
         for name in named:
             if name not in _EDGE_ATTRIBUTES:
-                message = f"<edge> has no attribute `{name}`; OpenVINO ignores it"
-                known, hint = ", ".join(_EDGE_ATTRIBUTES), "remove it, or correct its name"
-                self.report(
-                    UNKNOWN_EDGE_ATTRIBUTE,
-                    message,
-                    self.source.attribute(offset, name),
-                    expected=known,
-                    actual=name,
-                    help=hint,
+                self.unknown_attribute(
+                    UNKNOWN_EDGE_ATTRIBUTE, "edge", _EDGE_ATTRIBUTES, name, offset
                 )
         return Edge(
             named.get("from-layer", ""),
@@ -336,51 +307,32 @@ class Elements:
         self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None
     ) -> None:
         """Reports an element that is passed over: a repeated, misspelt or meaningless one."""
-        if tag in known:
-            message = (
-                f"a second <{tag}>: OpenVINO reads the first and ignores this one and its content"
-            )
-            self.report(
-                REPEATED_ELEMENT,
-                message,
-                offset,
-                layer,
-                expected=f"one <{tag}>",
-                actual=tag,
-                help=f"move its content into the first <{tag}>, or remove it",
-            )
-            return
         from difflib import get_close_matches
 
         close = get_close_matches(tag.lower().rpartition(":")[2], known, 1, 0.75)
-        if close:
+        if tag in known:
+            rule, expected = REPEATED_ELEMENT, f"one <{tag}>"
+            message = (
+                f"a second <{tag}>: OpenVINO reads the first and ignores this one and its content"
+            )
+            hint = f"move its content into the first <{tag}>, or remove it"
+        elif close:
+            rule, expected = MISSPELT_ELEMENT, close[0]
             message = (
                 f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO ignores it "
                 "and its content"
             )
-            self.report(
-                MISSPELT_ELEMENT,
-                message,
-                offset,
-                layer,
-                expected=close[0],
-                actual=tag,
-                help=f"rename it to <{close[0]}>",
-            )
+            hint = f"rename it to <{close[0]}>"
         else:
-            wanted = ", ".join(f"<{name}>" for name in known) or "no element"
+            rule = UNKNOWN_ELEMENT
+            expected = ", ".join(f"<{name}>" for name in known) or "no element"
             message = f"<{tag}> has no meaning here; OpenVINO silently ignores it"
-            self.report(
-                UNKNOWN_ELEMENT,
-                message,
-                offset,
-                layer,
-                expected=wanted,
-                actual=tag,
-                help="remove it, or correct its name",
-            )
+            hint = "remove it, or correct its name"
+        self.report(rule, message, offset, layer, expected=expected, actual=tag, help=hint)
 
 
+_LAYER_ATTRIBUTES = ("id", "name", "type", "version")
+_PORT_ATTRIBUTES = ("id", "precision", "names")
 _EDGE_ATTRIBUTES = ["from-layer", "from-port", "to-layer", "to-port"]
 _RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
 _COMMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)

@@ -119,7 +119,7 @@ def log_softmax_backward(operation: GraphOperation) -> Outputs:
 @kind("BiasAddBackprop", 1, data_format=FORMAT)
 def bias_add_backprop(operation: GraphOperation) -> Outputs:
     """The sum over all axes but that of the channels."""
-    rank = operation.rank()
+    rank = operation.rank(operation.x)
     channel = rank - 1 if operation["data_format"] == "NXC" else 1
     return operation.add(
         "ReduceSum",

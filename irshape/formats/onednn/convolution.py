@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...faults import Violation
+from ...ops.conditions import at_least
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ..nodes import check_length
 from .declaration import (
     FORMAT,
     GraphOperation,
@@ -63,14 +65,9 @@ def window(operation: GraphOperation, rank: int) -> dict[str, Any]:
         listed = operation[name]
         if listed is None:
             listed = [1] * rank
-        if len(listed) != rank or (name in ("strides", "dilations") and min(listed, default=1) < 1):
-            raise Violation(
-                f"`{name}` is {listed}; it takes {rank} numbers",
-                rule=ATTRIBUTE_VALUE,
-                at=name,
-                expected=f"{rank} numbers",
-                actual=listed,
-            )
+        check_length(name, listed, rank)
+        if name in ("strides", "dilations"):
+            at_least(listed, 1, at=name, rule=ATTRIBUTE_VALUE)
         attributes[name] = listed
     return attributes
 
@@ -98,10 +95,10 @@ def filters(operation: GraphOperation, weights: NodeOutput, *, order: str) -> No
         second, first = (
             (rank - 2, rank - 1) if given == "XIO" else (rank - 1, rank - 2)
         )  # where I and O stand
-        ordered = operation.transpose(ordered, [first, second, *range(rank - 2)])  # OIX
+        ordered = operation.transposed(ordered, [first, second, *range(rank - 2)])  # OIX
         given = "OIX"
     if groups == 1:
-        return ordered if given == order else operation.transpose(ordered, [1, 0, *range(2, rank)])
+        return ordered if given == order else operation.transposed(ordered, [1, 0, *range(2, rank)])
     sizes = ordered.shape.static
     if sizes is None or sizes[0] % groups:
         raise Violation(
@@ -112,7 +109,7 @@ def filters(operation: GraphOperation, weights: NodeOutput, *, order: str) -> No
         )
     ordered = operation.reshaped(ordered, [groups, sizes[0] // groups, *sizes[1:]])
     return (
-        ordered if given == order else operation.transpose(ordered, [0, 2, 1, *range(3, rank + 1)])
+        ordered if given == order else operation.transposed(ordered, [0, 2, 1, *range(3, rank + 1)])
     )
 
 
@@ -243,14 +240,7 @@ POOL: dict[str, Any] = {
 
 def _pool(operation: GraphOperation, rank: int) -> dict[str, Any]:
     kernel = operation["kernel"]
-    if len(kernel) != rank:
-        raise Violation(
-            f"`kernel` is {kernel}; it takes {rank} numbers",
-            rule=ATTRIBUTE_VALUE,
-            at="kernel",
-            expected=f"{rank} numbers",
-            actual=kernel,
-        )
+    check_length("kernel", kernel, rank)
     return {
         **window(operation, rank),
         "kernel": kernel,

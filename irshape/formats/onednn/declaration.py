@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 from ...element_types import ElementType
 from ...faults import Violation
+from ...ops.conditions import within
 from ...ops.tensors import Tensor
-from ...rule_ids import INPUT_RANK, INPUT_VALUE, OPERATION_CONSTRAINT
+from ...rule_ids import OPERATION_CONSTRAINT
 from ..builder import Builder, NodeOutput
+from ..nodes import SourceNode
 
 Outputs = NodeOutput | tuple[NodeOutput, ...]
 Function = Callable[["GraphOperation"], Outputs]
@@ -131,7 +133,7 @@ def declarations() -> dict[str, Declaration]:
     return _DECLARED
 
 
-class GraphOperation:
+class GraphOperation(SourceNode):
     """An operation as its function sees it.
 
     Inputs are values, attributes have their defaults, and outputs have declarations.
@@ -146,17 +148,11 @@ class GraphOperation:
         outputs: Sequence[Tensor],
         given: frozenset[str],
     ) -> None:
-        self.builder = builder
-        self.kind = kind
+        super().__init__(builder, kind, attributes)
         self.inputs = list(inputs)
-        self.attributes = attributes
         self.outputs = list(outputs)
         self.given = given
         """The names of the attributes that the file gives."""
-
-    def __getitem__(self, attribute: str) -> Any:
-        """An attribute; None where it has no value and no default."""
-        return self.attributes.get(attribute)
 
     @property
     def x(self) -> NodeOutput:
@@ -168,31 +164,6 @@ class GraphOperation:
         """The element type that the first output declares."""
         return self.outputs[0].element_type
 
-    def add(
-        self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
-    ) -> NodeOutput:
-        """Adds a layer; its first output."""
-        return self.builder.add(type, *inputs, version=version, **attributes)
-
-    def numbers(
-        self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
-    ) -> NodeOutput:
-        """A constant from Python numbers."""
-        return self.builder.numbers(values, element_type, shape=shape)
-
-    def like(self, value: NodeOutput, number: float) -> NodeOutput:
-        """A scalar of the type of a value."""
-        return self.numbers(number, value.element_type.name)
-
-    def convert(self, value: NodeOutput, element_type: ElementType | str) -> NodeOutput:
-        """A value in another type; itself where it has it."""
-        wanted = ElementType.of(str(element_type))
-        return (
-            value
-            if value.element_type is wanted or wanted.is_dynamic
-            else self.add("Convert", value, destination_type=wanted)
-        )
-
     def as_declared(self, value: NodeOutput) -> NodeOutput:
         """A real value in the real type that the output declares: these kinds may round results."""
         return (
@@ -201,27 +172,10 @@ class GraphOperation:
             else value
         )
 
-    def rank(self, value: NodeOutput | None = None) -> int:
-        """The rank of a value. Raises `Violation` where it is not known."""
-        rank = (self.x if value is None else value).rank
-        if rank is None:
-            raise Violation(
-                f"{self.kind} cannot be read without the rank of its input",
-                rule=INPUT_RANK,
-                expected="a known rank",
-            )
-        return rank
-
     def axis(self, name: str = "axis") -> int:
-        """An axis attribute, counted from the front. Raises `Violation`."""
-        rank, axis = self.rank(), self[name]
-        if not -rank <= axis < rank:
-            raise Violation(
-                f"`{name}` is {axis}, outside [{-rank}, {rank - 1}] for an input of rank {rank}",
-                rule=INPUT_VALUE,
-                at=name,
-                actual=axis,
-            )
+        """An axis attribute of the first input, counted from the front. Raises `Violation`."""
+        rank, axis = self.rank(self.x), self[name]
+        within((axis,), rank, at=name, of="input")
         return int(axis % rank)
 
     def channels_second(self, value: NodeOutput) -> NodeOutput:
@@ -231,7 +185,7 @@ class GraphOperation:
         """
         rank = self.rank(value)
         return (
-            self.transpose(value, [0, rank - 1, *range(1, rank - 1)])
+            self.transposed(value, [0, rank - 1, *range(1, rank - 1)])
             if self["data_format"] == "NXC"
             else value
         )
@@ -240,17 +194,9 @@ class GraphOperation:
         """The way back from `channels_second`."""
         rank = self.rank(value)
         return (
-            self.transpose(value, [0, *range(2, rank), 1])
+            self.transposed(value, [0, *range(2, rank), 1])
             if self["data_format"] == "NXC"
             else value
-        )
-
-    def transpose(self, value: NodeOutput, order: Sequence[int]) -> NodeOutput:
-        return self.add("Transpose", value, self.numbers(list(order)))
-
-    def reshaped(self, value: NodeOutput, sizes: Sequence[int]) -> NodeOutput:
-        return self.add(
-            "Reshape", value, self.numbers(list(sizes), shape=(len(sizes),)), special_zero=False
         )
 
     def note(self, message: str, *, at: str = "") -> None:

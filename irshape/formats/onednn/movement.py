@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
+from ..nodes import refusal
 from .declaration import FORMAT, GraphOperation, Outputs, flag, floats, integer, ints, kind, word
 
 
@@ -21,16 +22,10 @@ def static_reshape(operation: GraphOperation) -> Outputs:
 
 @kind("StaticTranspose", 1, order=ints(required=True))
 def static_transpose(operation: GraphOperation) -> Outputs:
-    rank, order = operation.rank(), operation["order"]
+    rank, order = operation.rank(operation.x), operation["order"]
     if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
-        raise Violation(
-            f"`order` is {order}, which is not a permutation of {rank} axes",
-            rule=ATTRIBUTE_VALUE,
-            at="order",
-            expected=f"a permutation of {rank} axes",
-            actual=order,
-        )
-    return operation.transpose(operation.x, [axis % rank for axis in order])
+        raise refusal("order", tuple(order), f"a permutation of {rank} axes")
+    return operation.transposed(operation.x, [axis % rank for axis in order])
 
 
 @kind("Concat", (1, 1000), axis=integer(required=True))
@@ -41,7 +36,7 @@ def concat(operation: GraphOperation) -> Outputs:
 @kind("GenIndex", 1, axis=integer(required=True))
 def gen_index(operation: GraphOperation) -> Outputs:
     """Each element its position along an axis."""
-    x, axis, rank = operation.x, operation.axis(), operation.rank()
+    x, axis, rank = operation.x, operation.axis(), operation.rank(operation.x)
     i32 = ElementType.of("i32")
     sizes = operation.add("ShapeOf", x, version="opset3", output_type=ElementType.of("i64"))
     size = operation.add(
@@ -73,11 +68,7 @@ def interpolate(operation: GraphOperation) -> Outputs:
     sizes, scales = operation["sizes"], operation["scales"]
     if bool(sizes) == bool(scales) or len(operation.inputs) > 1:
         raise Violation(
-            "exactly one of `sizes` and `scales` is given",
-            rule=ATTRIBUTE_VALUE,
-            at="sizes",
-            expected="sizes or scales",
-            actual=[sizes, scales],
+            "exactly one of `sizes` and `scales` is given", at="sizes", rule=ATTRIBUTE_VALUE
         )
     x = operation.channels_second(operation.x)
     axes = list(range(2, operation.rank(x)))

@@ -60,7 +60,7 @@ def layer_norm(operation: GraphOperation) -> Outputs:
 
     With keep_stats the mean and the variance are outputs too.
     """
-    x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank()
+    x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank(operation.x)
     axes = list(range(axis, rank))
     centred, mean, variance = _spread(operation, x, axes)
     normalized = _divided(operation, centred, variance)
@@ -79,7 +79,7 @@ def layer_norm(operation: GraphOperation) -> Outputs:
 
 @kind("RMSNorm", (1, 2), begin_norm_axis=integer(-1), epsilon=EPSILON)
 def rms_norm(operation: GraphOperation) -> Outputs:
-    x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank()
+    x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank(operation.x)
     wide = operation.convert(x, "f32")
     mean = operation.add(
         "ReduceMean",

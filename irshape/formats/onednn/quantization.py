@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ...rule_ids import INPUT_SHAPES
+from ..nodes import check_length, refusal
 from .declaration import GraphOperation, NodeOutput, Outputs, floats, integer, ints, kind, word
 
 _RANGE = {"u8": (0, 255), "i8": (-128, 127), "u4": (0, 15), "i4": (-8, 7)}
@@ -16,16 +17,9 @@ def _lying(
     """Scales or zero points as a constant that broadcasts to the data."""
     x = operation.x
     if operation["qtype"] == "per_tensor":
-        if len(values) != 1:
-            raise Violation(
-                f"`{name}` contains {len(values)} numbers; per tensor it takes 1",
-                rule=ATTRIBUTE_VALUE,
-                at=name,
-                expected=1,
-                actual=len(values),
-            )
+        check_length(name, values, 1)
         return operation.numbers(values[0], element_type)
-    axis, rank = operation.axis(), operation.rank()
+    axis, rank = operation.axis(), operation.rank(operation.x)
     dim = x.shape.dims[axis] if x.shape.dims is not None else None
     sizes = x.shape.static
     if (
@@ -47,13 +41,7 @@ def _lying(
         ]
         return operation.numbers(spread, element_type, shape=(*sizes[:2], *([1] * (rank - 2))))
     if dim is not None and not dim.contains(len(values)):
-        raise Violation(
-            f"`{name}` contains {len(values)} numbers; axis {axis} has size {dim}",
-            rule=ATTRIBUTE_VALUE,
-            at=name,
-            expected=dim,
-            actual=len(values),
-        )
+        raise refusal(name, f"{len(values)} numbers", f"{dim}, the size of axis {axis}")
     return operation.numbers(
         values,
         element_type,
@@ -112,19 +100,14 @@ def _given(operation: GraphOperation, index: int) -> NodeOutput | None:
         return None
     value = operation.convert(operation.inputs[index], "f32")
     if operation["qtype"] == "per_channel":
-        rank, axis = operation.rank(), operation.axis()
+        rank, axis = operation.rank(operation.x), operation.axis()
         return operation.reshaped(value, [-1 if place == axis else 1 for place in range(rank)])
     if operation["qtype"] == "per_tensor":
         return operation.reshaped(value, [])
     groups, sizes = operation["group_shape"], value.shape.static
-    rank = operation.rank()
+    rank = operation.rank(operation.x)
     if not groups or len(groups) != rank or sizes is None or len(sizes) != rank:
-        raise Violation(
-            f"`group_shape` is {groups} for data {operation.x.shape}, with {value.shape}",
-            rule=ATTRIBUTE_VALUE,
-            at="group_shape",
-            actual=groups,
-        )
+        raise refusal("group_shape", groups, f"a size for each axis of {operation.x.shape}")
     whole = operation.x.shape.static
     if whole is not None and any(
         count * size != extent

@@ -16,7 +16,6 @@ from ...model.graph import Finding, Model, NotReadable
 from ...model.source import Source
 from ...ops.tensors import Tensor
 from ...rule_ids import (
-    ATTRIBUTE_VALUE,
     CYCLE,
     DUPLICATE_TENSOR_NAME,
     INPUT_COUNT,
@@ -35,6 +34,7 @@ from ...rule_ids import (
 )
 from ...shapes import PartialShape
 from ..builder import Builder, NodeOutput, declare
+from ..nodes import refusal
 from . import FORMAT
 from .declaration import TYPES, Declaration, DeclaredAttribute, GraphOperation, declarations
 
@@ -249,55 +249,26 @@ class LogicalTensor:
         return None
 
 
-def _checked(kind: str, name: str, entry: Any, declared: DeclaredAttribute) -> Any:
+def _checked(name: str, entry: Any, declared: DeclaredAttribute) -> Any:
     """The value of an attribute. Raises `Violation` where its type or value is not allowed."""
     type, value = (
         (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
     )
     if type == declared.type and not isinstance(value, _PYTHON[declared.type]):
-        raise Violation(
-            f"the value of `{name}` is {value!r}, which is no {declared.type}",
-            rule=ATTRIBUTE_VALUE,
-            at=name,
-            expected=declared.type,
-            actual=value,
-        )
+        raise refusal(name, value, declared.type)
     if type != declared.type:
-        raise Violation(
-            f"`{name}` is of the type {type}; {kind} takes {declared.type}",
-            rule=ATTRIBUTE_VALUE,
-            at=name,
-            expected=declared.type,
-            actual=type,
-        )
+        raise refusal(name, f"of type {type}", declared.type)
     element = int if declared.type == "s64[]" else (int, float)
     if isinstance(value, list) and not all(isinstance(item, element) for item in value):
-        raise Violation(
-            f"`{name}` contains something other than numbers",
-            rule=ATTRIBUTE_VALUE,
-            at=name,
-            expected=declared.type,
-            actual=value,
-        )
+        raise refusal(name, value, declared.type)
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, (int, float)) and not abs(item) < (
             1 << 63 if declared.type[0] == "s" else _LARGEST
         ):
-            raise Violation(
-                f"`{name}` contains a number past the range of {declared.type}",
-                rule=ATTRIBUTE_VALUE,
-                at=name,
-                expected=declared.type,
-            )
+            raise refusal(name, item, f"a number in the range of {declared.type}")
     if declared.choices and value not in declared.choices:
         words = ", ".join(map(str, declared.choices))
-        raise Violation(
-            f"`{name}` is {value!r}; expected one of {words}",
-            rule=ATTRIBUTE_VALUE,
-            at=name,
-            expected=words,
-            actual=value,
-        )
+        raise refusal(name, value, f"one of {words}")
     return value
 
 
@@ -465,12 +436,7 @@ class _Reader:
             )
         given = entry.get("attrs", {})
         if not isinstance(given, dict):
-            raise Violation(
-                "`attrs` is not an object",
-                rule=ATTRIBUTE_VALUE,
-                expected="an object",
-                actual=type(given).__name__,
-            )
+            raise refusal("attrs", type(given).__name__, "an object")
         attributes = self.attributes(kind, declaration, given)
         for what, count, (least, most) in (
             ("input", len(inputs), declaration.inputs),
@@ -527,7 +493,7 @@ class _Reader:
                     rule, f"{kind} has no attribute `{name}`", expected=wanted, actual=name
                 )
                 continue
-            values[name] = _checked(kind, name, entry, declared)
+            values[name] = _checked(name, entry, declared)
         for name, declared in declaration.attributes.items():
             if declared.required and name not in given:
                 raise Violation(

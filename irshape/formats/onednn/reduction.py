@@ -3,42 +3,11 @@
 from __future__ import annotations
 
 from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
+from ...rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE
+from ..nodes import check_axes
 from .declaration import FLOATS, GraphOperation, Outputs, flag, ints, kind
 
 KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
-
-
-def _check_axes(axes: list[int], rank: int | None) -> None:
-    """Raises `Violation` for axes that are none, outside the rank, or repeated."""
-    if not axes:
-        raise Violation(
-            "the list of axes is empty: the library supports no such reduction",
-            rule=ATTRIBUTE_VALUE,
-            at="axes",
-            expected="one axis or more",
-            actual=[],
-        )
-    if rank is None:
-        return
-    outside = [axis for axis in axes if not -rank <= axis < rank]
-    if outside:
-        raise Violation(
-            f"`axes` contains {outside[0]}, outside [{-rank}, {rank - 1}] for an input of rank "
-            f"{rank}",
-            rule=INPUT_VALUE,
-            at="axes",
-            expected=f"[{-rank}, {rank - 1}]",
-            actual=outside[0],
-        )
-    if len({axis % rank for axis in axes}) < len(axes):
-        raise Violation(
-            f"`axes` contains an axis twice: {axes}",
-            rule=DUPLICATE_VALUES,
-            at="axes",
-            expected="distinct axes",
-            actual=axes,
-        )
 
 
 def _reduce(operation: GraphOperation) -> Outputs:
@@ -67,8 +36,16 @@ def _reduce(operation: GraphOperation) -> Outputs:
             expected="the attribute or the input `axes`",
             help="give the attribute `axes`",
         )
-    _check_axes(listed, x.rank)
+    if not listed:
+        raise Violation(
+            "the list of axes is empty: the library supports no such reduction",
+            at="axes",
+            expected="one axis or more",
+            actual=(),
+            rule=ATTRIBUTE_VALUE,
+        )
     if x.rank is not None:
+        check_axes(listed, x.rank)
         kept = [
             dim
             for axis, dim in enumerate(x.shape.dims or ())

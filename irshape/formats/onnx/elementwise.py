@@ -5,12 +5,12 @@ from __future__ import annotations
 from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import (
-    ATTRIBUTE_VALUE,
     INPUT_ELEMENT_TYPE,
     INPUT_RANK,
     INPUT_SHAPES,
     OPERATION_CONSTRAINT,
 )
+from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 UNARY: dict[str, tuple[str, tuple[int, ...]]] = {
@@ -73,7 +73,7 @@ def identity(node: Node) -> Outputs:
 
 
 def _unary(node: Node) -> Outputs:
-    return node.add(UNARY[node.operator][0], node.x)
+    return node.add(UNARY[node.kind][0], node.x)
 
 
 for _name, (_, _versions) in UNARY.items():
@@ -92,7 +92,7 @@ def broadcast(node: Node) -> tuple[NodeOutput, NodeOutput]:
     if not node["broadcast"]:
         if not a.shape.compatible(b.shape):
             raise Violation(
-                f"{node.operator} of version {node.version} takes inputs of one shape "
+                f"{node.kind} of version {node.version} takes inputs of one shape "
                 f"unless `broadcast` is 1, got {a.shape} and {b.shape}",
                 rule=INPUT_SHAPES,
                 expected=a.shape,
@@ -119,7 +119,7 @@ def broadcast(node: Node) -> tuple[NodeOutput, NodeOutput]:
 
 
 def _binary(node: Node) -> Outputs:
-    return node.add(BINARY[node.operator][0], *broadcast(node))
+    return node.add(BINARY[node.kind][0], *broadcast(node))
 
 
 for _name, (_, _versions) in BINARY.items():
@@ -154,13 +154,7 @@ def mod(node: Node) -> Outputs:
     a, b = node.need(0), node.need(1)
     if not node.flag("fmod"):
         if a.element_type.is_real and node.version < 28:
-            raise Violation(
-                "Mod of floating-point numbers needs `fmod` to be 1",
-                rule=ATTRIBUTE_VALUE,
-                at="fmod",
-                expected=1,
-                actual=0,
-            )
+            raise refusal("fmod", 0, "1 for floating-point numbers")
         return node.add("FloorMod", a, b)
     return node.add("Mod", a, b)
 
@@ -168,15 +162,7 @@ def mod(node: Node) -> Outputs:
 @operator("BitShift", 11, 28)
 def bit_shift(node: Node) -> Outputs:
     types = {"LEFT": "BitwiseLeftShift", "RIGHT": "BitwiseRightShift"}
-    if node["direction"] not in types:
-        raise Violation(
-            f"`direction` is '{node['direction']}'; expected LEFT or RIGHT",
-            rule=ATTRIBUTE_VALUE,
-            at="direction",
-            expected="LEFT or RIGHT",
-            actual=node["direction"],
-        )
-    return node.add(types[node["direction"]], node.need(0), node.need(1))
+    return node.add(node.choice("direction", types, ""), node.need(0), node.need(1))
 
 
 @operator("Where", 9, 16)
@@ -319,15 +305,8 @@ def hard_sigmoid(node: Node) -> Outputs:
 
 @operator("Gelu", 20)
 def gelu(node: Node) -> Outputs:
-    modes = {"none": "ERF", "tanh": "TANH"}
-    if node["approximate"] not in modes:
-        raise Violation(
-            f"`approximate` is '{node['approximate']}'; expected none or tanh",
-            rule=ATTRIBUTE_VALUE,
-            at="approximate",
-            actual=node["approximate"],
-        )
-    return node.add("Gelu", node.x, version="opset7", approximation_mode=modes[node["approximate"]])
+    mode = node.choice("approximate", {"none": "ERF", "tanh": "TANH"}, "none")
+    return node.add("Gelu", node.x, version="opset7", approximation_mode=mode)
 
 
 @operator("Swish", 24)

@@ -64,11 +64,7 @@ def constant_of_shape(node: Node) -> Outputs:
         elements, data = elements_of(given, kind)
         if elements != 1:
             raise Violation(
-                f"`value` has {elements} elements; expected one element",
-                rule=ATTRIBUTE_VALUE,
-                at="value",
-                expected=1,
-                actual=elements,
+                at="value", relation="count", expected=1, actual=elements, rule=ATTRIBUTE_VALUE
             )
         value = node.builder.constant(kind, (), data)
     return node.add("Broadcast", value, node.x, version="opset3", mode="numpy")
@@ -139,7 +135,7 @@ def eye_like(node: Node) -> Outputs:
 @operator("RandomUniform", 1, 22)
 @operator("RandomUniformLike", 1, 22)
 def random_uniform(node: Node) -> Outputs:
-    like = node.operator.endswith("Like")
+    like = node.kind.endswith("Like")
     kind = (
         element_type(node["dtype"])
         if node["dtype"]

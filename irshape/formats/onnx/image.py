@@ -6,7 +6,8 @@ from typing import Any
 
 from ...element_types import ElementType
 from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
+from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
+from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 from .matrix import _window, biased, spatial
 
@@ -23,13 +24,7 @@ I64 = ElementType.of("i64")
 
 def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> str:
     if node[name] not in allowed:
-        raise Violation(
-            f"`{name}` is '{node[name]}'; OpenVINO has {', '.join(allowed)}",
-            rule=ATTRIBUTE_VALUE,
-            at=name,
-            expected=", ".join(allowed),
-            actual=node[name],
-        )
+        raise refusal(name, node[name], f"one of {', '.join(allowed)}")
     return str(node[name])
 
 
@@ -99,7 +94,7 @@ def _interpolated(
 ) -> Outputs:
     given = sizes if sizes is not None else scales
     if given is None:
-        raise Violation(f"{node.operator} needs its scales or its sizes", rule=INPUT_COUNT)
+        raise Violation(f"{node.kind} needs its scales or its sizes", rule=INPUT_COUNT)
     rank = node.rank(x, "with its axes")
     axes = node.axes("axes", node["axes"], rank) if node["axes"] else list(range(rank))
     kept = list(range(len(axes)))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...faults import Violation
+from ...ops.conditions import at_least
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
+from ..nodes import check_length, refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 
@@ -20,10 +22,7 @@ def gemm(node: Node) -> Outputs:
     for index in (0, 1):
         if node.need(index).rank not in (2, None):
             raise Violation(
-                f"input {index} of Gemm is a matrix, got {node.need(index).shape}",
-                rule=INPUT_RANK,
-                expected="rank 2",
-                actual=node.need(index).shape,
+                at=f"input {index}", relation="rank", expected=2, actual=node.need(index).shape
             )
     product = node.add(
         "MatMul",
@@ -102,33 +101,15 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
     """
     auto = node["auto_pad"] or "NOTSET"
     if auto not in AUTO_PAD:
-        raise Violation(
-            f"`auto_pad` is '{auto}'; expected one of {', '.join(AUTO_PAD)}",
-            rule=ATTRIBUTE_VALUE,
-            at="auto_pad",
-            actual=auto,
-        )
+        raise refusal("auto_pad", auto, f"one of {', '.join(AUTO_PAD)}")
     attributes: dict[str, Any] = {"auto_pad": AUTO_PAD[auto]}
-    for name, least in (("strides", 1), ("dilations", 1)):
+    for name in ("strides", "dilations"):
         listed = node[name] or [1] * rank
-        if len(listed) != rank or min(listed) < least:
-            raise Violation(
-                f"`{name}` is {listed}; expected {rank} numbers from {least} up",
-                rule=ATTRIBUTE_VALUE,
-                at=name,
-                expected=f"{rank} numbers",
-                actual=listed,
-            )
+        check_length(name, listed, rank)
+        at_least(listed, 1, at=name, rule=ATTRIBUTE_VALUE)
         attributes[name] = listed
     pads = node["pads"] or [0] * (2 * rank)
-    if len(pads) != 2 * rank:
-        raise Violation(
-            f"`pads` is {pads}; expected {2 * rank} numbers",
-            rule=ATTRIBUTE_VALUE,
-            at="pads",
-            expected=f"{2 * rank} numbers",
-            actual=pads,
-        )
+    check_length("pads", pads, 2 * rank)
     attributes["pads_begin"], attributes["pads_end"] = pads[:rank], pads[rank:]
     return attributes
 
@@ -148,13 +129,7 @@ def _window(node: Node, x: NodeOutput, w: NodeOutput) -> dict[str, Any]:
         and w.shape.dims is not None
         and not all(dim.contains(size) for dim, size in zip(w.shape.dims[2:], kernel, strict=False))
     ):
-        raise Violation(
-            f"`kernel_shape` is {kernel}; the filter is {w.shape}",
-            rule=ATTRIBUTE_VALUE,
-            at="kernel_shape",
-            expected=w.shape,
-            actual=kernel,
-        )
+        raise refusal("kernel_shape", tuple(kernel), f"the size of the filter {w.shape}")
     return spatial(node, rank - 2)
 
 
@@ -162,13 +137,7 @@ def grouped(node: Node, w: NodeOutput, groups: int) -> NodeOutput:
     """The filter with the groups as an axis of its own in front."""
     first = w.shape.dims[0] if w.shape.dims is not None else None
     if first is not None and first.is_static and first.low % groups:
-        raise Violation(
-            f"`group` is {groups}; the filter has {first} channels",
-            rule=ATTRIBUTE_VALUE,
-            at="group",
-            expected=f"a divisor of {first}",
-            actual=groups,
-        )
+        raise refusal("group", groups, f"a divisor of {first}, the channels of the filter")
     tail = node.add(
         "Slice",
         node.shape_of(w),
@@ -197,13 +166,7 @@ def conv(node: Node) -> Outputs:
     rank = len(window["strides"]) + 2
     groups = node["group"]
     if groups < 1:
-        raise Violation(
-            f"`group` is {groups}",
-            rule=ATTRIBUTE_VALUE,
-            at="group",
-            expected="a whole number from 1 up",
-            actual=groups,
-        )
+        raise refusal("group", groups, "1 or more")
     convolved = (
         node.add("Convolution", x, w, **window)
         if groups == 1

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ...element_types import ElementType
 from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
+from ...ops.conditions import distinct
+from ...rule_ids import DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
+from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 I64 = ElementType.of("i64")
@@ -78,13 +80,7 @@ def _axes(node: Node, *, added: bool = False) -> NodeOutput | None:
     if listed is not None and node.x.rank is not None:
         rank = node.x.rank + (len(listed) if added else 0)
         node.axes("axes", listed, rank)
-        if len({axis % max(rank, 1) for axis in listed}) < len(listed):
-            raise Violation(
-                f"`axes` contains an axis twice: {listed}",
-                rule=DUPLICATE_VALUES,
-                at="axes",
-                actual=listed,
-            )
+        distinct(listed, rank=rank, rule=DUPLICATE_VALUES)
     return given if given is not None else None if listed is None else node.numbers(listed)
 
 
@@ -115,13 +111,7 @@ def split(node: Node) -> Outputs:
         return node.all("VariadicSplit", x, where, node.numbers(sizes))
     count = len(node.outputs)
     if node["num_outputs"] not in (None, count):
-        raise Violation(
-            f"`num_outputs` is {node['num_outputs']}; the node has {count} outputs",
-            rule=ATTRIBUTE_VALUE,
-            at="num_outputs",
-            expected=count,
-            actual=node["num_outputs"],
-        )
+        raise refusal("num_outputs", node["num_outputs"], f"{count}, the outputs of the node")
     dim = (
         None if x.shape.dims is None or not x.shape.dims[axis].is_static else x.shape.dims[axis].low
     )
@@ -263,12 +253,7 @@ def pad(node: Node) -> Outputs:
     modes = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": None}
     mode = modes.get(node["mode"], "")
     if mode == "":
-        raise Violation(
-            f"`mode` is '{node['mode']}'; expected one of {', '.join(modes)}",
-            rule=ATTRIBUTE_VALUE,
-            at="mode",
-            actual=node["mode"],
-        )
+        raise refusal("mode", node["mode"], f"one of {', '.join(modes)}")
     value = (
         node.input(2) if node.version >= 11 else node.numbers(node["value"], x.element_type.name)
     )
@@ -316,11 +301,11 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
     if axes is None:
         if node.x.rank is not None and len(pads) != 2 * node.x.rank:
             raise Violation(
-                f"`pads` has {len(pads)} elements; an input of rank {node.x.rank} takes "
-                f"{2 * node.x.rank}",
-                rule=INPUT_VALUE,
                 at="pads",
+                relation="count",
+                expected=2 * node.x.rank,
                 actual=len(pads),
+                rule=INPUT_VALUE,
             )
         return pads[:half], pads[half:]
     rank = node.rank(node.x, "with axes")

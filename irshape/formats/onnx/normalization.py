@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...element_types import ElementType
 from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE
+from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 
@@ -221,13 +221,7 @@ def lrn(node: Node) -> Outputs:
 def lp_normalization(node: Node) -> Outputs:
     """What has the norm 0 stays 0."""
     if node["p"] not in (1, 2):
-        raise Violation(
-            f"`p` is {node['p']}; expected 1 or 2",
-            rule=ATTRIBUTE_VALUE,
-            at="p",
-            expected="1 or 2",
-            actual=node["p"],
-        )
+        raise refusal("p", node["p"], "1 or 2")
     axis = node.axis("axis", node.x.rank, negative_since=1)
     norm = node.add(f"ReduceL{node['p']}", node.x, node.numbers([axis]), keep_dims=True)
     zero = node.like(norm, 0)

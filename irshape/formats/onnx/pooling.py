@@ -6,21 +6,16 @@ from typing import Any
 
 from ...element_types import ElementType
 from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
+from ...rule_ids import INPUT_RANK
+from ..nodes import check_length, refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 from .matrix import spatial
 
 
 def _pool(node: Node) -> dict[str, Any]:
     kernel = node["kernel_shape"]
-    if node.x.rank is not None and len(kernel) != node.x.rank - 2:
-        raise Violation(
-            f"`kernel_shape` is {kernel}; an input of shape {node.x.shape} has "
-            f"{node.x.rank - 2} spatial axes",
-            rule=ATTRIBUTE_VALUE,
-            at="kernel_shape",
-            actual=kernel,
-        )
+    if node.x.rank is not None:
+        check_length("kernel_shape", kernel, node.x.rank - 2)
     attributes: dict[str, Any] = spatial(node, len(kernel))
     attributes["kernel"] = kernel
     # ONNX lets no window begin in the padding at the end, as PyTorch does
@@ -63,7 +58,7 @@ def _spatial_axes(node: Node) -> NodeOutput:
     rank = node.rank(node.x, "over all spatial axes")
     if rank < 3:
         raise Violation(
-            f"{node.operator} takes a batch of channels of at least one axis, got {node.x.shape}",
+            f"{node.kind} takes a batch of channels of at least one axis, got {node.x.shape}",
             rule=INPUT_RANK,
             actual=f"rank {rank}",
         )
@@ -84,13 +79,7 @@ def _exponent(node: Node) -> float:
     """The `p` of a norm. Raises `Violation`."""
     p: float = node["p"]
     if p == 0:
-        raise Violation(
-            f"`p` is {p}; there is no such norm",
-            rule=ATTRIBUTE_VALUE,
-            at="p",
-            expected="1 or more",
-            actual=p,
-        )
+        raise refusal("p", p, "1 or more")
     return p
 
 

@@ -42,13 +42,13 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
     size = x.shape.dims[axis] if x.shape.dims is not None else None
     if size is None or not size.is_static:
         raise Violation(
-            f"{node.operator} in blocks cannot be read without the size of axis {axis}",
+            f"{node.kind} in blocks cannot be read without the size of axis {axis}",
             rule=INPUT_SHAPES,
             at="block_size",
         )
     if block < 0 or size.low > MAX_BLOCKED:
         raise Violation(
-            f"{node.operator} in blocks of {block} along {size} elements",
+            f"{node.kind} in blocks of {block} along {size} elements",
             rule=ATTRIBUTE_VALUE,
             at="block_size",
             expected=f"at most {MAX_BLOCKED} elements",
@@ -110,7 +110,7 @@ def quantized(
     if kind.name not in RANGE:
         if greatest is None:
             raise Violation(
-                f"{node.operator} does not produce {kind}", rule=INPUT_ELEMENT_TYPE, actual=kind
+                f"{node.kind} does not produce {kind}", rule=INPUT_ELEMENT_TYPE, actual=kind
             )
         level = scaled if zero is None else node.add("Add", scaled, zero)
         if node["saturate"] == 0:

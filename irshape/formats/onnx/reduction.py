@@ -82,7 +82,7 @@ def _plain(node: Node) -> Outputs:
     L1 and L2 over no axes are still a norm: that of each element by itself.
     """
     axes, x = axes_of(node), node.x
-    type = PLAIN[node.operator][0]
+    type = PLAIN[node.kind][0]
     if axes is None and type in ("ReduceL1", "ReduceL2"):
         return node.add("Abs", x)
     if x.element_type.name == "boolean":  # the greatest and the least of booleans
@@ -156,13 +156,13 @@ def _joined(node: Node) -> Outputs:
         for other in others:
             if not other.shape.compatible(first.shape):
                 raise Violation(
-                    f"{node.operator} of version {node.version} takes inputs of one "
+                    f"{node.kind} of version {node.version} takes inputs of one "
                     f"shape, got {first.shape} and {other.shape}; they broadcast from opset 8 on",
                     rule=INPUT_SHAPES,
                     expected=first.shape,
                     actual=other.shape,
                 )
-    type = JOINED[node.operator][0]
+    type = JOINED[node.kind][0]
     broadcast = "none" if node.version < 8 else "numpy"
     joined = first
     for other in others:
@@ -170,7 +170,7 @@ def _joined(node: Node) -> Outputs:
             joined = node.add(f"Logical{'Or' if type == 'Maximum' else 'And'}", joined, other)
         else:
             joined = node.add(type, joined, other, auto_broadcast=broadcast)
-    if node.operator == "Mean" and others:
+    if node.kind == "Mean" and others:
         joined = node.add("Divide", joined, node.like(joined, len(node.inputs)))
     return joined
 
@@ -207,7 +207,7 @@ def arg_max(node: Node) -> Outputs:
             node.numbers([axis]),
             version="opset8",
         )
-    mode = "max" if node.operator == "ArgMax" else "min"
+    mode = "max" if node.kind == "ArgMax" else "min"
     index = node.all(
         "TopK",
         x,

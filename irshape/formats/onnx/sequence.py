@@ -6,6 +6,7 @@ from typing import Any
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE
+from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 ACTIVATIONS = {"RNN": ["tanh"], "GRU": ["sigmoid", "tanh"], "LSTM": ["sigmoid", "tanh", "tanh"]}
@@ -22,10 +23,10 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
     hidden, directions = node["hidden_size"], 2 if node["direction"] == "bidirectional" else 1
     sizes = w.shape.static
     if hidden is None and sizes is not None:
-        hidden = sizes[1] // GATES[node.operator]
+        hidden = sizes[1] // GATES[node.kind]
     if not hidden:
         raise Violation(
-            f"{node.operator} cannot be read without its `hidden_size`", rule=MISSING_ATTRIBUTE
+            f"{node.kind} cannot be read without its `hidden_size`", rule=MISSING_ATTRIBUTE
         )
     data = x if batch_first else node.add("Transpose", x, node.numbers([1, 0, 2]))
     shape = node.shape_of(data)
@@ -48,7 +49,7 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
             )
         return given if batch_first else node.add("Transpose", given, node.numbers([1, 0, 2]))
 
-    states = [state(5), *([state(6)] if node.operator == "LSTM" else [])]
+    states = [state(5), *([state(6)] if node.kind == "LSTM" else [])]
     attributes = _attributes(node, hidden, directions)
     bias = _bias(node, directions, hidden, kind)
     return (
@@ -82,17 +83,11 @@ def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
                 [item.lower() for item in own] if name == "activations" else own
             )
     # OpenVINO's CPU plugin does not know the defaults
-    attributes.setdefault("activations", ACTIVATIONS[node.operator])
+    attributes.setdefault("activations", ACTIVATIONS[node.kind])
     known = {"sigmoid", "tanh", "relu"}
     odd = [name for name in attributes.get("activations", []) if name not in known]
     if odd:
-        raise Violation(
-            f"OpenVINO has no recurrent layer with {odd[0]}",
-            rule=ATTRIBUTE_VALUE,
-            at="activations",
-            expected="sigmoid, tanh or relu",
-            actual=odd[0],
-        )
+        raise refusal("activations", odd[0], "sigmoid, tanh or relu, as OpenVINO has them")
     return attributes
 
 
@@ -101,7 +96,7 @@ def _ordered(node: Node, value: NodeOutput) -> NodeOutput:
 
     ONNX has input, output, forget, cell.
     """
-    if node.operator != "LSTM":
+    if node.kind != "LSTM":
         return value
     axis = node.numbers(1)
     i, o, f, c = node.all("Split", value, axis, num_splits=4)
@@ -110,8 +105,8 @@ def _ordered(node: Node, value: NodeOutput) -> NodeOutput:
 
 def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
     """The sum of the two biases; a GRU that applies its reset late keeps both of the last gate."""
-    given, gates = node.input(3), GATES[node.operator]
-    late = node.operator == "GRU" and bool(node["linear_before_reset"])
+    given, gates = node.input(3), GATES[node.kind]
+    late = node.kind == "GRU" and bool(node["linear_before_reset"])
     if given is None:
         width = (gates + late) * hidden
         return node.add(

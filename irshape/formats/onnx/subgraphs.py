@@ -9,9 +9,10 @@ from ...element_types import ElementType
 from ...faults import Violation
 from ...model.graph import PORT_MAPS, BackEdge, Body, Layer, PortMap
 from ...ops.tensors import Tensor
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, UNKNOWN_VERSION
+from ...rule_ids import INPUT_COUNT, INPUT_RANK, UNKNOWN_VERSION
 from ...shapes import DYNAMIC_SHAPE, SCALAR, PartialShape
 from ..builder import Builder, NodeOutput
+from ..nodes import check_length
 from .tensors import declared
 
 
@@ -230,14 +231,7 @@ def _port_map(
 def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
     """A list of numbers, zeros by default. Raises `Violation` for another length."""
     numbers = list(attributes[name].ints) if name in attributes else [0] * length
-    if len(numbers) != length:
-        raise Violation(
-            f"`{name}` contains {len(numbers)} numbers; expected {length}",
-            rule=ATTRIBUTE_VALUE,
-            at=name,
-            expected=length,
-            actual=len(numbers),
-        )
+    check_length(name, numbers, length)
     return numbers
 
 

@@ -1,0 +1,108 @@
+"""A node of another format, as the function that converts it to OpenVINO's operations sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..element_types import ElementType
+from ..faults import Violation
+from ..ops.conditions import distinct, within
+from ..rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_RANK
+from .builder import Builder, NodeOutput
+
+
+class SourceNode:
+    """A node: its attributes have their defaults, and what it becomes is added to the model."""
+
+    def __init__(self, builder: Builder, kind: str, attributes: dict[str, Any]) -> None:
+        self.builder = builder
+        self.kind = kind
+        """The name of its operator."""
+        self.attributes = attributes
+
+    def __getitem__(self, attribute: str) -> Any:
+        """An attribute; None where it has no value and no default."""
+        return self.attributes.get(attribute)
+
+    def add(
+        self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
+    ) -> NodeOutput:
+        """Adds a layer; its first output."""
+        return self.builder.add(type, *inputs, version=version, **attributes)
+
+    def all(
+        self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
+    ) -> tuple[NodeOutput, ...]:
+        """Adds a layer; all its outputs."""
+        return self.builder.all(type, *inputs, version=version, **attributes)
+
+    def numbers(
+        self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
+    ) -> NodeOutput:
+        """A constant from Python numbers."""
+        return self.builder.numbers(values, element_type, shape=shape)
+
+    def like(self, value: NodeOutput, number: float) -> NodeOutput:
+        """A scalar of the type of a value."""
+        if value.element_type.is_dynamic:
+            return self.add("ConvertLike", self.numbers(number, "f32"), value)
+        return self.numbers(number, value.element_type.name)
+
+    def convert(self, value: NodeOutput, element_type: ElementType | str) -> NodeOutput:
+        """A value in another type; itself where it has it."""
+        wanted = ElementType.of(str(element_type))
+        if value.element_type is wanted or wanted.is_dynamic:
+            return value
+        return self.add("Convert", value, destination_type=wanted)
+
+    def reshaped(
+        self, value: NodeOutput, sizes: Sequence[int] | NodeOutput, *, zero: bool = False
+    ) -> NodeOutput:
+        """A Reshape; `zero`: 0 keeps a dimension."""
+        if not isinstance(sizes, NodeOutput):
+            sizes = self.numbers(list(sizes), shape=(len(sizes),))
+        return self.add("Reshape", value, sizes, special_zero=zero)
+
+    def transposed(self, value: NodeOutput, order: Sequence[int]) -> NodeOutput:
+        """A Transpose."""
+        return self.add("Transpose", value, self.numbers(list(order)))
+
+    def rank(self, value: NodeOutput, what: str = "") -> int:
+        """The rank of a value. Raises `Violation` if it is not known.
+
+        what: the part of the operator that then has no equivalent in OpenVINO's operations.
+        """
+        if value.rank is None:
+            name = f"{self.kind} {what}".rstrip()
+            raise Violation(
+                f"{name} cannot be read without the rank of its input, which is not known",
+                rule=INPUT_RANK,
+                expected="a known rank",
+            )
+        return value.rank
+
+
+def refusal(attribute: str, actual: object, expected: object) -> Violation:
+    """The refusal of an attribute's value. expected: what it may be, in words or as a value."""
+    return Violation(
+        at=attribute, relation="equal", expected=expected, actual=actual, rule=ATTRIBUTE_VALUE
+    )
+
+
+def check_length(attribute: str, numbers: Sequence[Any], length: int) -> None:
+    """Raises `Violation` for a list of another length."""
+    if len(numbers) != length:
+        raise Violation(
+            at=attribute,
+            relation="count",
+            expected=length,
+            actual=len(numbers),
+            rule=ATTRIBUTE_VALUE,
+        )
+
+
+def check_axes(axes: Sequence[int], rank: int, *, at: str = "axes") -> None:
+    """Raises `Violation` for axes that a tensor of that rank does not have, or twice the same."""
+    within(axes, rank, at=at, of="input")
+    distinct(axes, at=at, rank=rank, rule=DUPLICATE_VALUES)

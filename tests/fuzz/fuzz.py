@@ -1,13 +1,11 @@
 """Tries mutants on every command, within limits of time and memory, and keeps what fails.
 
 python tests/fuzz/fuzz.py --mutants 2000 [--seed 7]      so many, the same ones for a seed
-python tests/fuzz/fuzz.py --seconds 3600 --keep FOLDER   guided by coverage, drawn anew
+python tests/fuzz/fuzz.py --seconds 3600 --keep FOLDER   drawn anew, by several workers
 python tests/fuzz/fuzz.py --try CASE…                    every form of every command on some
 
-Guided by coverage it needs atheris, a binding of libFuzzer; without it, all mutants are those of
-the seeds. `FOLDER/corpus` has the inputs that reached something new, from which later runs go on;
-`FOLDER/failed` the inputs that failed, by what went wrong; `FOLDER/stats-*.json` the counts. Ends
-with 1 if an input failed.
+`FOLDER/failed` has the inputs that failed, by what went wrong; `FOLDER/stats-*.json` the counts.
+Ends with 1 if an input failed.
 """
 
 from __future__ import annotations
@@ -50,8 +48,8 @@ MEGABYTES = 1024
 """Of address space that a worker may take beside what it has once everything is imported."""
 BLOCKED = 300
 """Seconds after which a worker is ended that does not even reach a Python instruction."""
-ROUND = 30_000
-"""Mutants after which a worker is replaced by a new one; five times as many without guidance."""
+ROUND = 150_000
+"""Mutants after which a worker is replaced by a new one."""
 FOREVER = 1e9
 
 SHARES = {
@@ -66,7 +64,7 @@ SHARES = {
     "export": 1,
     "argument": 3,
 }
-"""Of a hundred mutants that are drawn without guidance, how many are of which kind."""
+"""Of a hundred mutants, how many are of which kind."""
 
 
 class Late(BaseException):
@@ -77,20 +75,13 @@ def _late(*_: object) -> None:
     raise Late(f"more than {SECONDS} s of processor time")
 
 
-def load_everything(*, instrument: bool) -> None:
-    """Imports irshape; instrument: so that coverage can be seen."""
+def load_everything() -> None:
+    """Imports all of irshape."""
+    import onnx  # noqa: F401
+
     import irshape
 
-    context: Any = contextlib.nullcontext()
-    if instrument:
-        import atheris
-
-        for name in [name for name in sys.modules if name.split(".")[0] == "irshape"]:
-            del sys.modules[name]
-        context = atheris.instrument_imports(include=["irshape"], enable_loader_override=False)
-    with context, contextlib.redirect_stderr(io.StringIO()):
-        import irshape
-
+    with contextlib.redirect_stderr(io.StringIO()):
         for module in pkgutil.walk_packages(irshape.__path__, "irshape."):
             if "__main__" in module.name or "worker" in module.name:
                 continue
@@ -99,7 +90,6 @@ def load_everything(*, instrument: bool) -> None:
             except ModuleNotFoundError as missing:  # of an extra that is not installed
                 if (missing.name or "irshape").partition(".")[0] == "irshape":
                     raise
-    import onnx  # noqa: F401
 
 
 def limited() -> None:
@@ -131,7 +121,7 @@ class Trial:
             self._current = mmap.mmap(file.fileno(), 0)
         os.chdir(self.place)
 
-    def attempt(self, data: bytes, *, count: bool = True, every: bool = False) -> list[str]:
+    def attempt(self, data: bytes, *, every: bool = False) -> list[str]:
         """What goes wrong with a case; a mutant that was tried before is passed over."""
         from fuzz.case import Case
         from fuzz.commands import calls
@@ -144,11 +134,10 @@ class Trial:
         if known in self._tried:
             return []
         self._tried.add(known)
-        if count:
-            self.counts[case.kind] += 1
-            if self.counts.total() % 200 == 0:
-                gc.collect()
-                self.write()
+        self.counts[case.kind] += 1
+        if self.counts.total() % 200 == 0:
+            gc.collect()
+            self.write()
         self._current[: len(data) + 8] = len(data).to_bytes(8, "little") + data
         self.folder.write(case)
         wrong = []
@@ -208,19 +197,15 @@ class Trial:
         shutil.rmtree(self.place, ignore_errors=True)
 
 
-def plain(keep: Path, mutants: int, seed: int, seconds: float = FOREVER) -> int:
-    """Mutants of the seeds and of the corpus, without guidance. Returns how many failed.
+def draw(keep: Path, mutants: int, seed: int, seconds: float = FOREVER) -> int:
+    """Tries mutants of the seeds. Returns how many failed.
 
     Of two inputs the smaller one is taken: it has less that hides a fault, and takes less time.
     """
     from fuzz import mutators, seeds
-    from fuzz.case import Case
 
-    load_everything(instrument=False)
+    load_everything()
     pool = seeds.narrow() if seconds == FOREVER else seeds.wide()
-    for path in sorted((keep / "corpus").glob("*")):
-        with contextlib.suppress(ValueError, OSError):
-            pool.append(Case.decoded(path.read_bytes()))
     limited()
     trial = Trial(keep)
     gc.collect()
@@ -243,48 +228,6 @@ def plain(keep: Path, mutants: int, seed: int, seconds: float = FOREVER) -> int:
     return trial.failures.total()
 
 
-def guided(keep: Path, seconds: int) -> None:
-    """Mutants that libFuzzer draws from what reached something new. Does not return."""
-    import atheris
-
-    from fuzz import mutators, seeds
-    from fuzz.case import Case
-
-    pool = seeds.wide()
-    kinds = {kind: [case for case in pool if case.kind == kind] for kind in SHARES}
-    load_everything(instrument=True)
-    corpus = keep / "corpus"
-    corpus.mkdir(exist_ok=True)
-    for case in pool:
-        data = case.encoded()
-        (corpus / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
-    limited()
-    trial = Trial(keep)
-    mutating = False
-
-    def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-        nonlocal mutating
-        mutating = True
-        generator = Random(seed)
-        try:
-            case = Case.decoded(data)
-        except ValueError:
-            case = generator.choice(pool)
-        changed = mutators.mutant(case, generator, kinds[case.kind]).encoded()
-        return changed if len(changed) <= max_size else data
-
-    def attempt(data: bytes) -> None:
-        trial.attempt(data, count=mutating)
-
-    options = [f"-max_total_time={seconds}", f"-runs={ROUND}", f"-timeout={BLOCKED}"]
-    options += ["-max_len=61000", "-len_control=0", "-rss_limit_mb=0", "-reload=0"]
-    options += [f"-artifact_prefix={keep}/blocked-", "-verbosity=0"]
-    atheris.Setup([sys.argv[0], *options, str(corpus)], attempt, custom_mutator=mutate)
-    gc.collect()
-    gc.freeze()
-    atheris.Fuzz()
-
-
 def watched(keep: Path, seconds: int, jobs: int) -> int:
     """Starts workers until the time is over. Returns how many kinds of failure there are."""
     end = time.monotonic() + seconds
@@ -296,15 +239,9 @@ def watched(keep: Path, seconds: int, jobs: int) -> int:
 
 
 def _watch(keep: Path, end: float) -> None:
-    """Starts one worker after another. One that dies leaves the case that it was at.
-
-    Every second one draws from the corpus without guidance, which is three times as fast.
-    """
-    unguided = False
+    """Starts one worker after another. One that dies leaves the case that it was at."""
     while (left := int(end - time.monotonic())) > 0:
         call = [sys.executable, __file__, "--worker", "--keep", str(keep), "--seconds", str(left)]
-        call += ["--unguided"] * unguided
-        unguided = not unguided
         with subprocess.Popen(call) as worker:
             status = worker.wait()
         current = keep / f"current-{worker.pid}"
@@ -340,7 +277,6 @@ def main() -> int:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--worker", action="store_true")
-    parser.add_argument("--unguided", action="store_true")
     parser.add_argument("--try", dest="cases", type=Path, nargs="*", help="cases to try")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -349,23 +285,16 @@ def main() -> int:
         if given.cases:
             return tried(keep, given.cases)
         if not given.seconds:
-            return 1 if plain(keep, given.mutants, given.seed) else 0
+            return 1 if draw(keep, given.mutants, given.seed) else 0
         if not given.worker:
             return 1 if watched(keep, given.seconds, given.jobs) else 0
-        try:
-            import atheris  # noqa: F401
-        except ImportError:
-            given.unguided = True
-        if given.unguided:
-            plain(keep, 5 * ROUND, Random().randrange(1 << 30), given.seconds)
-        else:
-            guided(keep, given.seconds)
+        draw(keep, ROUND, Random().randrange(1 << 30), given.seconds)
     return 0
 
 
 def tried(keep: Path, cases: list[Path]) -> int:
     """Tries every command on cases that are kept."""
-    load_everything(instrument=False)
+    load_everything()
     limited()
     paths = [path.resolve() for path in cases]
     trial = Trial(keep)

@@ -6,6 +6,7 @@ Every function takes a `random.Random`, so that a seed gives the same mutant eve
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
@@ -13,12 +14,16 @@ from random import Random
 from typing import Any
 from xml.etree import ElementTree
 
-from hostile.mutations import KINDS, NUMBERS, Mutation
-from hostile.mutations import mutated as mutated_text
-
 from .case import Case
 from .seeds import zipped
 
+NUMBERS = (
+    *("0", "-1", "1", "2", "3", "7", "-2", "64", "1000000", "4294967296", "9223372036854775807"),
+    *("9223372036854775808", "-9223372036854775808", "1" + "0" * 30, "9" * 5000, "1e9", "nan"),
+    *("inf", "", " ", "?", "..", "1..", "4..2", "...", "true", "x", "0x10", "01", "+1", "1,1"),
+    *(",", "&#9;"),
+)
+"""Texts in the place of a number."""
 INTEGERS = (0, 1, 2, 3, -1, -2, 7, 64, 255, 65536, 1 << 31, -(1 << 31), 1 << 32, (1 << 63) - 1)
 """Sizes, axes and indices at which something changes."""
 REALS = (0.0, -0.0, 1.0, -1.5, 1e-45, 3.5e38, 1e308, float("inf"), float("-inf"), float("nan"))
@@ -83,10 +88,41 @@ def _bytes(data: bytes, theirs: bytes, generator: Random) -> bytes:
 
 
 def tokens(case: Case, other: Case, generator: Random) -> Case:
-    """A tag, a value, a name or a number of an XML text."""
-    kind, number = generator.choice(KINDS), generator.randrange(256)
-    where = Mutation(kind, generator.random(), generator.random(), number)
-    return _with(case, 0, mutated_text(case.parts[0], where))
+    """A tag, an element, a value, a name or a number of an XML text."""
+    data = case.parts[0]
+    pattern = generator.choice(TOKENS)
+    spans = [each.span(each.lastindex or 0) for each in pattern.finditer(data)]
+    if not spans:
+        return text(case, other, generator)
+    (a, b), (c, d) = sorted(generator.choice(spans) for _ in range(2))
+    match generator.choice(("gone", "twice", "copied", "moved", "swapped", "changed")):
+        case "gone":
+            data = data[:a] + data[b:]
+        case "twice":
+            data = data[:b] + data[a:]
+        case "copied":
+            data = data[:a] + data[c:d] + data[b:]
+        case "moved":
+            data = data[:b] + data[c:d] + data[b:]
+        case "swapped" if b <= c:
+            data = data[:a] + data[c:d] + data[b:c] + data[a:b] + data[d:]
+        case "changed":
+            data = data[:a] + generator.choice(NUMBERS).encode() + data[b:]
+    return _with(case, 0, data)
+
+
+TOKENS = (
+    re.compile(rb"<[^<>]*>"),
+    re.compile(
+        rb"<(?:layer|port|edge|data|dim|input|output|body|rt_info)\b[^<>]*?/>"
+        rb"|<dim>[^<>]*</dim>|<(?:port|layer|edge)\b[^<>]*>.*?</(?:port|layer|edge)>",
+        re.DOTALL,
+    ),
+    re.compile(rb'="([^"<>]*)"'),
+    re.compile(rb'\s([\w.-]+)="'),
+    re.compile(rb'(?<=[">,])-?[0-9]+'),
+)
+"""Tags, elements, values of attributes, their names, and numbers."""
 
 
 def lines(case: Case, other: Case, generator: Random) -> Case:

@@ -13,13 +13,71 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-from hostile.mutations import DOCUMENTS, EXAMPLES, ROOT, SMALL
 from ir import Net
 
 import irshape
 
 from .case import Case
 
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES: dict[str, tuple[bytes, bytes]] = {
+    path.stem: (path.read_bytes(), path.with_suffix(".bin").read_bytes())
+    for path in sorted((ROOT / "examples").glob("*.xml"))
+}
+DOCUMENTS = sorted((ROOT / "examples" / "layers" / "right").glob("*.xml"))
+
+LAYERS = """
+ReduceMean opset1 (2,3,4) 1: keep_dims=true
+Convolution opset1 (1,3,8,8) (4,3,3,3): strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1
+    auto_pad=explicit
+Reshape opset1 (?,3,4) 0,-1: special_zero=true
+Concat opset1 (2,3) (2,4): axis=1
+Split opset1 (2,6) =1: num_splits=2
+TopK opset11 (2,6) =3: axis=1 mode=max sort=value index_element_type=i64
+Slice opset8 (8,6) 1 7 2 0:
+StridedSlice opset1 (8,6) 1,0 7,6 2,1: begin_mask=0,1 end_mask=0,1 new_axis_mask=0,0
+    shrink_axis_mask=0,0 ellipsis_mask=0,0
+Pad opset12 (2,3) 1,1 0,2: pad_mode=reflect
+MaxPool opset8 (1,2,8,8): strides=2,2 dilations=1,1 pads_begin=0,0 pads_end=0,0 kernel=3,3
+    rounding_type=ceil auto_pad=explicit index_element_type=i64 axis=0
+Interpolate opset11 (1,2,4,4) 8,8 2,3: mode=linear shape_calculation_mode=sizes antialias=false
+    coordinate_transformation_mode=half_pixel nearest_mode=floor pads_begin=0 pads_end=0
+Gather opset8 (5,4) 1,2 0: batch_dims=0
+MatMul opset1 (2,3,4) (4,5): transpose_a=false transpose_b=false
+Einsum opset7 (2,3) (3,4): equation=ab,bc->ac
+Broadcast opset3 (1,3) 4,3: mode=numpy
+Tile opset1 (2,3) 2,2:
+DepthToSpace opset1 (1,8,2,2): mode=blocks_first block_size=2
+"""
+"""A layer a row: its type, its opset, its inputs, its attributes. An input is the shape of a
+Parameter, or the value of a constant: a list, or a scalar behind `=`."""
+TWO_OUTPUTS = ("Split", "TopK", "MaxPool")
+
+
+def _layers() -> dict[str, tuple[bytes, bytes]]:
+    """The .xml and the .bin of a model for each row."""
+    models = {}
+    for row in LAYERS.strip().replace("\n    ", " ").splitlines():
+        head, _, attributes = row.partition(":")
+        type, version, *inputs = head.split()
+        net = Net()
+        ids = []
+        for text in inputs:
+            if text[0] == "(":
+                ids.append(net.parameter(text[1:-1]))
+            else:
+                numbers = [int(number) for number in text.lstrip("=").split(",")]
+                ids.append(net.constant(numbers[0] if text[0] == "=" else numbers))
+        quoted = " ".join('{}="{}"'.format(*each.split("=", 1)) for each in attributes.split())
+        outputs = 1 + (type in TWO_OUTPUTS)
+        layer = net.layer(type, ids, quoted, version=version, outputs=["FP32"] * outputs)
+        for port in range(outputs):
+            net.result(f"{layer}:{port}")
+        models[type] = net.text().encode(), net.weights
+    return models
+
+
+SMALL = _layers()
 LARGEST = 6_000
 """Bytes of an .xml from the differential tests; mutants of larger ones are slow."""
 
@@ -299,12 +357,11 @@ def onednn() -> list[Case]:
 
 def narrow() -> list[Case]:
     """Inputs of every kind, the small ones."""
-    layers = [*DOCUMENTS.values()]
-    layers += [(path.read_bytes(), b"") for path in (ROOT / "examples/layers/wrong").glob("*.xml")]
+    documents = [*DOCUMENTS, *(ROOT / "examples/layers/wrong").glob("*.xml")]
     return [
         *(sound(*both) for both in SMALL.values()),
         widened(),
-        *(Case("ir", both) for both in layers),
+        *(Case("ir", (path.read_bytes(), b"")) for path in documents),
         *onednn()[::6],
         *onnx(),
         *(Case("configuration", (text,)) for text in CONFIGURATIONS),

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from .graph.op import op
     from .graph.patterns import Match, Pattern, Wanted
     from .graph.rewriting import Replacement, Rewrite, rewrite
-    from .inference.requirements import Requirements
     from .inference.result import Inference
     from .inspection.inspection import Inspection
+    from .inspection.requirements import Requirements
     from .model.edges import Edge
     from .model.graph import Body, Layer, Model
     from .model.ports import Port
@@ -180,7 +180,7 @@ _MODULES = {
     "Progress": "reduction.search",
     "Reduction": "reduction.reducer",
     "Report": "diagnostics.report",
-    "Requirements": "inference.requirements",
+    "Requirements": "inspection.requirements",
     "Row": "comparison.result",
     "Runtime": "comparison.models",
     "Session": "checking.sessions",
@@ -590,7 +590,7 @@ def requires(model: ModelLike) -> Requirements:
     Raises `ValueError` for a model of another format than the IR; for a path also what `load`
     raises.
     """
-    from .inference.requirements import Requirements
+    from .inspection.requirements import Requirements
 
     return Requirements(infer(_model(model)))
 

@@ -12,7 +12,7 @@ from .common import echo, expand, form_option, load_among
 from .tables import fitted
 
 if TYPE_CHECKING:
-    from ..inference.requirements import Requirements
+    from ..inspection.requirements import Requirements
 
 SHOWN = 5
 """How many layers of one reason are listed as text."""
@@ -37,7 +37,7 @@ def command(paths: tuple[str, ...], form: str) -> None:
     model or a oneDNN graph.
     """
     from ..inference.engine import infer
-    from ..inference.requirements import Requirements, together
+    from ..inspection.requirements import Requirements, together
 
     files = expand(paths)
     answers: list[Requirements] = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from ..rules.settings import Devices
     from ..settings.configuration import Configuration
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -92,6 +93,18 @@ _OPTIONS = [
         "--target",
         metavar="RELEASE",
         help="Report what this OpenVINO release cannot read, such as 2023.3.",
+    ),
+    click.option(
+        "--device",
+        "devices",
+        multiple=True,
+        metavar="DEVICE",
+        help="Report what this device cannot compile: cpu, gpu or npu.",
+    ),
+    click.option(
+        "--max-alloc",
+        metavar="SIZE",
+        help="With --device: the largest buffer that it takes, such as 4GiB.",
     ),
     click.option(
         "--extension",
@@ -198,6 +211,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
             from ..releases import parse_release
 
             changes["target"] = parse_release(given["target"])
+        changes["devices"] = _devices(configuration.devices, given)
         if given["extensions"]:
             changes["extensions"] = (*configuration.extensions, *extensions(given["extensions"]))
         if given.get("no_cache"):
@@ -228,6 +242,18 @@ def _early(over: Configuration, configuration: Configuration) -> None:
     check_selectors((*(over.select or ()), *over.extend_select, *over.ignore), custom=custom)
     for pattern, selectors in configuration.per_file_ignores:
         check_selectors(selectors, f"per-file-ignores {pattern}", custom)
+
+
+def _devices(configured: Devices, given: dict[str, Any]) -> Devices:
+    """The devices that the options name, or else the configuration."""
+    from ..byte_sizes import parse_size
+    from ..settings.configuration import device_names
+
+    if given["devices"]:
+        configured = configured._replace(names=device_names(_split(given["devices"])))
+    if given["max_alloc"]:
+        configured = configured._replace(max_alloc=parse_size(given["max_alloc"]))
+    return configured
 
 
 def _split(values: Iterable[str]) -> list[str]:

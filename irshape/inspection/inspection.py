@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..execution.memory import peak_memory
-from ..inference.requirements import Requirements
 from ..inference.result import BodyResult, Inference
 from ..model import rt_info
 from ..model.graph import Layer, Model
@@ -17,6 +16,7 @@ from ..model.weights import Constant
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension
 from .costs import LayerCost, constant_of, costs_of, total
+from .requirements import Requirements
 
 
 class Port(NamedTuple):

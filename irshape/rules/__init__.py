@@ -58,6 +58,7 @@ FAMILIES = (
     "comparing",
     "running",
     "target",
+    "devices",
     "policy",
     "contracts",
     "custom",
@@ -71,7 +72,7 @@ WITHOUT_ERROR_CHECKS = frozenset(
 inference has noticed."""
 
 
-OF_SETTINGS = frozenset(("target", "policy", "contracts", "custom"))
+OF_SETTINGS = frozenset(("target", "devices", "policy", "contracts", "custom"))
 """The families that look for nothing but what the user's settings ask for."""
 
 

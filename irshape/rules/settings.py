@@ -60,6 +60,14 @@ class CustomRule(NamedTuple):
     files: tuple[str, ...] = ()
 
 
+class Devices(NamedTuple):
+    """The devices that models are judged for, `[devices]`: names, and the bytes of the largest
+    buffer that they take, where that is not what such devices usually take."""
+
+    names: tuple[str, ...] = ()
+    max_alloc: int | None = None
+
+
 class Settings(NamedTuple):
     """The settings for one file.
 
@@ -78,6 +86,7 @@ class Settings(NamedTuple):
     custom: tuple[CustomRule, ...] = ()
     comments: bool = True
     contracts: tuple[Contract, ...] = ()
+    devices: Devices = Devices()
 
 
 PLAIN = Settings()

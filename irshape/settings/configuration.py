@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..rule_ids import SEVERITIES, RuleId
-from ..rules.settings import Contract, CustomRule, ExpectedPort, Policy
+from ..rules.settings import Contract, CustomRule, Devices, ExpectedPort, Policy
 from ..spelling import suggestion
 from .errors import ConfigurationError
 
@@ -36,6 +36,7 @@ class Configuration(NamedTuple):
     policies: tuple[Policy, ...] = ()
     custom: tuple[CustomRule, ...] = ()
     contracts: tuple[Contract, ...] = ()
+    devices: Devices = Devices()
     jobs: int | None = None
     cache: bool = True
     cache_dir: str | None = None
@@ -511,6 +512,28 @@ def _named_shapes(value: Any, _: str) -> tuple[tuple[str, str], ...]:
     return tuple(value.items())
 
 
+def _devices(value: Any, place: str) -> Devices:
+    if not isinstance(value, dict):
+        raise ValueError('expected a table, as [devices] with check = ["gpu"]')
+    return Devices(**_fields(value, _DEVICE_KEYS, place))
+
+
+def device_names(value: Any, _: str = "") -> tuple[str, ...]:
+    """Names of devices, in any case. Raises `ValueError`."""
+    from ..devices.facts import DEVICES
+
+    names = tuple(dict.fromkeys(name.upper() for name in texts(list(value))))
+    for name in names:
+        if name not in DEVICES:
+            raise ValueError(f"'{name}' is not a device of which there are facts: cpu, gpu, npu")
+    return names
+
+
+_DEVICE_KEYS: dict[str, tuple[str, Reader]] = {
+    "check": ("names", device_names),
+    "max-alloc": ("max_alloc", _bytes),
+}
+
 _CONTRACT_KEYS: dict[str, tuple[str, Reader]] = {
     "files": ("files", texts),
     "shapes": ("shapes", _named_shapes),
@@ -554,6 +577,7 @@ _KEYS: dict[str, tuple[str, Reader]] = {
     "extensions": ("extensions", extensions),
     "policy": ("policies", _policies),
     "contract": ("contracts", _contracts),
+    "devices": ("devices", _devices),
     "rules": ("custom", _rules),
     "jobs": ("jobs", _count),
     "cache": ("cache", _flag),

@@ -90,6 +90,7 @@ def settings(
         configuration.custom_for(path),
         configuration.comments,
         configuration.contracts_for(path),
+        configuration.devices,
     )
 
 

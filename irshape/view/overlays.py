@@ -15,9 +15,9 @@ from ..inference.engine import infer
 from ..inference.explaining import Place, Reasons
 from ..inference.overview import dynamic_places
 from ..inference.reasons import spaced
-from ..inference.requirements import Requirements
 from ..inference.result import Inference
 from ..inspection.costs import LayerCost, costs_of
+from ..inspection.requirements import Requirements
 from ..model.graph import Layer
 from ..model.names import inputs_of
 from ..releases import Release, written

@@ -1,0 +1,1 @@
+"""What devices make of a model before anything runs there: facts, verdicts, memory."""

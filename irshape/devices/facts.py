@@ -1,0 +1,146 @@
+"""The facts about devices: one table for each device and release, in `tables/`, read on demand.
+
+A table has lines `# key: value` about itself, and a row for each fact: an operation, the conditions
+on a layer of it, the verdict, how many IRs with such a layer were refused and how many compiled,
+and the reason. `tests/measured/device_facts.py` measures and writes them; facts that have a source
+instead of a measurement stand in `tables/stated.tsv`, and it copies them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from .layers import DeviceLayer
+
+Verdict = Literal["fails", "likely", "unknown", "clear"]
+
+VERDICTS: tuple[Verdict, ...] = ("fails", "likely", "unknown", "clear")
+"""The verdicts, the gravest first."""
+
+DEVICES = ("CPU", "GPU", "NPU")
+
+RELEASE = "2026.4.1"
+"""The release of which the tables are."""
+
+
+class Condition(NamedTuple):
+    """A condition on a layer: `in0.type=f64|string`, `in1.const!=yes`, `in0.rank>5`."""
+
+    key: str
+    relation: Literal["=", "!=", ">"]
+    values: frozenset[str]
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        for relation in ("!=", ">", "="):
+            key, parted, values = text.partition(relation)
+            if parted:
+                return cls(key, relation, frozenset(values.split("|")))
+        raise ValueError(f"'{text}' is not a condition")
+
+    def __str__(self) -> str:
+        return f"{self.key}{self.relation}{'|'.join(sorted(self.values))}"
+
+    def holds(self, value: Callable[[str], str]) -> bool:
+        """Whether it holds, by what the layer has under a key."""
+        text = value(self.key)
+        if self.relation == ">":
+            (limit,) = self.values
+            return text.isdecimal() and int(text) > int(limit)
+        return (text in self.values) == (self.relation == "=")
+
+
+class Fact(NamedTuple):
+    """What a device makes of the layers of an operation that meet all conditions."""
+
+    operation: str
+    conditions: tuple[Condition, ...]
+    verdict: Verdict
+    refused: int
+    """How many of the measured IRs with such a layer were refused."""
+    compiled: int
+    reason: str
+    source: str = ""
+    """Where it is from, if that is not the measurement of the table."""
+
+    def holds(self, layer: DeviceLayer) -> bool:
+        return all(condition.holds(layer.value) for condition in self.conditions)
+
+
+class Facts(NamedTuple):
+    """The table of one device and release."""
+
+    device: str
+    release: str
+    source: str
+    """How and when it was measured, or what was read."""
+    hardware: str
+    """On what it was measured: the instruction sets of a CPU."""
+    max_alloc: int | None
+    """The bytes of the largest buffer that the device usually takes."""
+    known: frozenset[tuple[str, str]]
+    """The operations of which there are facts: type and the opset that brought the version."""
+    model: dict[str, Fact]
+    """The facts about whole models, by the name of their check."""
+    layers: dict[str, list[Fact]]
+    """The facts about layers, by type."""
+
+
+def tables() -> str:
+    """The folder of the tables."""
+    return os.path.join(os.path.dirname(__file__), "tables")
+
+
+@lru_cache(maxsize=8)
+def facts_of(device: str, release: str = RELEASE) -> Facts:
+    """The facts about a device, such as `GPU`."""
+    about: dict[str, str] = {}
+    known: set[tuple[str, str]] = set()
+    model: dict[str, Fact] = {}
+    layers: dict[str, list[Fact]] = {}
+    path = os.path.join(tables(), f"{device.lower()}-{release}.tsv")
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if line.startswith("# "):
+                key, _, text = line[2:].partition(": ")
+                about[key] = text
+                continue
+            operation, condition, verdict, refused, compiled, *rest = line.split("\t")
+            if verdict == "known":
+                known.add((operation, condition))
+                continue
+            reason, source = (*rest, "", "")[:2]
+            if operation == "*":
+                model[condition] = _fact("*", (), verdict, refused, compiled, reason, source)
+                continue
+            conditions = tuple(map(Condition.parse, condition.split(" "))) if condition else ()
+            fact = _fact(operation, conditions, verdict, refused, compiled, reason, source)
+            layers.setdefault(operation, []).append(fact)
+    limit = about.get("max-alloc")
+    return Facts(
+        device,
+        release,
+        about["source"],
+        about.get("hardware", ""),
+        None if limit is None else int(limit),
+        frozenset(known),
+        model,
+        layers,
+    )
+
+
+def _fact(
+    operation: str,
+    conditions: tuple[Condition, ...],
+    verdict: str,
+    refused: str,
+    compiled: str,
+    reason: str,
+    source: str,
+) -> Fact:
+    assert verdict in VERDICTS, verdict
+    return Fact(operation, conditions, verdict, int(refused), int(compiled), reason, source)

@@ -1,0 +1,112 @@
+"""What concerns a model as a whole: ranks, sizes, element types, buffers, variables, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import NamedTuple
+
+from ..byte_sizes import written_size
+from ..inference.result import Inference
+from ..model.graph import Layer
+from ..ops.tensors import Tensor
+from .cures import Cure, reshape
+from .facts import Fact, Facts
+
+
+class Found(NamedTuple):
+    """A fact that holds, the layer that shows it, the reason, and the cure."""
+
+    fact: Fact
+    layer: Layer
+    reason: str
+    cure: Cure
+
+
+def model_obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Iterator[Found]:
+    """What stands against a model as a whole, by the checks that a table names."""
+    limit = facts.max_alloc if max_alloc is None else max_alloc
+    for name, check in _CHECKS.items():
+        if name in facts.model:
+            yield from check(inference, facts.model[name], limit)
+
+
+def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
+    result = inference.result
+    for layer, outputs in zip(result.body.layers, result.outputs, strict=True):
+        if layer.is_parameter and outputs:
+            yield layer, outputs[0]
+
+
+def _dynamic_rank(inference: Inference, fact: Fact, _: int | None) -> Iterator[Found]:
+    """Inputs of dynamic rank."""
+    for layer, tensor in _inputs(inference):
+        if tensor.rank is None:
+            cure = reshape(inference.model, "give the input a rank")
+            yield Found(fact, layer, fact.reason, cure)
+
+
+def _inner_rank(inference: Inference, fact: Fact, _: int | None) -> Iterator[Found]:
+    """The first tensors of dynamic rank that layers make of others."""
+    for body in inference.result.walk():
+        for position, layer in enumerate(body.body.layers):
+            has_none = any(tensor.rank is None for tensor in body.outputs[position])
+            given = body.inputs.get(position, ())
+            if (
+                has_none
+                and not layer.is_parameter
+                and all(tensor is None or tensor.rank is not None for tensor in given)
+            ):
+                cure = Cure("make the values known that decide the rank, such as axes")
+                yield Found(fact, layer, fact.reason, cure)
+
+
+def _unbounded(inference: Inference, fact: Fact, _: int | None) -> Iterator[Found]:
+    """Inputs with a dimension that has no upper bound."""
+    for layer, tensor in _inputs(inference):
+        if tensor.shape.dims and any(dim.is_unbounded for dim in tensor.shape.dims):
+            cure = reshape(inference.model, "fix or bound every dimension of the input")
+            yield Found(fact, layer, f"{fact.reason}: {tensor.shape}", cure)
+
+
+def _large_buffers(inference: Inference, fact: Fact, limit: int | None) -> Iterator[Found]:
+    """Tensors, constants included, of more bytes than the device puts into one buffer."""
+    smaller = Cure("make the tensor smaller, or cut it in parts; --max-alloc sets the limit")
+    if limit is None:
+        return
+    for body in inference.result.walk():
+        for layer, outputs in zip(body.body.layers, body.outputs, strict=True):
+            size = max(map(tensor_size, outputs), default=0)
+            if size > limit:
+                most = written_size(limit)
+                reason = f"{fact.reason}: {written_size(size)} in one buffer, at most {most}"
+                yield Found(fact, layer, reason, smaller)
+
+
+def tensor_size(tensor: Tensor) -> int:
+    """The bytes of a tensor of a static shape; 0 for any other."""
+    shape = tensor.shape.static
+    return 0 if shape is None else tensor.element_type.byte_size(prod(shape))
+
+
+def _unpaired_variables(inference: Inference, fact: Fact, _: int | None) -> Iterator[Found]:
+    """Variables that are read and never assigned, or assigned and never read."""
+    layers: dict[tuple[str, str], Layer] = {}
+    for layer in inference.model.walk():
+        if layer.type in ("ReadValue", "Assign"):
+            layers.setdefault((layer.type, layer.attribute("variable_id") or ""), layer)
+    for (kind, name), layer in layers.items():
+        missing = "Assign" if kind == "ReadValue" else "ReadValue"
+        if (missing, name) not in layers:
+            cure = Cure(f"add the {missing}, or replace the variable by an input and an output")
+            yield Found(fact, layer, f"{fact.reason}: no {missing} of '{name}'", cure)
+
+
+_CHECKS = {
+    "dynamic-rank": _dynamic_rank,
+    "inner-rank": _inner_rank,
+    "unbounded": _unbounded,
+    "large-buffer": _large_buffers,
+    "unpaired-variable": _unpaired_variables,
+}
+"""The checks by the names that tables have for them."""

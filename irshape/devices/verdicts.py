@@ -1,0 +1,156 @@
+"""What a device makes of a model: the verdict, the layers behind it, and what would cure it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..inference.result import Inference
+from ..model.graph import Layer, Model
+from ..ops.registry import UnknownOperation, find
+from .cures import Cure, cure_of
+from .facts import VERDICTS, Fact, Facts, Verdict, facts_of
+from .layers import DeviceLayer, device_layers
+from .models import model_obstacles
+
+
+class Obstacle(NamedTuple):
+    """One reason why a model may not compile on a device, or is not known to."""
+
+    verdict: Verdict
+    layer: Layer
+    """For what concerns the model as a whole, the layer that shows it."""
+    reason: str
+    source: str
+    cure: Cure
+
+
+class DeviceVerdict:
+    """What a device makes of a model.
+
+    `fails`: a measurement says that it does not compile; `likely`: a source, or a measurement of
+    which something is open, says so; `unknown`: it has layers that were not judged; `clear`: there
+    is no known obstacle, which does not mean that it will run.
+    """
+
+    def __init__(self, inference: Inference, facts: Facts, max_alloc: int | None = None) -> None:
+        self.device = facts.device
+        self.release = facts.release
+        """The release of OpenVINO of which the facts are."""
+        self.source = facts.source
+        self.hardware = facts.hardware
+        self.model: Model = inference.model
+        self.obstacles: list[Obstacle] = sorted(
+            _obstacles(inference, facts, max_alloc), key=lambda each: VERDICTS.index(each.verdict)
+        )
+        """What stands against the model, the gravest first."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """`fails`, `likely`, `unknown` or `clear`."""
+        return self.obstacles[0].verdict if self.obstacles else "clear"
+
+    @cached_property
+    def layers(self) -> list[Layer]:
+        """The layers that fail, or are likely to."""
+        return self._layers("fails", "likely")
+
+    @cached_property
+    def unjudged(self) -> list[Layer]:
+        """The layers of which nothing is known."""
+        return self._layers("unknown")
+
+    def _layers(self, *verdicts: Verdict) -> list[Layer]:
+        layers = [each.layer for each in self.obstacles if each.verdict in verdicts]
+        return list(dict.fromkeys(layers))
+
+    def grouped(self) -> list[tuple[Obstacle, list[Layer]]]:
+        """The obstacles with the same reason together, each with its layers."""
+        groups: dict[tuple[Any, ...], tuple[Obstacle, list[Layer]]] = {}
+        for each in self.obstacles:
+            kind = each.verdict, each.layer.type, each.reason
+            groups.setdefault(kind, (each, []))[1].append(each.layer)
+        return list(groups.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry of `irshape requires --format json`."""
+        return {
+            "verdict": self.verdict,
+            "openvino": self.release,
+            "source": self.source,
+            "hardware": self.hardware or None,
+            "reasons": [
+                {
+                    "verdict": each.verdict,
+                    "reason": each.reason,
+                    "source": each.source,
+                    "cure": each.cure.text,
+                    "command": each.cure.command,
+                    "layers": [self._placed(layer) for layer in layers],
+                }
+                for each, layers in self.grouped()
+            ],
+            "unjudged": [self._placed(layer) for layer in self.unjudged],
+        }
+
+    def _placed(self, layer: Layer) -> dict[str, Any]:
+        return layer.reference | {"line": self.model.source.place(layer.offset)[0]}
+
+    def __repr__(self) -> str:
+        return f"<DeviceVerdict: {self.device} {self.verdict}>"
+
+
+def judge(inference: Inference, device: str, max_alloc: int | None = None) -> DeviceVerdict:
+    """What a device makes of a model that has been inferred.
+
+    device: `CPU`, `GPU` or `NPU`. max_alloc: the bytes of the largest buffer that it takes, instead
+    of those that such devices usually take.
+    """
+    return DeviceVerdict(inference, facts_of(device), max_alloc)
+
+
+def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Iterator[Obstacle]:
+    told: set[Layer] = set()
+    for shown in model_obstacles(inference, facts, max_alloc):
+        source = shown.fact.source or facts.source
+        told.add(shown.layer)
+        yield Obstacle(shown.fact.verdict, shown.layer, shown.reason, source, shown.cure)
+    memory: dict[Any, Fact | None] = {}
+    for layer in device_layers(inference.result):
+        fact = None if layer.layer in told else _judged(layer, facts, memory)
+        if fact is not None:
+            cure, source = cure_of(fact, inference.model), fact.source or facts.source
+            yield Obstacle(fact.verdict, layer.layer, fact.reason, source, cure)
+
+
+_UNKNOWN = Fact("", (), "unknown", 0, 0, "this operation was not measured", "")
+_BROKEN = Fact("", (), "unknown", 0, 0, "its types and shapes could not be inferred", "")
+
+
+def _judged(layer: DeviceLayer, facts: Facts, memory: dict[Any, Fact | None]) -> Fact | None:
+    """The gravest fact that holds for a layer; None where nothing stands against it."""
+    own = layer.layer
+    key = (own.type, own.version, own.items, layer.inputs, layer.constant, bool(own.path))
+    if key not in memory:
+        if layer.index in layer.result.faulty:
+            memory[key] = _BROKEN
+        elif not _known(own, facts):
+            memory[key] = _UNKNOWN
+        else:
+            memory[key] = _gravest(
+                [each for each in facts.layers.get(layer.type, ()) if each.holds(layer)]
+            )
+    return memory[key]
+
+
+def _gravest(facts: Sequence[Fact]) -> Fact | None:
+    return min(facts, key=lambda fact: VERDICTS.index(fact.verdict), default=None)
+
+
+def _known(layer: Layer, facts: Facts) -> bool:
+    try:
+        operation = find(layer.type, layer.version)
+    except UnknownOperation:
+        return False
+    return (operation.type_name(), f"opset{operation.since}") in facts.known

@@ -1,0 +1,175 @@
+"""What a model requires: an OpenVINO release, libraries, and devices that take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from ..devices.facts import DEVICES
+from ..devices.verdicts import DeviceVerdict, judge
+from ..inference.requirements import Requirement, requirements, running_requirements
+from ..inference.result import Inference
+from ..model.graph import Layer
+from ..ops.declaration import LibraryOperation
+from ..ops.registry import UnknownOperation, find
+from ..releases import FIRST, Release, parse_release, written
+
+_Reasons = dict[tuple[Release, str], list[Layer]]
+"""The layers that need a release for the same reason."""
+
+
+def _by_reason(needs: Iterable[Requirement]) -> _Reasons:
+    layers_of: _Reasons = {}
+    for need in needs:
+        layers = layers_of.setdefault((need.release, need.what), [])
+        if need.layer is not None:
+            layers.append(need.layer)
+    return layers_of
+
+
+class Requirements:
+    """What a model requires of OpenVINO.
+
+    `to_dict` is what `irshape requires --format json` prints.
+    """
+
+    def __init__(self, inference: Inference) -> None:
+        """Raises `ValueError` for a model that is not an IR."""
+        model = inference.model
+        if not model.format.layers_as_written:
+            raise ValueError(
+                f"'{model.path}' is not an OpenVINO IR: its operations are of another format"
+            )
+        self.model = model
+        self.needs = list(requirements(inference))
+        self._layers = _by_reason(self.needs)
+        self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
+        """The oldest release from which on all read the model, as numbers: (2024, 1)."""
+        self._inference = inference
+        self.unknown: list[tuple[Layer, str]] = []
+        """The layers whose operations nobody has declared, and what is said of each."""
+        self._libraries: dict[str, list[Layer]] = {}
+        """The layers whose operations a library adds, by the package that brings it."""
+        self.libraries: dict[str, Release] = {}
+        """The oldest release of each of those packages that has all its operations in the model."""
+        for layer in model.walk():
+            try:
+                operation = find(layer.type, layer.version)
+                if issubclass(operation, LibraryOperation):
+                    package, introduced = operation.package, parse_release(operation.introduced)
+                    self._libraries.setdefault(package, []).append(layer)
+                    self.libraries[package] = max(self.libraries.get(package, FIRST), introduced)
+            except UnknownOperation as problem:
+                self.unknown.append((layer, str(problem)))
+
+    @cached_property
+    def _running(self) -> dict[tuple[Release, str], list[Layer]]:
+        needs = running_requirements(self._inference)
+        return _by_reason(need for need in needs if need.release > self.oldest)
+
+    @cached_property
+    def devices(self) -> dict[str, DeviceVerdict]:
+        """What each device makes of the model, by what is known of the newest release: `CPU`,
+        `GPU` and `NPU`, each with its `verdict`, `layers` and `unjudged`."""
+        return {name: judge(self._inference, name) for name in DEVICES}
+
+    @property
+    def oldest_running(self) -> Release:
+        """The oldest release from which on all read the model, and run it on the CPU."""
+        return max([self.oldest, *(release for release, _ in self._running)])
+
+    @property
+    def release(self) -> str:
+        """The oldest release that reads the model, such as `2024.1`, with the libraries that it
+        needs; operations that nobody has declared aside."""
+        return written(self.oldest)
+
+    def reads(self, release: str) -> bool:
+        """Whether a release reads the model, with the libraries that it needs. False if it has
+        custom operations that nobody has declared.
+
+        Raises `ValueError` for a text that names no OpenVINO release known to irshape.
+        """
+        asked = parse_release(release)
+        return not self.unknown and not any(need.refuses(asked) for need in self.needs)
+
+    def __repr__(self) -> str:
+        return f"<Requirements: {str(self).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        return f"{self.model.path}: {self.releases}"
+
+    @property
+    def releases(self) -> str:
+        """The releases that read the model and that run it, as a sentence."""
+        reads, runs = f"OpenVINO {self.release} or newer", written(self.oldest_running)
+        if runs == self.release:
+            return reads
+        return f"{reads} reads it, {runs} or newer runs it on the CPU"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The release, the reasons with their layers (newest first), the libraries that add
+        operations, the custom operations that nobody has declared, and the devices."""
+        return {
+            "version": 1,
+            "model": self.model.path,
+            "requires": self.release,
+            "runs": written(self.oldest_running),
+            "reasons": self._reasons(self._layers, self.oldest),
+            "running_reasons": self._reasons(self._running, self.oldest_running),
+            "libraries": [
+                {
+                    "install": f"pip install {package}",
+                    "release": written(self.libraries[package]),
+                    "layers": [self._placed(layer) for layer in layers],
+                }
+                for package, layers in self._libraries.items()
+            ],
+            "unknown": [self._placed(layer) | {"why": why} for layer, why in self.unknown],
+            "devices": {name: judged.to_dict() for name, judged in self.devices.items()},
+        }
+
+    def _reasons(self, layers_of: _Reasons, oldest: Release) -> list[dict[str, Any]]:
+        return [
+            {
+                "release": written(release),
+                "reason": what,
+                "forces": release == oldest,
+                "layers": [self._placed(layer) for layer in layers],
+            }
+            for (release, what), layers in sorted(
+                layers_of.items(), key=lambda item: item[0], reverse=True
+            )
+        ]
+
+    def _placed(self, layer: Layer) -> dict[str, Any]:
+        return layer.reference | {"line": self.model.source.place(layer.offset)[0]}
+
+
+def together(answers: Sequence[Requirements], complete: bool = True) -> dict[str, Any]:
+    """What several models require of one OpenVINO, as `irshape requires --format json` prints it.
+
+    complete: whether every file that was asked about could be read.
+    """
+    packages = sorted({package for answer in answers for package in answer.libraries})
+    newest = max((answer.oldest for answer in answers), default=None)
+    libraries = []
+    for package in packages:
+        using = [answer for answer in answers if package in answer.libraries]
+        libraries.append(
+            {
+                "install": f"pip install {package}",
+                "release": written(max(answer.libraries[package] for answer in using)),
+                "models": [answer.model.path for answer in using],
+            }
+        )
+    documents = [answer.to_dict() for answer in answers]
+    return {
+        "version": 1,
+        "requires": None if newest is None else written(newest),
+        "libraries": libraries,
+        "unknown": [each["model"] for each in documents if each["unknown"]],
+        "complete": complete,
+        "models": documents,
+    }

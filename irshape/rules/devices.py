@@ -1,0 +1,139 @@
+"""IR801 to IR803: what stands against a model on the devices that the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..model.graph import Finding
+from ..rule_ids import FAILS_ON_DEVICE, LIKELY_FAILS_ON_DEVICE, NOT_JUDGED_FOR_DEVICE
+from .base import Rule
+from .context import Context
+
+if TYPE_CHECKING:
+    from ..devices.verdicts import DeviceVerdict
+
+
+def _verdicts(context: Context) -> list[DeviceVerdict]:
+    from ..devices.verdicts import judge
+
+    devices = context.settings.devices
+    return [judge(context.inference, name, devices.max_alloc) for name in devices.names]
+
+
+class _DeviceRule(Rule):
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        if not context.settings.devices.names or not context.model.format.layers_as_written:
+            return
+        verdict = _VERDICT_OF[cls.id]
+        for judged in context.shared(_verdicts):
+            for each in judged.obstacles:
+                if each.verdict == verdict:
+                    cure = each.cure
+                    yield cls.finding(
+                        f"{judged.device} {_SAID[verdict]}: {each.reason}",
+                        each.layer.offset,
+                        each.layer,
+                        expected=f"compiles on {judged.device}",
+                        actual=verdict,
+                        help=f"{cure.text}: {cure.command}" if cure.command else cure.text,
+                    )
+
+
+_SAID = {
+    "fails": "does not compile it",
+    "likely": "is likely to refuse it",
+    "unknown": "not judged",
+}
+
+
+class FailsOnDevice(_DeviceRule):
+    """The device does not compile the model.
+
+    ## What it does
+    With `--device gpu` (or `[devices]` in the configuration), reports the layers and inputs that
+    the plugin of this device refuses, by what was measured with OpenVINO 2026.4.1. Without a
+    device, nothing is reported. `irshape requires MODEL` prints the verdicts of all devices.
+
+    ## Why it matters
+    A model that is read and inferred can still be refused where it is deployed.
+
+    ## What OpenVINO does
+    Refuses it in `compile_model`, often without a word about the layer. `query_model` needs the
+    device, and calls models supported that are then refused.
+
+    ## Example
+    ```xml
+    <!-- irshape validate --device cpu: an input of dynamic rank -->
+    <layer id="0" name="x" type="Parameter" version="opset1">
+        <data shape="..." element_type="f32"/>…
+    </layer>
+    ```
+
+    ## How to fix it
+    The message says what would cure it. `docs/devices.md` explains the facts and their limits.
+    """
+
+    id = FAILS_ON_DEVICE
+
+
+class LikelyFailsOnDevice(_DeviceRule):
+    """The device is likely to refuse the model.
+
+    ## What it does
+    With `--device`, reports layers and inputs that were refused where something else may have been
+    the reason, or of which only a source or a document says that the device does not take them. Of
+    NPU nothing is measured: all that irshape knows of it is at most likely.
+
+    ## Why it matters
+    The model may be refused where it is deployed. Try it there, or change it first.
+
+    ## What OpenVINO does
+    Most likely refuses it in `compile_model`.
+
+    ## Example
+    ```xml
+    <!-- irshape validate --device npu: an input without an upper bound -->
+    <layer id="0" name="x" type="Parameter" version="opset1">
+        <data shape="?,3" element_type="f32"/>…
+    </layer>
+    ```
+
+    ## How to fix it
+    The message says what would cure it.
+    """
+
+    id = LIKELY_FAILS_ON_DEVICE
+
+
+class NotJudgedForDevice(_DeviceRule):
+    """Nothing is known of this layer on the device.
+
+    ## What it does
+    With `--device`, reports layers whose operation was not measured on it: custom operations, and
+    those of newer opsets. The verdict on the model is `unknown` unless another layer fails.
+
+    ## Why it matters
+    That nothing stands against the rest of the model says nothing about these layers.
+
+    ## What OpenVINO does
+    Compiles the model, or refuses it.
+
+    ## Example
+    ```xml
+    <layer id="3" name="own" type="MyOperation" version="extension">…</layer>
+    ```
+
+    ## How to fix it
+    Try the model on the device.
+    """
+
+    id = NOT_JUDGED_FOR_DEVICE
+
+
+_VERDICT_OF = {
+    FAILS_ON_DEVICE: "fails",
+    LIKELY_FAILS_ON_DEVICE: "likely",
+    NOT_JUDGED_FOR_DEVICE: "unknown",
+}

@@ -1,0 +1,439 @@
+"""Measures what a device makes of models, and writes the table of facts that follow from it.
+
+usage: device_facts.py --device GPU --measured FILE.tsv [--holdout] [-o FOLDER] MODELS...
+
+MODELS are folders of IRs. FILE.tsv has a line for each: its path, and `ok`, `refused: REASON` or
+`crash` (what `compile_model` of the installed OpenVINO made of it). Those without a line are asked
+first, in a process that may crash, and added; so a new release is measured by one command with a
+new FILE.tsv. GPU needs a device, or a library that stands for one in LD_LIBRARY_PATH.
+
+How conditions are found: the layers of refused models that the reason names, or all of them where
+it names none, are compared with all layers of the same type in models that compile. Conditions on
+element types, ranks, sizes, constants and attributes are added to a rule one by one, the one that
+tells most first, until it holds for no layer that compiles; then for the refused layers that are
+left. A rule says `fails` if enough refusals and no compiled model are behind it, otherwise
+`likely`. Facts that are not measured here are in `irshape/devices/tables/stated.tsv`.
+
+--holdout learns from one half of the models, by a hash of their names, and judges the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import math
+import os
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import date
+from multiprocessing import Pool
+from pathlib import Path
+from typing import NamedTuple
+
+import irshape
+from irshape.devices.facts import Condition, Fact, tables
+from irshape.devices.layers import DeviceLayer, device_layers
+
+ASK = """
+import sys, signal, openvino as ov
+core = ov.Core()
+core.set_property({"CACHE_DIR": ""})
+for line in sys.stdin:
+    path = line.rstrip("\\n")
+    print("?", flush=True)
+    signal.alarm(120)
+    try:
+        model = core.read_model(path)
+    except Exception:
+        print("unread", flush=True)
+        continue
+    try:
+        core.compile_model(model, sys.argv[1])
+        print("ok", flush=True)
+    except Exception as refusal:
+        lines = [each.strip() for each in str(refusal).splitlines() if each.strip()]
+        print("refused: " + " | ".join(lines[-2:])[-300:].replace("\\t", " "), flush=True)
+"""
+
+
+def measure(device: str, paths: dict[str, str], into: Path) -> None:
+    """Asks a device about models by path, and adds a line for each, by name, to a file."""
+    waiting = list(paths)
+    while waiting:
+        done = subprocess.run(
+            [sys.executable, "-c", ASK, device],
+            input="\n".join(waiting) + "\n",
+            capture_output=True,
+            text=True,
+            env={**os.environ, "STUB_BUILD": "1"},
+            check=False,
+        )
+        answers = done.stdout.split("?\n")[1:]
+        if not answers:
+            sys.exit(done.stderr[-500:])
+        with into.open("a", encoding="utf-8") as file:
+            for path, answer in zip(waiting, answers, strict=False):
+                file.write(f"{paths[path]}\t{answer.strip() or 'crash'}\n")
+        waiting = waiting[len(answers) :]
+
+
+# what there is to learn from: the layers of each model, with all that conditions can ask
+
+
+class Seen(NamedTuple):
+    """A layer of a measured model."""
+
+    type: str
+    since: str
+    name: str
+    values: dict[str, str]
+
+
+IGNORED = ("@shape", "@offset", "@size", "@variable_id", "@value", "@element_type")
+RANKS = 12
+
+
+def keys_of(layer: DeviceLayer) -> Iterator[str]:
+    """What a condition can ask of a layer."""
+    yield from ("inputs", "mixed", "body", "opset")
+    for key in layer.layer.attributes:
+        if f"@{key}" not in IGNORED or layer.layer.type == "Parameter":
+            yield f"@{key}"
+    for kind, tensors in (("in", layer.inputs), ("out", layer.outputs)):
+        for at, tensor in enumerate(tensors[:8]):
+            if tensor is None:
+                continue
+            names = ["type", "rank", "dims", "elements", *["const"] * (kind == "in")]
+            dims = tensor.shape.dims or ()
+            names += [f"dim{axis}" for axis in range(min(len(dims), RANKS))]
+            names += [f"dim-{axis + 1}" for axis in range(min(len(dims), RANKS))]
+            yield from (f"{kind}{at}.{name}" for name in names)
+
+
+def layers_of(path: str) -> list[Seen] | None:
+    """The layers of a model that devices see; None for one that irshape cannot read."""
+    try:
+        result = irshape.infer(irshape.load(path)).result
+    except (irshape.LoadError, OSError):
+        return None
+    rows = []
+    for layer in device_layers(result):
+        values = {key: layer.value(key) for key in keys_of(layer)}
+        rows.append(Seen(layer.type, values["opset"], layer.layer.name, values))
+    return rows
+
+
+class Model(NamedTuple):
+    """A measured model."""
+
+    name: str
+    answer: str
+    layers: list[Seen]
+
+    @property
+    def compiles(self) -> bool:
+        return self.answer == "ok"
+
+    @property
+    def of_dynamic_rank(self) -> bool:
+        """Whether an input has no rank: a fact about the whole model, not about a layer."""
+        return any(
+            layer.type == "Parameter"
+            and layer.values["body"] == "no"
+            and layer.values.get("out0.dims") == "rank"
+            for layer in self.layers
+        )
+
+
+def blamed(model: Model) -> list[Seen]:
+    """The layers that may be the reason of a refusal: those that it names, or else all."""
+    inner = [layer for layer in model.layers if layer.type not in ("Parameter", "Result")]
+    named = [
+        layer
+        for layer in inner
+        if len(layer.name) > 2
+        and re.search(rf"(?<![\w.]){re.escape(layer.name)}(?![\w.])", model.answer)
+    ]
+    typed = [layer for layer in inner if re.search(rf"\b{layer.type}\b", model.answer)]
+    return named or typed or inner or model.layers
+
+
+# how conditions are found
+
+MOST_CONDITIONS = 4
+FEWEST_FAILS = 4
+"""How many refused models a rule that says `fails` has behind it at least."""
+
+LEAST_SHARE = 0.6
+"""The share of refused models among those for which a rule that says `likely` holds."""
+
+SPREAD = 12
+"""An attribute of more different values is a size, not a mode: no condition asks for it."""
+
+
+class Group(NamedTuple):
+    """Layers of one type: those of refused models with the model, and those of compiled ones."""
+
+    refused: list[tuple[Model, dict[str, str]]]
+    compiled: list[dict[str, str]]
+
+
+def holds(conditions: Iterable[Condition], values: dict[str, str]) -> bool:
+    return all(each.holds(lambda key: values.get(key, "")) for each in conditions)
+
+
+def groups_of(models: Iterable[Model]) -> dict[str, Group]:
+    groups: dict[str, Group] = defaultdict(lambda: Group([], []))
+    for model in models:
+        if model.of_dynamic_rank:
+            continue
+        if model.compiles:
+            for layer in model.layers:
+                groups[layer.type].compiled.append(layer.values)
+        else:
+            for layer in blamed(model):
+                groups[layer.type].refused.append((model, layer.values))
+    return groups
+
+
+def candidates(group: Group) -> list[Condition]:
+    """The conditions that may tell refused layers of a type from others."""
+    found: dict[str, set[str]] = defaultdict(set)
+    everything = [*(values for _, values in group.refused), *group.compiled]
+    for values in everything:
+        for key, value in values.items():
+            found[key].add(value)
+    conditions = []
+    for key, values in found.items():
+        if key.startswith("@") and len(values) > SPREAD:
+            continue
+        in_refused = {row.get(key, "") for _, row in group.refused}
+        conditions += [Condition(key, "=", frozenset((value,))) for value in sorted(in_refused)]
+        if key.endswith(".rank"):
+            ranks = sorted(int(value) for value in values if value.isdecimal())
+            conditions += [Condition(key, ">", frozenset((str(rank),))) for rank in ranks[:-1]]
+    return conditions
+
+
+def share(refused: int, compiled: int) -> float:
+    return refused / (refused + compiled) if refused else 0.0
+
+
+def rule(group: Group, left: list[tuple[Model, dict[str, str]]]) -> tuple[Condition, ...]:
+    """The conditions, added one by one, that tell most of the refused layers that are left."""
+    atoms = candidates(Group(left, group.compiled))
+    chosen: list[Condition] = []
+    refused, compiled = [row for _, row in left], group.compiled
+    while compiled and len(chosen) < MOST_CONDITIONS:
+        before = math.log2((len(refused) + 0.1) / (len(refused) + len(compiled) + 0.2))
+        best, gain = None, 1e-9
+        for atom in atoms:
+            yes = sum(holds((atom,), row) for row in refused)
+            no = sum(holds((atom,), row) for row in compiled)
+            if yes and no < len(compiled):
+                told = yes * (math.log2((yes + 0.1) / (yes + no + 0.2)) - before)
+                if told > gain:
+                    best, gain = atom, told
+        if best is None:
+            break
+        chosen.append(best)
+        refused = [row for row in refused if holds((best,), row)]
+        compiled = [row for row in compiled if holds((best,), row)]
+    return pruned(tuple(chosen), group)
+
+
+def counted(conditions: tuple[Condition, ...], group: Group) -> tuple[int, int]:
+    """For how many refused models and compiled layers a rule holds."""
+    return (
+        len({model.name for model, row in group.refused if holds(conditions, row)}),
+        sum(holds(conditions, row) for row in group.compiled),
+    )
+
+
+def pruned(conditions: tuple[Condition, ...], group: Group) -> tuple[Condition, ...]:
+    """A rule without the conditions that change nothing."""
+    for each in conditions:
+        fewer = tuple(other for other in conditions if other is not each)
+        if share(*counted(fewer, group)) >= share(*counted(conditions, group)):
+            conditions = fewer
+    return conditions
+
+
+def learn(models: list[Model]) -> dict[str, list[Fact]]:
+    """The facts about layers that follow from measured models, by type."""
+    facts: dict[str, list[Fact]] = {}
+    for type_name, group in sorted(groups_of(models).items()):
+        left = group.refused
+        while left:
+            conditions = rule(group, left)
+            refused, compiled = counted(conditions, group)
+            rest = [each for each in left if not holds(conditions, each[1])]
+            if len(rest) == len(left) or share(refused, compiled) < LEAST_SHARE:
+                break
+            covered = [each for each in left if holds(conditions, each[1])]
+            verdict = "fails" if refused >= FEWEST_FAILS and not compiled else "likely"
+            reason = reason_of([model.answer for model, _ in covered])
+            facts.setdefault(type_name, []).append(
+                Fact(type_name, conditions, verdict, refused, compiled, reason)
+            )
+            left = rest
+    return facts
+
+
+def reason_of(answers: list[str]) -> str:
+    """What most refusals say, without names and numbers."""
+    return Counter(map(plain_reason, answers)).most_common(1)[0][0]
+
+
+def plain_reason(answer: str) -> str:
+    if answer == "crash" or answer.startswith("crash"):
+        return "the compiler crashes"
+    text = answer.removeprefix("refused: ").rpartition("| ")[2]
+    text = re.sub(r"\(opset.*|Operation name: .*|Exception from \S+:\s*", "", text)
+    text = re.sub(r"(?:with name|with friendly_name) '[^']*'|\b\w+_\d+\b|\[\d[\d,.]*\]", "", text)
+    return " ".join(text.split()).rstrip(".:, ")[:140]
+
+
+# judging, and writing the table
+
+
+def verdict(model: Model, facts: dict[str, list[Fact]]) -> str:
+    """The gravest verdict on a model."""
+    if model.of_dynamic_rank:
+        return "fails"
+    found = {
+        fact.verdict
+        for layer in model.layers
+        for fact in facts.get(layer.type, ())
+        if holds(fact.conditions, layer.values)
+    }
+    return "fails" if "fails" in found else "likely" if found else "clear"
+
+
+def half(model: Model) -> int:
+    return hashlib.sha1(model.name.encode()).digest()[0] & 1
+
+
+def holdout(models: list[Model], listed: int) -> None:
+    """Learns from one half, judges the other, both ways."""
+    for side in (0, 1):
+        facts = learn([model for model in models if half(model) == side])
+        counts: Counter[tuple[bool, str]] = Counter()
+        wrong = []
+        for model in models:
+            if half(model) != side:
+                found = verdict(model, facts)
+                counts[model.compiles, found] += 1
+                if model.compiles == (found != "clear"):
+                    wrong.append((model, found))
+        total = sum(counts.values())
+        refused = sum(count for (compiles, _), count in counts.items() if not compiles)
+        right = counts[True, "clear"] + counts[False, "fails"] + counts[False, "likely"]
+        print(
+            f"{total} judged by {sum(map(len, facts.values()))} facts: {right / total:.2%} right; "
+            f"of {refused} refused {counts[False, 'clear']} clear "
+            f"({counts[False, 'clear'] / refused:.2%}); of {total - refused} compiled "
+            f"{counts[True, 'fails']} fails, {counts[True, 'likely']} likely"
+        )
+        for model, found in wrong[:listed]:
+            print(f"  {found}\t{model.name}\t{model.answer[:150]}")
+
+
+def measured(file: Path, folders: list[str], device: str) -> list[Model]:
+    """The models with what the device made of them; those without an answer are asked."""
+    paths = {
+        os.path.relpath(path, folder): str(path)
+        for folder in folders
+        for path in sorted(Path(folder).rglob("*.xml"))
+    }
+    answers = dict(
+        line.split("\t", 1)
+        for line in (file.read_text("utf-8").splitlines() if file.exists() else ())
+    )
+    unasked = {path: name for name, path in paths.items() if name not in answers}
+    if unasked:
+        print(f"{len(paths)} models, asking about {len(unasked)}", file=sys.stderr)
+        measure(device, unasked, file)
+        return measured(file, folders, device)
+    with Pool() as pool:
+        rows = pool.map(layers_of, paths.values(), 50)
+    return [
+        Model(name, answers[name], layers)
+        for name, layers in zip(paths, rows, strict=True)
+        if layers is not None and answers.get(name, "unread") != "unread"
+    ]
+
+
+def written(device: str, models: list[Model]) -> str:
+    """The table of a device."""
+    import openvino
+
+    release = openvino.__version__.partition("-")[0]
+    facts = learn(models)
+    lines = [
+        f"# device: {device}",
+        f"# release: {release}",
+        f"# source: compile_model of OpenVINO {release} for {len(models):,} models, {date.today()}"
+        + OVER.get(device, ""),
+        *([f"# hardware: {instruction_sets()}"] if device == "CPU" else []),
+    ]
+    if device == "GPU":
+        lines.append(f"# max-alloc: {MAX_ALLOC}")
+    dynamic = sum(model.of_dynamic_rank for model in models)
+    stated = Path(tables()) / "stated.tsv"
+    for line in stated.read_text("utf-8").splitlines():
+        if line.startswith(f"{device}\t"):
+            _, check, said, reason, source = line.split("\t")
+            count = dynamic if check == "dynamic-rank" else 0
+            lines.append("\t".join(("*", check, said, str(count), "0", reason, source)))
+    known = Counter(
+        (layer.type, layer.since) for model in models for layer in model.layers if layer.since
+    )
+    lines += [
+        f"{name}\topset{since}\tknown\t0\t{known[name, since]}" for name, since in sorted(known)
+    ]
+    for _, found in sorted(facts.items()):
+        for fact in found:
+            conditions = " ".join(map(str, fact.conditions))
+            counts = str(fact.refused), str(fact.compiled)
+            lines.append(
+                "\t".join((fact.operation, conditions, fact.verdict, *counts, fact.reason))
+            )
+    return "\n".join(lines) + "\n"
+
+
+OVER = {"GPU": ", over a library that stands for OpenCL and an integrated GPU"}
+MAX_ALLOC = 4_294_959_104
+"""CL_DEVICE_MAX_MEM_ALLOC_SIZE of most Intel GPUs."""
+
+
+def instruction_sets() -> str:
+    """Those of this machine that OpenVINO's CPU plugin asks for."""
+    flags = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE)
+    known = {"avx2": "AVX2", "avx512f": "AVX-512", "avx512_fp16": "AVX512-FP16", "amx_tile": "AMX"}
+    found = flags[1].split() if flags else []
+    return ", ".join(name for flag, name in known.items() if flag in found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--device", required=True, choices=("CPU", "GPU"))
+    parser.add_argument("--measured", type=Path, required=True)
+    parser.add_argument("--holdout", action="store_true")
+    parser.add_argument("--list", type=int, default=0)
+    parser.add_argument("-o", type=Path)
+    given = parser.parse_args()
+    models = measured(given.measured, given.models, given.device)
+    if given.holdout:
+        holdout(models, given.list)
+    if given.o is not None:
+        text = written(given.device, models)
+        release = text.splitlines()[1].removeprefix("# release: ")
+        (given.o / f"{given.device.lower()}-{release}.tsv").write_text(text, "utf-8")
+
+
+main()

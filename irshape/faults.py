@@ -101,6 +101,8 @@ class _Facts(NamedTuple):
     """The operand or attribute that `expected` comes from."""
     given: Any = None
     """The shape, rank or value of that one."""
+    accepted: bool = False
+    """Whether OpenVINO accepts what the specification forbids."""
 
 
 class Fault(_Facts):
@@ -111,11 +113,13 @@ class Fault(_Facts):
     @property
     def message(self) -> str:
         """What is wrong, in a sentence."""
-        if self.says is not None:
-            return self.says
-        return wording.sentence(
-            self.relation, self.at, self.position, self.expected, self.actual, self.of, self.given
-        )
+        says = self.says
+        if says is None:
+            says = wording.sentence(
+                *(self.relation, self.at, self.position),
+                *(self.expected, self.actual, self.of, self.given),
+            )
+        return f"{says}, although OpenVINO accepts it" if self.accepted else says
 
     @property
     def expected_text(self) -> str | None:
@@ -144,6 +148,7 @@ def fault(
     position: int | None = None,
     of: str = "",
     given: object = None,
+    accepted: bool = False,
     rule: RuleId | None = None,
     help: str | None = None,
 ) -> Fault:
@@ -163,6 +168,7 @@ def fault(
         position,
         of,
         _fact(given),
+        accepted,
     )
 
 
@@ -239,16 +245,7 @@ class Violation(Exception):
         return (Violation.of, (self.fault,))
 
 
-def require(
-    condition: object,
-    says: str,
-    *,
-    at: str = "",
-    expected: object = None,
-    actual: object = None,
-    rule: RuleId = OPERATION_CONSTRAINT,
-    help: str | None = None,
-) -> None:
-    """Raises a `Violation` unless the condition holds."""
+def require(condition: object, says: str | None = None, **facts: Any) -> None:
+    """Raises a `Violation` with these facts unless the condition holds."""
     if not condition:
-        raise Violation(says, at=at, expected=expected, actual=actual, rule=rule, help=help)
+        raise Violation(says, **facts)

@@ -78,6 +78,8 @@ def sentence(
 ) -> str:
     """What is wrong where a relation does not hold; see `faults.Fault` for the facts."""
     wanted = _ranks(expected) if relation == "rank" else in_words(expected)
+    if relation == "count" and isinstance(actual, PartialShape):
+        wanted += " elements"
     name, seen = f"`{at}`", in_words(actual)
     source = f"`{of}`" + ("" if given is None else f" {in_words(given)}") if of else ""
     if relation == "within" and of:
@@ -138,7 +140,7 @@ _ORIGINS: Final[dict[str, Callable[[str], str]]] = {
     "type": lambda source: f", that of {source}" if source else "",
     "count": lambda source: f", one for each dimension of {source}" if source else "",
     "same size": lambda source: f", as many as {source} has" if source else "",
-    "other": _as_in,
+    "other": lambda source: f" for {source}" if source else "",
 }
 """How a sentence names the operand that the expectation comes from, by relation."""
 

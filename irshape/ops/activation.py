@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..faults import Fault, Violation, fault
-from ..rule_ids import INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
+from ..faults import Between, Fault, Violation, fault
+from ..rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
 from .axes import normalized_axis
 from .blockwise import each, in_blocks
 from .conversion import plain
@@ -63,8 +63,10 @@ class Clamp(UnaryWithValue):
             raise Violation(
                 f"`min` is {self.min:g} and `max` {self.max:g}; min must not be above max",
                 at="min",
-                expected=f"at most {self.max:g}",
+                relation="within",
+                expected=Between(None, self.max),
                 actual=f"{self.min:g}",
+                rule=OPERATION_CONSTRAINT,
             )
         return Tensor(data.element_type, data.shape)
 
@@ -126,12 +128,10 @@ class PReLU(Operation):
             and not slope.element_type.is_dynamic
         ):
             yield fault(
-                f"`slope` has element type {slope.element_type}, `data` has {data.element_type}; "
-                "they must be the same",
                 at="slope",
+                relation="type",
                 expected=data.element_type,
                 actual=slope.element_type,
-                relation="type",
                 help="insert a Convert",
             )
         if data.rank is None or slope.rank is None or slope.shape.size == 1:
@@ -179,13 +179,7 @@ class Selu(Operation):
     def check(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Iterator[Fault]:
         for name, tensor in (("alpha", alpha), ("lambda_", lambda_)):
             if not tensor.shape.size.contains(1):
-                yield fault(
-                    f"`{name.strip('_')}` has shape {tensor.shape}; expected one element",
-                    at=name,
-                    expected="[1]",
-                    actual=tensor.shape,
-                    rule=INPUT_SHAPES,
-                )
+                yield fault(at=name, relation="count", expected=1, actual=tensor.shape)
 
     def evaluate(self, data: Array, alpha: Array, lambda_: Array) -> Array:
         numbers = plain(data)
@@ -208,25 +202,13 @@ class HardSigmoid(Operation):
     def infer(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
         for name, tensor in (("alpha", alpha), ("beta", beta)):
             if not (tensor.rank in (None, 0) or not tensor.shape.is_static):
-                raise Violation(
-                    f"`{name}` has shape {tensor.shape}; expected a scalar",
-                    at=name,
-                    expected="[]",
-                    actual=tensor.shape,
-                    rule=INPUT_RANK,
-                )
+                raise Violation(at=name, relation="rank", expected=0, actual=tensor.shape)
         return Tensor(data.element_type, data.shape)
 
     def check(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Iterator[Fault]:
         for name, tensor in (("alpha", alpha), ("beta", beta)):
             if tensor.rank:
-                yield fault(
-                    f"`{name}` has shape {tensor.shape}; expected a scalar",
-                    at=name,
-                    expected="[]",
-                    actual=tensor.shape,
-                    rule=INPUT_RANK,
-                )
+                yield fault(at=name, relation="rank", expected=0, actual=tensor.shape)
         yield from not_floating("data", data)
 
     def evaluate(self, data: Array, alpha: Array, beta: Array) -> Array:
@@ -240,12 +222,11 @@ def not_floating(name: str, tensor: Tensor) -> Iterator[Fault]:
     """A violation if the element type is not floating-point, where OpenVINO does not look."""
     if not tensor.element_type.is_dynamic and not tensor.element_type.is_real:
         yield fault(
-            f"`{name}` has element type {tensor.element_type}; the specification requires a "
-            "floating-point type, although OpenVINO silently accepts others",
             at=name,
+            relation="type",
             expected="a floating-point type",
             actual=tensor.element_type,
-            relation="type",
+            accepted=True,
         )
 
 
@@ -479,8 +460,10 @@ class SoftMax_1(NormalizedExponential):
                 f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not "
                 "know",
                 at="axis",
-                expected="0 or more",
+                relation="at least",
+                expected=Between(0, None),
                 actual=self.axis,
+                rule=OPERATION_CONSTRAINT,
             )
         return super().infer(data)
 

@@ -53,11 +53,7 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
     rank = tensor.rank
     if not (rank in (None, 0) or (rank == 1 and tensor.shape[0].contains(1))):
         raise Violation(
-            f"`{at}` has shape {tensor.shape}; expected a scalar or one element",
-            at=at,
-            expected="[] or [1]",
-            actual=tensor.shape,
-            rule=INPUT_SHAPES,
+            at=at, expected="a scalar or one element", actual=tensor.shape, rule=INPUT_SHAPES
         )
 
 
@@ -70,7 +66,7 @@ def duplicate_axes(
         f"`{at}` {seen} names an axis twice; the specification requires each axis only once"
         + (f", {why}" if why else ""),
         at=at,
-        expected="unique axes",
+        relation="distinct",
         actual=seen,
         rule=DUPLICATE_VALUES,
         help="name each axis once",

@@ -87,17 +87,18 @@ def between(
 
 
 def at_least(
-    numbers: Iterable[Number], least: Number, *, at: str, rule: RuleId = INPUT_VALUE
+    numbers: Number | Iterable[Number], least: Number, *, at: str, rule: RuleId = INPUT_VALUE
 ) -> None:
-    """Requires each number of a list to be `least` or more."""
-    for index, number in enumerate(numbers):
+    """Requires a number, or each number of a list, to be `least` or more."""
+    listed = (numbers,) if isinstance(numbers, int | float) else numbers
+    for index, number in enumerate(listed):
         if number < least:
             raise Violation(
                 at=at,
                 relation="at least",
                 expected=Between(least, None),
                 actual=number,
-                position=index,
+                position=None if listed is not numbers else index,
                 rule=rule,
             )
 

@@ -614,23 +614,17 @@ def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
         other = shared.setdefault(group, element_type)
         if other is not element_type:
             raise Violation(
-                f"`{declared.name}` (input {index}) has element type {element_type}, "
-                f"but `{group}` has {other}; they must be the same",
                 at=declared.name,
+                relation="type",
                 expected=other,
                 actual=element_type,
-                relation="type",
                 help="insert a Convert",
             )
 
 
 def _outside(declared: Attribute, value: Number) -> Violation:
     return Violation(
-        f"`{declared.name}` is {_number(value)}; expected {declared.within}",
-        at=declared.name,
-        expected=declared.within,
-        actual=_number(value),
-        rule=ATTRIBUTE_VALUE,
+        at=declared.name, expected=declared.within, actual=_number(value), rule=ATTRIBUTE_VALUE
     )
 
 

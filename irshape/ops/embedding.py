@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..faults import Fault, fault, require
-from ..rule_ids import (
-    INPUT_ELEMENT_TYPE,
-    INPUT_VALUE,
-    OPERATION_CONSTRAINT,
-)
+from ..faults import Between, Fault, fault, require
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, at_least, attribute, operand
@@ -29,9 +24,9 @@ def require_known_type(**operands: Tensor | None) -> None:
             not seen,
             f"`{name}` has a dynamic element type; it must be i32 or i64",
             at=name,
+            relation="type",
             expected="i32 or i64",
             actual="dynamic",
-            rule=INPUT_ELEMENT_TYPE,
         )
 
 
@@ -46,9 +41,9 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[F
             yield fault(
                 f"`{name}` contains {number}, but `emb_table` {table.shape} has {rows} rows",
                 at=name,
-                expected=f"[0, {rows.high - 1}]",
+                relation="within",
+                expected=Between(0, rows.high - 1),
                 actual=number,
-                rule=INPUT_VALUE,
             )
             return
 
@@ -77,7 +72,6 @@ class EmbeddingLookup(Operation):
             at="per_sample_weights",
             expected='no weights, or reduction="sum"',
             actual=f'reduction="{self.reduction}"',
-            rule=OPERATION_CONSTRAINT,
         )
 
     def bags(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Violation, require
-from ..rule_ids import INPUT_ELEMENT_TYPE, VARIABLE_MISMATCH
+from ..rule_ids import OPERATION_CONSTRAINT, VARIABLE_MISMATCH
 from ..shapes import DYNAMIC_SHAPE, SCALAR, UNBOUNDED, PartialShape
 from .declaration import ANY, Operation, attribute, like, operand
 from .differences import (
@@ -194,7 +194,7 @@ class Const(Operation):
                 "sizes, within 64 bits",
                 at="shape",
                 expected="sizes from 0 to 2^63-2",
-                actual=list(self.shape),
+                actual=tuple(self.shape),
             )
         return Tensor(self.element_type, PartialShape.of_sizes(self.shape))
 
@@ -292,9 +292,9 @@ class ReadValue_6(Operation):
                 f"the variable '{self.variable_id}' holds {element_type}, but its initial value "
                 f"has element type {init_value.element_type}",
                 at="init_value",
+                relation="type",
                 expected=element_type,
                 actual=init_value.element_type,
-                rule=INPUT_ELEMENT_TYPE,
             )
             require(
                 shape.encloses(init_value.shape)
@@ -302,8 +302,10 @@ class ReadValue_6(Operation):
                 f"the variable '{self.variable_id}' has shape {shape}, but its initial value has "
                 f"shape {init_value.shape}",
                 at="init_value",
+                relation="equal",
                 expected=shape,
                 actual=init_value.shape,
+                rule=OPERATION_CONSTRAINT,
                 help="widen variable_shape, or give an initial value of that shape",
             )
             if element_type is DYNAMIC_TYPE and shape.rank is None:

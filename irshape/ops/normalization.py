@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from ..faults import Fault, Violation
+from ..faults import Between, Fault, Violation
 from ..rule_ids import INPUT_SHAPES
 from ..shapes import PartialShape
 from .axes import duplicate_axes, normalized_axis
@@ -91,20 +91,14 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
     if given is None:
         return
     if len(given) != 1:
-        raise Violation(
-            f"`axes` has shape {axes.shape}; expected a list of axes",
-            at="axes",
-            expected=1,
-            actual=axes.rank,
-            relation="rank",
-        )
+        raise Violation(at="axes", relation="rank", expected=1, actual=axes.rank)
     if not (data.rank is None or given[0] <= data.rank):
         raise Violation(
             f"`axes` has {given[0]} elements, but `data` {data} has only rank {data.rank}",
             at="axes",
-            expected=f"at most {data.rank} elements",
+            relation="count",
+            expected=Between(None, data.rank),
             actual=given[0],
-            rule=INPUT_SHAPES,
         )
 
 
@@ -153,7 +147,8 @@ class BatchNormalization(Operation):
             raise Violation(
                 f"`data` {shape} has no channels (axis 1)",
                 at="data",
-                expected="1 or more",
+                relation="at least",
+                expected=Between(1, None),
                 actual=0,
                 rule=INPUT_SHAPES,
             )

@@ -211,14 +211,7 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
     element_type = tensor.element_type
     if element_type not in declared.allowed and element_type is not DYNAMIC_TYPE:
         allowed = describe_types(declared.allowed)
-        raise Violation(
-            f"`{declared.name}` (input {index}) has element type {element_type}; "
-            f"expected {allowed}",
-            at=declared.name,
-            expected=allowed,
-            actual=element_type,
-            relation="type",
-        )
+        raise Violation(at=declared.name, relation="type", expected=allowed, actual=element_type)
     if element_type not in declared.unquestioned and element_type is not DYNAMIC_TYPE:
         check_packed(declared, index, tensor)
     if declared.ranks is None or (rank := tensor.rank) is None:
@@ -229,9 +222,9 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
             f"`{declared.name}` (input {index}) has shape {tensor.shape}, of rank {rank}; "
             f"expected rank {declared.ranks}{axes}",
             at=declared.name,
+            relation="rank",
             expected=declared.ranks,
             actual=rank,
-            relation="rank",
         )
 
 
@@ -254,9 +247,9 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
         f"`{declared.name}` (input {index}) has a value of element type {element_type} that the "
         f"result depends on; OpenVINO {why}",
         at=declared.name,
+        relation="type",
         expected="i64",
         actual=element_type,
-        relation="type",
         help="store it as i64, or insert a Convert",
     )
 
@@ -269,9 +262,8 @@ def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
         rank = tensor.rank
         if declared.single and rank and not (rank == 1 and tensor.shape[0].contains(1)):
             raise Violation(
-                f"`{declared.name}` has shape {tensor.shape}; expected a scalar or one element",
                 at=declared.name,
-                expected="[] or [1]",
+                expected="a scalar or one element",
                 actual=tensor.shape,
                 rule=INPUT_SHAPES,
             )
@@ -305,9 +297,9 @@ def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, D
                     f"`{axis}` is {size} in `{declared.name}` {tensor.shape} (axis {place}), "
                     f"but {known} in {firsts[axis]}; they must be equal",
                     at=declared.name,
+                    relation="equal",
                     expected=known,
                     actual=size,
-                    relation="equal",
                 )
             if merged != known:
                 firsts[axis] = f"`{declared.name}` {tensor.shape}"
@@ -316,13 +308,7 @@ def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, D
 
 
 def _wrong_size(name: str, shape: PartialShape, axis: int, size: int) -> Violation:
-    return Violation(
-        f"axis {axis} of `{name}` {shape} is {shape[axis]}; expected {size}",
-        at=name,
-        expected=size,
-        actual=shape[axis],
-        relation="equal",
-    )
+    return Violation(at=name, relation="equal", expected=size, actual=shape[axis], position=axis)
 
 
 def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fault]:
@@ -338,12 +324,11 @@ def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fau
             continue
         wanted = describe_types(declared.specified)
         yield fault(
-            f"`{declared.name}` (input {index}) has element type {tensor.element_type}; "
-            f"the specification requires {wanted}, although OpenVINO accepts it",
             at=declared.name,
+            relation="type",
             expected=wanted,
             actual=tensor.element_type,
-            relation="type",
+            accepted=True,
         )
 
 

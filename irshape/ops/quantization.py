@@ -11,6 +11,7 @@ from ..faults import Fault, fault, require
 from ..rule_ids import INPUT_SHAPES
 from ..shapes import ONE
 from .blockwise import BLOCK, in_blocks
+from .conditions import equal
 from .conversion import encoded, plain
 from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types
 from .differences import Site, facts, not_run, refused
@@ -176,14 +177,7 @@ class FakeConvert(Operation):
         element_type, factor = common_type(data, scale), scale.shape
         if shift is not None:
             element_type = common_type(Tensor(element_type, ()), shift)
-            require(
-                factor.agrees(shift.shape),
-                f"`shift` has shape {shift.shape}, `scale` {factor}; they must be the same",
-                at="shift",
-                expected=factor,
-                actual=shift.shape,
-                rule=INPUT_SHAPES,
-            )
+            equal(shift.shape, factor, at="shift", of="scale")
         result = data.shape.broadcast(factor)
         require(
             result is not None and data.shape.agrees(result),

@@ -82,9 +82,9 @@ class Reduction(Operation):
                 "`data` has element type string, which cannot be reduced, although OpenVINO "
                 "accepts it",
                 at="data",
+                relation="type",
                 expected="a number",
                 actual="string",
-                relation="type",
             )
         known, rank = axes.known, data.rank
         if known and rank == 0:
@@ -103,7 +103,7 @@ class Reduction(Operation):
             f"axes {seen} name an axis twice; the specification requires unique axes, "
             "although OpenVINO silently accepts them",
             at="axes",
-            expected="unique axes",
+            relation="distinct",
             actual=seen,
             rule=DUPLICATE_VALUES,
             help="name each axis once",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..element_types import ElementType
 from ..faults import Fault, Violation, fault, require
-from ..rule_ids import INPUT_VALUE
+from ..rule_ids import INPUT_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from .axes import listed, normalized_axis, of_length, product
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
@@ -188,8 +188,10 @@ class Reshape(Reinterpretation):
                 f"`data` {data.shape} has {data.shape.size} elements, the pattern "
                 f"{shown(pattern)} makes a shape {result} of {result.size}",
                 at="pattern",
-                expected=f"{data.shape.size} elements",
+                relation="count",
+                expected=data.shape.size,
                 actual=f"{result.size} elements",
+                rule=OPERATION_CONSTRAINT,
             )
         if minus_one is None and (total.fixed or known.fixed):
             total.all.merge(known.all)
@@ -246,8 +248,10 @@ class Reshape(Reinterpretation):
             yield fault(
                 message,
                 at="pattern",
-                expected=f"{product(sizes)} elements",
+                relation="count",
+                expected=product(sizes),
                 actual=f"{product(result)} elements",
+                rule=OPERATION_CONSTRAINT,
             )
 
     def evaluate(self, data: Array, pattern: Array) -> Array:

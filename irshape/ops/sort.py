@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..demands import note_wider
 from ..element_types import ElementType
-from ..faults import Fault, fault, require
+from ..faults import Between, Fault, fault, require
 from ..rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .axes import normalized_axis, product
@@ -82,9 +82,9 @@ class TopK(Operation):
             high >= 0,
             f"`k` is {high}; TopK cannot choose fewer than 0 elements",
             at="k",
-            expected="0 or more",
+            relation="at least",
+            expected=Between(0, None),
             actual=high,
-            rule=INPUT_VALUE,
         )
         if low == high:
             available.at_least(high)
@@ -103,9 +103,9 @@ class TopK(Operation):
             yield fault(
                 message,
                 at="k",
-                expected=f"at most {available.high}",
+                relation="within",
+                expected=Between(None, available.high),
                 actual=known[0],
-                rule=INPUT_VALUE,
             )
 
     def evaluate(self, data: Array, k: Array) -> tuple[Array, Array]:
@@ -383,8 +383,9 @@ class SearchSorted(Operation):
             f"has rank {values.rank}; the ranks must be equal, or `sorted_sequence` must have rank "
             "1",
             at="values",
-            expected=f"rank {rank}",
-            actual=f"rank {values.rank}",
+            relation="rank",
+            expected=rank,
+            actual=values.rank,
             rule=INPUT_SHAPES,
         )
         shape = rows.merge(values.shape)
@@ -393,9 +394,9 @@ class SearchSorted(Operation):
             f"`sorted_sequence` {sorted_sequence.shape} and `values` {values.shape} must agree in "
             "all axes except the last",
             at="values",
+            relation="equal",
             expected=rows,
             actual=values.shape,
-            rule=INPUT_SHAPES,
         )
         return Tensor(self.output_type, shape)
 

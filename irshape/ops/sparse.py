@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..element_types import ElementType
-from ..faults import Fault, Violation, fault, require
-from ..rule_ids import INPUT_SHAPES, INPUT_VALUE
+from ..faults import Between, Fault, Violation, fault, require
+from ..rule_ids import INPUT_VALUE
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, attribute, operand
@@ -67,11 +67,7 @@ class SegmentMax(Operation):
             known = None if tensor is None else tensor.known
             if known and min(known) < (-1 if name == "num_segments" else 0):
                 yield fault(
-                    f"`{name}` contains {min(known)}; it must not be negative",
-                    at=name,
-                    expected="0 or more",
-                    actual=min(known),
-                    rule=INPUT_VALUE,
+                    at=name, relation="at least", expected=Between(0, None), actual=min(known)
                 )
 
     def evaluate(self, data: Array, segment_ids: Array, num_segments: Array | None) -> Array:
@@ -125,9 +121,9 @@ class SparseFillEmptyRows(Operation):
                 f"`indices` has shape {indices.shape}; it must hold a row and a column for each "
                 f"element of `values` {values.shape}",
                 at="indices",
+                relation="equal",
                 expected=places,
                 actual=indices.shape,
-                rule=INPUT_SHAPES,
             )
         rows, _ = wanted_dimensions(dense_shape) or (DYNAMIC, DYNAMIC)
         filled = self.filled(rows, dense_shape, indices)
@@ -152,9 +148,9 @@ class SparseFillEmptyRows(Operation):
                 f"`indices` names {what} {outside}, but `dense_shape` says that there are {size} "
                 f"{what}s",
                 at="indices",
-                expected=f"[0, {size - 1}]",
+                relation="within",
+                expected=Between(0, size - 1),
                 actual=outside,
-                rule=INPUT_VALUE,
             )
         return Dimension(len(known) // 2 + rows.low - len(set(known[::2])))
 

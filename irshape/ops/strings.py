@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..element_types import ElementType
-from ..faults import require
-from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES, INPUT_VALUE
+from ..faults import Between, require
 from ..shapes import DYNAMIC, Dimension, PartialShape
 from .declaration import I32_I64, Operation, operand, types
 from .differences import WIDER, Site, dimensions, facts, inferred
@@ -25,11 +24,10 @@ class StringTensorPack(Operation):
         require_known_type(begins=begins, ends=ends)
         require(
             not symbols.element_type.is_dynamic,
-            "`symbols` has a dynamic element type; it must be u8",
             at="symbols",
+            relation="type",
             expected="u8",
             actual="dynamic",
-            rule=INPUT_ELEMENT_TYPE,
         )
         shape = begins.shape.merge(ends.shape)
         require(
@@ -37,9 +35,9 @@ class StringTensorPack(Operation):
             f"`begins` {begins.shape} and `ends` {ends.shape} must have the same shape: one of "
             "each for a string",
             at="ends",
+            relation="equal",
             expected=begins.shape,
             actual=ends.shape,
-            rule=INPUT_SHAPES,
         )
         most = symbols.shape.size.high
         for name, tensor in (("begins", begins), ("ends", ends)):
@@ -48,9 +46,9 @@ class StringTensorPack(Operation):
                     0 <= number <= most,
                     f"`{name}` contains {number}, outside `symbols` {symbols.shape}",
                     at=name,
-                    expected=f"[0, {most}]",
+                    relation="within",
+                    expected=Between(0, most),
                     actual=number,
-                    rule=INPUT_VALUE,
                 )
         return Tensor(ElementType.of("string"), shape)
 
@@ -84,11 +82,10 @@ class StringTensorUnpack(Operation):
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         require(
             not data.element_type.is_dynamic,
-            "`data` has a dynamic element type; it must be string",
             at="data",
+            relation="type",
             expected="string",
             actual="dynamic",
-            rule=INPUT_ELEMENT_TYPE,
         )
         places = Tensor(ElementType.of("i32"), data.shape)
         count = Dimension(0) if data.shape.size == 0 else DYNAMIC

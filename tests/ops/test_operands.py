@@ -104,7 +104,7 @@ class Refused(NamedTuple):
         Refused(
             "[3] [1,3] [1,3]",
             at="points",
-            message="axis 1 of `points` [1,3] is 3; expected 2",
+            message="dimension 1 of `points` is 3; expected 2",
             expected="2",
             actual="3",
         ),
@@ -112,14 +112,14 @@ class Refused(NamedTuple):
             "[3] [1,3] [1,2] [2]",
             at="limit",
             message="`limit` has shape [2]; expected a scalar or one element",
-            expected="[] or [1]",
+            expected="a scalar or one element",
             actual="[2]",
         ),
         Refused(
             "[3] [1,3] [1,2] [1,1]",
             at="limit",
             message="`limit` has shape [1,1]; expected a scalar or one element",
-            expected="[] or [1]",
+            expected="a scalar or one element",
             actual="[1,1]",
         ),
         Refused(

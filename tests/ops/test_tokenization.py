@@ -330,14 +330,14 @@ def test_characters_are_mapped_as_in_the_library(form: str) -> None:
 @pytest.mark.parametrize(
     ("type_name", "attributes", "inputs", "message"),
     [
-        ("RegexSplit", {"behaviour": "cut"}, "i32 i32 i32 i32 u8 u8", "no behaviour 'cut'"),
+        ("RegexSplit", {"behaviour": "cut"}, "i32 i32 i32 i32 u8 u8", "`behaviour` is cut"),
         ("RegexSplit", {"max_splits": 0}, "i32 i32 i32 i32 u8 u8", "`max_splits` is 0"),
         ("RegexSplit", {}, "i32 i32 i32 i32 u8", "takes 6, 7 or 9 inputs, got 5"),
-        ("RegexSplit", {}, "i32 i32 i64 i32 u8 u8", "`begins` (input 2) has element type i64"),
-        ("VocabEncoder", {}, "i32 i32 u8 i32 i32 u8 i32 i64", "they must be the same"),
+        ("RegexSplit", {}, "i32 i32 i64 i32 u8 u8", "`begins` has element type i64"),
+        ("VocabEncoder", {}, "i32 i32 u8 i32 i32 u8 i32 i64", "that of `values`"),
         ("CombineSegments", {}, "i32 i32 i32", "got 3"),
         ("Truncate", {}, "i32 i32 i32 i64 u8 u8", "the length, an i32 scalar"),
-        ("NormalizeUnicode", {"normalization_form": "NFX"}, "i32 i32 u8 boolean", "'NFX'"),
+        ("NormalizeUnicode", {"normalization_form": "NFX"}, "i32 i32 u8 boolean", "is NFX"),
         ("CaseFold", {"encoding": "latin-1"}, "i32 i32 u8 boolean", "latin-1"),
         ("StringToHashBucket", {}, "i32 i32 u8", "`num_buckets` is 0"),
         ("BPETokenizer", {}, "i32 i32 i32 i32 u8 i32 i32 u8", "takes 11, 14, 15 or 18 inputs"),

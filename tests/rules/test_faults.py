@@ -515,7 +515,7 @@ FAULTS = {
         at='<port id="1" precision="I64"><dim>2</dim></port>\n</input>',
         layer="4",
         port=("input", "1"),
-        expected="unique",
+        expected="distinct",
         actual="3",
         weights=axes(3, 3),
         others=("IR201",),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...faults import Fault, fault, require
-from ...rule_ids import INPUT_SHAPES, PORT_MAP
+from ...rule_ids import PORT_MAP
 from ..declaration import Operation
 from ..tensors import Tensor
 
@@ -18,12 +18,7 @@ def truth(tensor: Tensor, what: str, at: str) -> bool | None:
     """A condition where it is known; the rank is the operand's business."""
     known = tensor.known
     require(
-        known is None or len(known) == 1,
-        f"{what} has shape {tensor.shape}; expected a single value",
-        at=at,
-        expected="one element",
-        actual=tensor.shape,
-        rule=INPUT_SHAPES,
+        known is None or len(known) == 1, at=at, relation="count", expected=1, actual=tensor.shape
     )
     return None if known is None or tensor.value is None else bool(tensor.value.lower[0])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...demands import note_wider
 from ...element_types import DYNAMIC_TYPE
 from ...faults import require
-from ...rule_ids import INPUT_ELEMENT_TYPE, PORT_MAP
+from ...rule_ids import PORT_MAP
 from ...shapes import Dimension
 from ..declaration import ANY, operand
 from ..differences import (
@@ -134,9 +134,9 @@ class If(ControlFlow):
             other.element_type in (element_type, DYNAMIC_TYPE),
             f"output {index} has element type {then.element_type} from `then_body`, but "
             f"{other.element_type} from `else_body`; they must be the same",
+            relation="type",
             expected=then.element_type,
             actual=other.element_type,
-            rule=INPUT_ELEMENT_TYPE,
             help="insert a Convert",
         )
         if {then.rank, other.rank} == {0, 1}:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...faults import Fault, fault, require
+from ...faults import Between, Fault, fault, require
 from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..lazy import Array, np
@@ -56,7 +56,8 @@ class Iteration(ControlFlow):
             -rank <= axis < rank,
             f"the port map concatenates the results of shape {result.shape} in output "
             f"{binding.external} along axis {axis}; expected {-rank} to {rank - 1}",
-            expected=f"[{-rank}, {rank - 1}]",
+            relation="within",
+            expected=Between(-rank, rank - 1),
             actual=axis,
             rule=PORT_MAP,
         )

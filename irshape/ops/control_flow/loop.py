@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...demands import note_wider
-from ...faults import Fault, Violation, fault, require
-from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, PORT_MAP
+from ...faults import Between, Fault, Violation, fault, require
+from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, SCALAR, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, operand
 from ..differences import (
@@ -87,10 +87,8 @@ class Loop(Iteration):
                 "return whether to continue",
                 expected='purpose="execution_condition"',
                 rule=PORT_MAP,
-                help=(
-                    'add <output external_port_id="-1" internal_layer_id="…" '
-                    'purpose="execution_condition"/>'
-                ),
+                help='add <output external_port_id="-1" internal_layer_id="…" '
+                'purpose="execution_condition"/>',
             )
         return condition, next(
             (binding for binding in view.inputs if binding.purpose == "current_iteration"), None
@@ -111,7 +109,8 @@ class Loop(Iteration):
             counter_shape.rank in (None, 0, 1),
             f"the Parameter for the current iteration has shape {counter_shape}; expected a "
             "scalar or one element",
-            expected="rank 0 or 1",
+            relation="rank",
+            expected=(0, 1),
             actual=counter_shape,
             rule=PORT_MAP,
         )
@@ -181,7 +180,8 @@ class Loop(Iteration):
         require(
             result.rank in (None, 0, 1),
             f"the body's condition has shape {result.shape}; expected a scalar or one element",
-            expected="rank 0 or 1",
+            relation="rank",
+            expected=(0, 1),
             actual=result.shape,
             rule=PORT_MAP,
         )
@@ -202,11 +202,10 @@ class Loop(Iteration):
         """The number of iterations. A negative trip count is no limit."""
         require(
             trip_count.value is None or len(trip_count.value) == 1,
-            f"`trip_count` has shape {trip_count.shape}; expected a single value",
             at="trip_count",
-            expected="one element",
+            relation="count",
+            expected=1,
             actual=trip_count.shape,
-            rule=INPUT_SHAPES,
         )
         trips = DYNAMIC
         if trip_count.value is not None:
@@ -255,9 +254,9 @@ class Loop(Iteration):
             yield fault(
                 f"`trip_count` is {known[0]}; expected a number of iterations, or -1 for no limit",
                 at="trip_count",
-                expected=">= -1",
+                relation="at least",
+                expected=Between(-1, None),
                 actual=known[0],
-                rule=INPUT_VALUE,
             )
 
     def evaluate(

@@ -220,9 +220,9 @@ class TensorIterator(Iteration):
                     f"{binding.internal} of the body declares {declared}; OpenVINO uses that of "
                     "the "
                     "Parameter",
+                    relation="type",
                     expected=declared,
                     actual=seen,
-                    relation="type",
                 )
         known = self.counts(view, inputs)
         for binding, count in known[1:]:

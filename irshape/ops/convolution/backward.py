@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...demands import note_wider
-from ...faults import Violation, require
-from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
+from ...faults import Between, Violation, require
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import MAX_RANK
 from ..declaration import INTEGER, attribute, operand
@@ -56,9 +55,9 @@ class BackwardConvolution(Convolving):
             f"`output_shape` has {count} element{'s' * (count != 1)} for {axes_in_words(axes)}; "
             "it gives the size of each spatial axis, without batch and channels",
             at="output_shape",
-            expected=f"{axes} element{'s' * (axes != 1)}",
+            relation="count",
+            expected=axes,
             actual=count,
-            rule=INPUT_SHAPES,
         )
         self.check_sizes(axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
@@ -91,11 +90,7 @@ class BackwardConvolution(Convolving):
             low, high = value.lower[index], value.upper[index]
             if size is None or low == high < 0:
                 raise Violation(
-                    f"`output_shape` is {high} for spatial axis {index}; a size cannot be negative",
-                    at="output_shape",
-                    expected="0 or more",
-                    actual=high,
-                    rule=INPUT_VALUE,
+                    at="output_shape", relation="at least", expected=Between(0, None), actual=high
                 )
             sizes.append(size)
         return sizes

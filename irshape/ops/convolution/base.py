@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
+from ...faults import Between, Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand
 from ..kinds import NATURALS
@@ -50,11 +50,10 @@ class Sliding(Operation):
             least = self.filter_lead + 1
             if filters.rank < least:
                 raise Violation(
-                    f"`filters` {filters} have no spatial axes; expected rank {least} or more",
                     at="filters",
-                    expected=f"rank of at least {least}",
-                    actual=f"rank {filters.rank}",
-                    rule=INPUT_RANK,
+                    relation="rank",
+                    expected=Between(least, None),
+                    actual=filters.rank,
                 )
             return filters.rank - self.filter_lead
         given = [
@@ -72,9 +71,9 @@ class Sliding(Operation):
                 f"`filters` {filters} have rank {filters.rank}; for `data` {data} "
                 f"with {axes_in_words(count)} expected rank {filter_rank}",
                 at="filters",
+                relation="rank",
                 expected=filter_rank,
                 actual=filters.rank,
-                relation="rank",
             )
         return count
 
@@ -93,15 +92,17 @@ class Sliding(Operation):
                     f"`{name}` {seen} has {len(sizes)} value{'s' * (len(sizes) != 1)} "
                     f"for {axes_in_words(axes)}",
                     at=name,
-                    expected=f"{axes} value{'s' * (axes != 1)}",
+                    relation="count",
+                    expected=axes,
                     actual=seen,
+                    rule=OPERATION_CONSTRAINT,
                 )
             if 0 in sizes and name in ("strides", "dilations"):
                 seen = ",".join(map(str, sizes))
                 raise Violation(
-                    f"`{name}` {seen} has a 0; expected 1 or more",
                     at=name,
-                    expected="1 or more",
+                    relation="at least",
+                    expected=Between(1, None),
                     actual=seen,
                     rule=ATTRIBUTE_VALUE,
                 )
@@ -154,7 +155,8 @@ class Sliding(Operation):
                     f"`filters` {filters} span {span}{reason} along axis {axis + 2}, "
                     f"but `data` {data} has only {available}",
                     at="filters",
-                    expected=f"at most {room}",
+                    relation="within",
+                    expected=Between(None, room),
                     actual=span,
                     rule=INPUT_SHAPES,
                 )
@@ -186,9 +188,9 @@ def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None
             f"`data` {data} has {data[1]} channels (axis 1), "
             f"but `filters` {filters} take {filters[axis]} (their axis {axis})",
             at="filters",
+            relation="equal",
             expected=data[1],
             actual=filters[axis],
-            relation="equal",
         )
 
 

@@ -74,9 +74,9 @@ class DeformableConvolution_1(Sliding):
                 f"`data` {data} has {data[1]} channels (axis 1), "
                 f"but `filters` {filters} take {group} groups of {filters[1]}",
                 at="filters",
+                relation="equal",
                 expected=data[1],
                 actual=filters[1] * group,
-                rule=INPUT_SHAPES,
             )
 
     def check_moves(
@@ -100,9 +100,9 @@ class DeformableConvolution_1(Sliding):
                 f"`{name}` {shape} has {shape[1]} channels (axis 1); "
                 f"expected {wanted} = {points} for `filters` {filters}",
                 at=name,
+                relation="equal",
                 expected=wanted,
                 actual=shape[1],
-                rule=INPUT_SHAPES,
             )
         require(
             _divisible(shape[1], groups),
@@ -119,9 +119,9 @@ class DeformableConvolution_1(Sliding):
             f"`{name}` {shape} has the spatial sizes {PartialShape(shape[2:])}, "
             f"but the result has {result}",
             at=name,
+            relation="equal",
             expected=result,
             actual=PartialShape(shape[2:]),
-            rule=INPUT_SHAPES,
         )
 
     def evaluate(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...faults import require
-from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..tensors import Tensor
 
@@ -24,9 +23,9 @@ def require_same(
         f"but `{other}` {like.shape} has {wanted} (axis {like_axis % len(like.shape)}); "
         "they must be equal",
         at=name,
+        relation="equal",
         expected=wanted,
         actual=size,
-        rule=INPUT_SHAPES,
     )
 
 
@@ -43,9 +42,9 @@ def require_size(what: str, name: str, tensor: Tensor, axis: int, *wanted: int) 
         f"axis {axis % len(tensor.shape)} of `{name}` contains {what}: expected size {expected}, "
         f"but its shape is {tensor.shape}",
         at=name,
+        relation="equal",
         expected=expected,
         actual=size,
-        rule=INPUT_SHAPES,
     )
 
 
@@ -56,9 +55,9 @@ def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimens
         both is not None,
         f"{what}: {first} in one input, {second} in another; they must be equal",
         at=at,
+        relation="equal",
         expected=second,
         actual=first,
-        rule=INPUT_SHAPES,
     )
     assert both is not None
     return both

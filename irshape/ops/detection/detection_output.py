@@ -320,9 +320,9 @@ def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str
         size.agrees(Dimension.of(wanted)),
         f"axis {axis} of `{name}` {tensor.shape} contains {holds}: expected {wanted}",
         at=name,
+        relation="equal",
         expected=wanted,
         actual=size,
-        rule=INPUT_SHAPES,
     )
 
 

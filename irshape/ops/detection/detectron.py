@@ -79,11 +79,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
         if self.deltas_weights and len(self.deltas_weights) != 4:
             seen = len(self.deltas_weights)
             yield fault(
-                f"`deltas_weights` has {seen} numbers; expected one for each of 4 deltas",
-                at="deltas_weights",
-                expected="4 numbers",
-                actual=seen,
-                rule=ATTRIBUTE_VALUE,
+                at="deltas_weights", relation="count", expected=4, actual=seen, rule=ATTRIBUTE_VALUE
             )
 
     def evaluate(
@@ -270,7 +266,8 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
             yield fault(
                 f"`pyramid_scales` has {seen} numbers for {levels} feature maps",
                 at="pyramid_scales",
-                expected=f"{levels} numbers",
+                relation="count",
+                expected=levels,
                 actual=seen,
                 rule=ATTRIBUTE_VALUE,
             )

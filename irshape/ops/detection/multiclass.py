@@ -9,8 +9,9 @@ from typing import Any
 
 from ...element_types import ElementType
 from ...faults import require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
+from ..conditions import at_least, rank
 from ..declaration import I32_I64, Operation, attribute, between, operand
 from ..differences import WIDER, Site, both, dimensions, facts, inferred, refused
 from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
@@ -69,14 +70,7 @@ class DetectionSuppression(Operation):
     def require_counts(self) -> None:
         for name in ("nms_top_k", "keep_top_k", "background_class"):
             seen = getattr(self, name)
-            require(
-                seen >= -1,
-                f"`{name}` is {seen}; expected -1 (all of them) or more",
-                at=name,
-                expected="-1 or more",
-                actual=seen,
-                rule=ATTRIBUTE_VALUE,
-            )
+            at_least(seen, -1, at=name, rule=ATTRIBUTE_VALUE)
 
     def outputs(self, boxes: Tensor, rows: Dimension, images: Dimension) -> tuple[Tensor, ...]:
         rows = Dimension(0, rows.high)
@@ -232,9 +226,9 @@ class MulticlassNms_8(DetectionSuppression):
             f"`boxes` {boxes.shape} has a known rank, `scores` a dynamic one; "
             "OpenVINO compares their first dimensions and fails",
             at="scores",
-            expected=f"rank {3 if roisnum is None else 2}",
+            relation="rank",
+            expected=3 if roisnum is None else 2,
             actual=scores.shape,
-            rule=INPUT_RANK,
             help="make the rank of `scores` known",
         )
         if roisnum is None:
@@ -297,15 +291,7 @@ class MulticlassNms_9(MulticlassNms_8):
         self, boxes: Tensor, scores: Tensor, roisnum: Tensor | None = None
     ) -> tuple[Tensor, ...]:
         wanted = 3 if roisnum is None else 2
-        require(
-            scores.rank in (None, wanted),
-            f"`scores` has shape {scores.shape}, of rank {scores.rank}; "
-            f"expected rank {wanted} {'without' if roisnum is None else 'with'} `roisnum`",
-            at="scores",
-            expected=f"rank {wanted}",
-            actual=f"rank {scores.rank}",
-            rule=INPUT_RANK,
-        )
+        rank(scores.rank, wanted, at="scores")
         # not declared: what the axes of `scores` stand for depends on `roisnum`
         if roisnum is None:
             require_same("batch items", "boxes", boxes, 0, "scores", scores, 0)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ...element_types import ElementType
 from ...faults import Fault, fault, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC
 from ..declaration import INTEGER, Operation, attribute, operand
 from ..differences import facts, negative, refused
@@ -60,9 +60,9 @@ class PriorBoxes(Operation):
             count == 2,
             f"`output_size` must contain height and width, but has {count} elements",
             at="output_size",
+            relation="equal",
             expected=2,
             actual=count,
-            rule=INPUT_SHAPES,
         )
         height, width = (output_size.value.dimension(index) or DYNAMIC for index in range(2))
         boxes = height * width * attribute_size(max(self.priors_per_point(), 0))
@@ -83,9 +83,9 @@ class PriorBoxes(Operation):
             yield fault(
                 f"`image_size` must contain height and width, but has {size} elements",
                 at="image_size",
+                relation="equal",
                 expected=2,
                 actual=size,
-                rule=INPUT_SHAPES,
             )
 
     def evaluate(self, output_size: Array, image_size: Array) -> Array:
@@ -292,7 +292,8 @@ class PriorBoxClustered(PriorBoxes):
             f"`width` has {len(self.width)} numbers and `height` {len(self.height)}; "
             "every box needs one of each",
             at="height",
-            expected=f"{len(self.width)} numbers",
+            relation="count",
+            expected=len(self.width),
             actual=len(self.height),
             rule=ATTRIBUTE_VALUE,
         )

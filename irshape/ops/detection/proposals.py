@@ -10,7 +10,6 @@ import math
 
 from ...element_types import ElementType
 from ...faults import require
-from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension
 from ..declaration import ANY, REAL, Operation, at_least, attribute, between, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INDEX_TYPE, INT, POSITIVE, STRING
@@ -83,9 +82,9 @@ class Proposal_1(Operation):
                 f"`bbox_deltas` {bbox_deltas.shape} has {seen} channels; expected {wanted}, "
                 f"4 for each anchor, as `class_probs` has {class_probs.shape[1]}, 2 for each",
                 at="bbox_deltas",
+                relation="equal",
                 expected=wanted,
                 actual=seen,
-                rule=INPUT_SHAPES,
             )
         require_size(
             "height, width and scale (or scales) of the image", "image_shape", image_shape, 0, 3, 4
@@ -242,9 +241,9 @@ class GenerateProposals(Operation):
                 f"`boxesdeltas` {boxesdeltas.shape} has {seen} channels; "
                 f"expected {wanted}, 4 for each of the {scores.shape[1]} anchors of `scores`",
                 at="boxesdeltas",
+                relation="equal",
                 expected=wanted,
                 actual=seen,
-                rule=INPUT_SHAPES,
             )
         # not declared: OpenVINO does not compare `anchors` with `boxesdeltas`
         require_same("rows", "anchors", anchors, 0, "scores", scores, 2)

@@ -6,9 +6,11 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 
-from ...faults import require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ...faults import Between, require
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC
+from .. import conditions
+from ..conditions import count
 from ..declaration import ANY, INTEGER, REAL, Operation, at_least, attribute, operand
 from ..differences import Site, facts, inferred, refused
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, POSITIVE, STRING, Choice
@@ -175,7 +177,6 @@ def require_scale(scale: float) -> None:
     """Raises `Violation` unless `spatial_scale` is positive and normal in single precision."""
     require(
         sys.float_info.min <= scale < math.inf and scale >= 2**-126,
-        f"`spatial_scale` is {scale:g}; expected a positive number",
         at="spatial_scale",
         expected="a positive number",
         actual=scale,
@@ -263,24 +264,10 @@ class ROIPooling(Operation):
 
     def infer(self, data: Tensor, rois: Tensor) -> Tensor:
         if self.output_roi is not None:
-            count = len(self.output_roi)
-            require(
-                count == 2,
-                f"`output_roi` has {count} numbers; expected rows and columns",
-                at="output_roi",
-                expected="2 numbers",
-                actual=count,
-                rule=ATTRIBUTE_VALUE,
-            )
+            count(len(self.output_roi), 2, at="output_roi", rule=ATTRIBUTE_VALUE)
         for name, size in zip(("pooled_h", "pooled_w"), self.pooled, strict=True):
-            require(
-                size,
-                f"`{name}` is {size}; expected a positive number",
-                at=name,
-                expected="1 or more",
-                actual=size,
-                rule=ATTRIBUTE_VALUE,
-            )
+            # OpenVINO reads a negative number as a dynamic size
+            require(size, at=name, expected="a positive number", actual=size, rule=ATTRIBUTE_VALUE)
         require_scale(self.spatial_scale)
         regions = DYNAMIC if rois.rank is None else rois.shape[0]
         channels = DYNAMIC if data.rank is None else data.shape[1]
@@ -386,23 +373,16 @@ class PSROIPooling(PositionSensitivePooling):
         # not declared: OpenVINO reads a negative number as a large one and accepts it
         require(
             self.group_size,
-            "`group_size` is 0; expected at least 1",
             at="group_size",
-            expected="1 or more",
+            relation="at least",
+            expected=Between(1, None),
             actual=0,
             rule=ATTRIBUTE_VALUE,
         )
         # not declared: OpenVINO does not look at them in the other mode
         if self.mode == "bilinear":
             for name in ("spatial_bins_x", "spatial_bins_y"):
-                require(
-                    getattr(self, name) > 0,
-                    f"`{name}` is {getattr(self, name)}; expected at least 1",
-                    at=name,
-                    expected="1 or more",
-                    actual=getattr(self, name),
-                    rule=ATTRIBUTE_VALUE,
-                )
+                conditions.at_least(getattr(self, name), 1, at=name, rule=ATTRIBUTE_VALUE)
         require_scale(self.spatial_scale)
         if data.rank is not None:
             if self.mode == "average":
@@ -416,9 +396,9 @@ class PSROIPooling(PositionSensitivePooling):
                 f"`data` {data.shape} has {data.shape[1]} channels; "
                 f"expected {wanted}, output_dim * {parts}",
                 at="data",
+                relation="equal",
                 expected=wanted,
                 actual=data.shape[1],
-                rule=INPUT_SHAPES,
             )
         return self.shape(data, rois, self.output_dim, self.group_size)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
-from ...faults import require
-from ...rule_ids import ATTRIBUTE_VALUE
+from ...faults import Between, require
+from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC_SHAPE
+from ..conditions import at_least
 from ..declaration import ANY, REAL, Operation, attribute, operand
 from ..differences import WIDER, Site, dimensions, facts, inferred, is_known, not_run
 from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
@@ -68,9 +69,9 @@ class RegionYolo(Operation):
         for name, axis in (("axis", self.axis), ("end_axis", self.end_axis)):
             require(
                 -4 <= axis < 4,
-                f"`{name}` is {axis}; expected -4 to 3 for `data` of rank 4",
                 at=name,
-                expected="[-4, 3]",
+                relation="within",
+                expected=Between(-4, 3),
                 actual=axis,
                 rule=ATTRIBUTE_VALUE,
             )
@@ -130,7 +131,8 @@ class ReorgYolo(Operation):
             self.stride,
             "`stride` is empty; expected a positive number",
             at="stride",
-            expected="1 or more",
+            relation="at least",
+            expected=Between(1, None),
             actual="",
             rule=ATTRIBUTE_VALUE,
         )
@@ -139,22 +141,17 @@ class ReorgYolo(Operation):
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if not stride:
             return Tensor(data.element_type, [data.shape[0], 0, 0, 0])
-        require(
-            stride > 0,
-            f"`stride` is {stride}; expected a positive number",
-            at="stride",
-            expected="1 or more",
-            actual=stride,
-            rule=ATTRIBUTE_VALUE,
-        )
+        at_least(stride, 1, at="stride", rule=ATTRIBUTE_VALUE)
         channels = data.shape[1]
         require(
             channels.is_dynamic or channels.low >= stride * stride,
             f"`data` {data.shape} has {channels} channels; "
             f"expected at least {stride * stride} for stride {stride}",
             at="data",
-            expected=f"{stride * stride} or more",
+            relation="at least",
+            expected=Between(stride * stride, None),
             actual=channels,
+            rule=OPERATION_CONSTRAINT,
         )
         sides = []
         for axis, name in ((2, "height"), (3, "width")):

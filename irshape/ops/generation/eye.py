@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE, ElementType
-from ...faults import Fault, Violation, require
-from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
+from ...faults import Between, Fault, Violation, require
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import require_single
 from ..declaration import I32_I64, Operation, attribute, operand
@@ -43,11 +42,10 @@ class Eye(Operation):
                 continue
             require(
                 not tensor.element_type.is_dynamic,
-                f"the element type of `{name}` is not known; expected i32 or i64",
                 at=name,
+                relation="type",
                 expected="i32 or i64",
                 actual="dynamic",
-                rule=INPUT_ELEMENT_TYPE,
             )
             if tensor.shape.is_static and name != "batch_shape":
                 require_single(tensor, name)
@@ -66,9 +64,9 @@ class Eye(Operation):
             raise Violation(
                 f"`{name}` is {tensor.value.upper[0]}; expected a number of {name[4:]}",
                 at=name,
-                expected=">= 0",
+                relation="at least",
+                expected=Between(0, None),
                 actual=tensor.value.upper[0],
-                rule=INPUT_VALUE,
             )
         return length
 

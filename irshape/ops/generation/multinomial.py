@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, fault
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE
 from ..declaration import INTEGER, REAL, Operation, attribute, operand
 from ..differences import facts, not_run, of_version
@@ -48,7 +48,6 @@ class Multinomial(Operation):
         yield from negative_sizes(num_samples, "num_samples")
         if self.convert_type.name not in ("i32", "i64", "dynamic"):
             yield fault(
-                f"`convert_type` is {self.convert_type}; expected i32 or i64",
                 at="convert_type",
                 expected="i32 or i64",
                 actual=self.convert_type,
@@ -65,9 +64,9 @@ class Multinomial(Operation):
                 f"`num_samples` is {known[0]}, but there are {classes} classes; without "
                 "replacement each is drawn once at most",
                 at="num_samples",
-                expected=f"<= {classes}",
+                relation="within",
+                expected=f"at most {classes}",
                 actual=known[0],
-                rule=INPUT_VALUE,
             )
 
     def evaluate(self, probs: Array, num_samples: Array) -> Array:

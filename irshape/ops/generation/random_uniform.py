@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, require
-from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
+from ...rule_ids import INPUT_VALUE
 from ..declaration import I32_I64, Operation, attribute, operand, types
 from ..differences import (
     WIDER,
@@ -108,12 +108,10 @@ class RandomUniform(Operation):
         for name, tensor in (("min_val", min_val), ("max_val", max_val)):
             require(
                 tensor.element_type is self.output_type and not self.output_type.is_dynamic,
-                f"`{name}` has element type {tensor.element_type}, but `output_type` is "
-                f"{self.output_type}; they must be the same",
                 at=name,
+                relation="type",
                 expected=self.output_type,
                 actual=tensor.element_type,
-                rule=INPUT_ELEMENT_TYPE,
             )
         low, high = (
             None if tensor.value is None or len(tensor.value) != 1 else tensor.value
@@ -122,11 +120,11 @@ class RandomUniform(Operation):
         if low is not None and high is not None and low.exact and high.exact:
             require(
                 low.lower[0] < high.lower[0],
-                f"`min_val` is {low.lower[0]}, `max_val` {high.lower[0]}; expected the former "
-                "below the latter",
                 at="min_val",
                 expected=f"< {high.lower[0]}",
                 actual=low.lower[0],
+                of="max_val",
+                given=high.lower[0],
                 rule=INPUT_VALUE,
             )
         return Tensor(self.output_type, sizes(out_shape, longest=True))

@@ -88,7 +88,7 @@ class RangeBase(Operation):
                 name != "step" or exact[0],
                 "`step` is 0; a range with that step never reaches its end",
                 at=name,
-                expected="not 0",
+                expected="a number other than 0",
                 actual=exact[0],
                 rule=INPUT_VALUE,
             )
@@ -231,7 +231,7 @@ class Range_4(RangeBase):
                 f"`step` is {step.value.lower[0] if step.value else 0}, which is 0 as "
                 f"{self.output_type}",
                 at="step",
-                expected="not 0",
+                expected="a number other than 0",
                 actual=0,
                 rule=INPUT_VALUE,
             )

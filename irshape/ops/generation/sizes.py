@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...faults import Fault, fault
-from ...rule_ids import INPUT_VALUE
+from ...faults import Between, Fault, fault
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..tensors import MAX_VALUE_ELEMENTS, Tensor
 
@@ -35,10 +34,4 @@ def negative_sizes(tensor: Tensor, name: str) -> Iterator[Fault]:
     """What is wrong with sizes that are surely negative."""
     if tensor.value is not None and any(high < 0 for high in tensor.value.upper):
         seen = next(high for high in tensor.value.upper if high < 0)
-        yield fault(
-            f"`{name}` contains {seen}; a size cannot be negative",
-            at=name,
-            expected=">= 0",
-            actual=seen,
-            rule=INPUT_VALUE,
-        )
+        yield fault(at=name, relation="at least", expected=Between(0, None), actual=seen)

@@ -115,9 +115,9 @@ class FromPlanes(Operation):
                 f"the planes disagree in {what}: `{name}` {chroma.shape} belongs to an image of "
                 f"{theirs}, the planes before it ({y.shape}) to one of {ours}",
                 at=name,
+                relation="equal",
                 expected=ours,
                 actual=theirs,
-                rule=INPUT_SHAPES,
                 help="a chroma plane is half as high and half as wide as the luma plane",
             )
             assert size is not None

@@ -13,8 +13,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from ...element_types import ElementType
-from ...faults import Fault, Violation, fault
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
+from ...faults import Between, Fault, Violation, fault
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes
 from ..conditions import distinct
@@ -94,8 +94,8 @@ def _require_known_type(name: str, given: Tensor) -> None:
         raise Violation(
             f"`{name}` has a dynamic element type; it must be known here",
             at=name,
-            actual="dynamic",
             relation="type",
+            actual="dynamic",
         )
 
 
@@ -105,12 +105,12 @@ def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
     for axis in axes:
         if not (0 <= axis < rank):
             raise Violation(
-                f"axis {axis} is out of range for `image` {image.shape} of rank {rank}; "
-                "Interpolate requires non-negative axes",
                 at="axes",
-                expected=f"[0, {rank - 1}]",
+                relation="within",
+                expected=Between(0, rank - 1),
                 actual=axis,
-                rule=INPUT_VALUE,
+                of="image",
+                given=image.rank,
             )
 
 
@@ -138,8 +138,10 @@ def resized(
         raise Violation(
             f"`{name}` {given.shape} must contain a number for each of the {len(axes)} axes",
             at=name,
+            relation="equal",
             expected=len(axes),
             actual=given.shape.size,
+            rule=OPERATION_CONSTRAINT,
         )
     for index, axis in enumerate(axes):
         if scales is not None:
@@ -159,8 +161,10 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
             f"`{name}` {given.shape} contains {count} elements for {len(axes)} axes; "
             "the rest are ignored",
             at=name,
+            relation="equal",
             expected=len(axes),
             actual=count,
+            rule=OPERATION_CONSTRAINT,
         )
     if given.element_type not in SCALE_TYPES:
         yield from negative_sizes(given, name)
@@ -168,10 +172,10 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
         for index, scale in enumerate(given.value.exact or ()):
             if not 0 < scale < float("inf"):
                 yield fault(
-                    f"`{name}` contains {scale} at index {index}; expected a positive number",
                     at=name,
-                    expected="above 0",
+                    expected="a number above 0",
                     actual=scale,
+                    position=index,
                     rule=INPUT_VALUE,
                 )
 
@@ -334,8 +338,10 @@ class Interpolate_1(Operation):
                 "for "
                 f"the {wanted_count} axes {list(self.axes)}; OpenVINO reads past its end",
                 at="target_spatial_shape",
+                relation="equal",
                 expected=wanted_count,
                 actual=count,
+                rule=OPERATION_CONSTRAINT,
             )
         yield from doubtful_values(self.axes, target_spatial_shape, "target_spatial_shape")
 
@@ -387,9 +393,9 @@ class Interpolate_4(InterpolateAttributes):
             raise Violation(
                 f"`{name}` has shape {given.shape}; expected a list, of rank 1",
                 at=name,
+                relation="rank",
                 expected=1,
                 actual=given.rank,
-                relation="rank",
             )
         return self.resized(image, given, name, axes)
 
@@ -426,9 +432,9 @@ class Interpolate_11(InterpolateAttributes):
                 f'shape_calculation_mode="{self.shape_calculation_mode}" '
                 f"it holds {self.shape_calculation_mode}: {_names(allowed)}",
                 at="scales_or_sizes",
+                relation="type",
                 expected=_names(allowed),
                 actual=seen,
-                relation="type",
             )
         return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Violation, require
-from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
+from ...rule_ids import INPUT_RANK
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..blockwise import in_blocks
 from ..conversion import plain
@@ -146,14 +146,12 @@ class ScaledDotProductAttention(Operation):
             return shared
         own = mask.element_type
         wanted = "a floating-point type" if shared is DYNAMIC_TYPE else str(shared)
-        like = "" if shared is DYNAMIC_TYPE else ", as `query` has"
         require(
             own in FLOATING and shared in (own, DYNAMIC_TYPE),
-            f"`attention_mask` has element type {own}; expected boolean or {wanted}{like}",
             at="attention_mask",
+            relation="type",
             expected=f"boolean or {wanted}",
             actual=own,
-            rule=INPUT_ELEMENT_TYPE,
             help="insert a Convert",
         )
         return own
@@ -190,9 +188,9 @@ class ScaledDotProductAttention(Operation):
                     "of the "
                     f"{of}",
                     at=name,
+                    relation="equal",
                     expected=expected,
                     actual=seen,
-                    relation="equal",
                 )
         return batch if merged is None else merged, long or DYNAMIC, wide or DYNAMIC
 
@@ -229,9 +227,9 @@ class ScaledDotProductAttention(Operation):
                 f"{batch} × "
                 f"{scores} of queries × keys",
                 at="attention_mask",
+                relation="equal",
                 expected=scores,
                 actual=mask,
-                relation="equal",
             )
         return merged, longer
 
@@ -251,9 +249,9 @@ class ScaledDotProductAttention(Operation):
             f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of "
             "`query`",
             at="sink",
+            relation="equal",
             expected=wanted,
             actual=sink,
-            rule=INPUT_SHAPES,
         )
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:

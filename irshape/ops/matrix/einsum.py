@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Final
 
 from ...faults import Violation, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
+from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import NUMERIC, Operation, attribute, operand
@@ -141,8 +141,10 @@ class Einsum(Operation):
             f"subscript{'s' * (len(subscripts) != 1)}, but there "
             f"{'is 1 input' if len(inputs) == 1 else f'are {len(inputs)} inputs'}",
             at="equation",
-            expected=f"{len(inputs)} subscripts",
+            relation="count",
+            expected=len(inputs),
             actual=len(subscripts),
+            rule=OPERATION_CONSTRAINT,
         )
         sizes: dict[str, PartialShape] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
@@ -160,9 +162,9 @@ class Einsum(Operation):
                         f"`equation` '{self.equation}': input {index} has {_bare(shape)} where "
                         f"'{label}' stands, but an input before it has {_bare(sizes[label])}",
                         at="inputs",
+                        relation="equal",
                         expected=_bare(sizes[label]),
                         actual=_bare(shape),
-                        relation="equal",
                     )
                 sizes[label] = merged
         result: list[Dimension] = []
@@ -214,9 +216,9 @@ class Einsum(Operation):
             f"`equation` '{self.equation}': the subscript '{''.join(labels)}' of input {index} "
             f"has {len(labels)} labels, but its shape is {shape}, of rank {shape.rank}",
             at="inputs",
-            expected=f"rank {len(labels)}",
-            actual=f"rank {shape.rank}",
-            rule=INPUT_RANK,
+            relation="rank",
+            expected=len(labels),
+            actual=shape.rank,
         )
         result: dict[str, PartialShape] = {}
         at = 0
@@ -229,9 +231,9 @@ class Einsum(Operation):
                     f"`equation` '{self.equation}': '{label}' denotes two axes of input "
                     f"{index}, but they are {_bare(result[label])} and {_bare(own)} of {shape}",
                     at="inputs",
+                    relation="equal",
                     expected=_bare(result[label]),
                     actual=_bare(own),
-                    relation="equal",
                 )
             result[label] = merged
             at += width

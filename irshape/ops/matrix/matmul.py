@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...faults import Violation
+from ...faults import Between, Violation
 from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
@@ -48,13 +48,7 @@ class MatMul(Operation):
             return Tensor(element_type, DYNAMIC_SHAPE)
         if not here or not there:
             name = "b" if here else "a"
-            raise Violation(
-                f"`{name}` is a scalar; expected a vector or matrices",
-                at=name,
-                expected="rank 1 or more",
-                actual="rank 0",
-                rule=INPUT_RANK,
-            )
+            raise Violation(at=name, relation="rank", expected=Between(1, None), actual=0)
         if self.transpose_a and len(here) > 1:
             here = (*here[:-2], here[-1], here[-2])
         if self.transpose_b and len(there) > 1:
@@ -76,9 +70,9 @@ class MatMul(Operation):
                 f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} "
                 f"{PartialShape(there)} has {other} rows; a product needs as many",
                 at="b",
+                relation="equal",
                 expected=inner,
                 actual=other,
-                relation="equal",
             )
         batch = self.batch(here[:-2], there[:-2])
         columns = there[-1:] if len(there) > 1 else ()
@@ -176,9 +170,9 @@ class GroupedMatMul(Operation):
                 f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, "
                 f"which are transposed, have {there[-1]}",
                 at="mat_b",
+                relation="equal",
                 expected=here[-1],
                 actual=there[-1],
-                relation="equal",
             )
         if here.rank == 3:
             groups = here[0].merge(there[0])
@@ -186,9 +180,9 @@ class GroupedMatMul(Operation):
                 raise Violation(
                     f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}",
                     at="mat_b",
+                    relation="equal",
                     expected=here[0],
                     actual=there[0],
-                    relation="equal",
                 )
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
@@ -203,9 +197,9 @@ class GroupedMatMul(Operation):
                 f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, "
                 "a list",
                 at="offsets",
+                relation="rank",
                 expected=1,
                 actual=offsets.rank,
-                relation="rank",
             )
         return Tensor(element_type, (here[0], there[1]))
 

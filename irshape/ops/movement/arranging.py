@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import (
-    INPUT_SHAPES,
     INPUT_VALUE,
     OPERATION_CONSTRAINT,
 )
@@ -44,11 +43,12 @@ class Transpose(Operation):
         count = order.shape[0] if order.rank is not None else None
         if not (rank is None or count is None or count == 0 or count.contains(rank)):
             raise Violation(
-                f"`order` has {count} elements, but `data` {data.shape} has {rank} dimensions",
                 at="order",
-                expected=f"{rank} elements",
+                relation="count",
+                expected=rank,
                 actual=count,
-                rule=INPUT_SHAPES,
+                of="data",
+                given=data.shape,
             )
         if rank is None:
             return Tensor(data.element_type, of_length(order) if known else DYNAMIC_SHAPE)
@@ -66,7 +66,7 @@ class Transpose(Operation):
                 f"`order` {listed(order)} is not a permutation of the axes 0 to {rank - 1}",
                 at="order",
                 expected=f"a permutation of 0 to {rank - 1}",
-                actual=listed(order),
+                actual=tuple(order),
                 rule=INPUT_VALUE,
             )
         return order
@@ -106,9 +106,9 @@ class Reverse(Operation):
                 f"`axis` has element type {axis.element_type}; mode {self.mode} takes "
                 f"{'a boolean for each axis' if masked else 'axes, which are integers'}",
                 at="axis",
+                relation="type",
                 expected="boolean" if masked else "an integer",
                 actual=axis.element_type,
-                relation="type",
             )
         if data.rank is None:
             return Tensor(data.element_type, data.shape)
@@ -117,9 +117,9 @@ class Reverse(Operation):
                 f"`axis` has {axis.shape} elements, but `data` {data.shape} has {data.rank} "
                 "dimensions; mode mask takes a boolean for each",
                 at="axis",
-                expected=f"[{data.rank}]",
+                relation="count",
+                expected=data.rank,
                 actual=axis.shape,
-                rule=INPUT_SHAPES,
             )
         if not masked:
             # OpenVINO infers a layer of an axis below -rank too; nothing can compute it
@@ -160,12 +160,7 @@ class Roll(Operation):
     def infer(self, data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
         if not (shift.rank != 1 or shift.shape.agrees(axes.shape)):
             raise Violation(
-                f"`shift` has shape {shift.shape}, `axes` {axes.shape}; "
-                "expected one shift for each axis, or a scalar for all",
-                at="shift",
-                expected=axes.shape,
-                actual=shift.shape,
-                relation="equal",
+                at="shift", relation="equal", expected=axes.shape, actual=shift.shape, of="axes"
             )
         for axis in axes.known or ():
             if data.rank is not None:
@@ -216,9 +211,9 @@ class ReverseSequence(Operation):
                 f"`seq_lengths` has {seq_lengths.shape[0]} elements, "
                 f"but dimension {batch} of `data` {data.shape}, the batch, is {dims[batch]}",
                 at="seq_lengths",
-                expected=f"{dims[batch]} elements",
+                relation="count",
+                expected=dims[batch],
                 actual=seq_lengths.shape[0],
-                rule=INPUT_SHAPES,
             )
         dims[batch] = merged
         return Tensor(data.element_type, dims)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from ...faults import Fault, Violation, fault, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE
+from ...faults import Between, Fault, Violation, fault, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from .. import conditions
 from ..axes import listed
 from ..conversion import encoded, plain
 from ..declaration import ANY, I32_I64, INTEGER, Operation, at_least, attribute, operand
@@ -61,14 +62,7 @@ class DepthOrSpace(Operation):
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         block = self.block_size
         # not declared: OpenVINO looks at it only if the rank of `data` is known
-        require(
-            block > 0,
-            f"block_size is {block}; expected 1 or more",
-            at="block_size",
-            expected="1 or more",
-            actual=block,
-            rule=ATTRIBUTE_VALUE,
-        )
+        conditions.at_least(block, 1, at="block_size", rule=ATTRIBUTE_VALUE)
         return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
@@ -132,25 +126,19 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
     for name, tensor in lists.items():
         merged = shared.merge(tensor.shape)
         if merged is None:
-            raise Violation(
-                f"`{name}` has shape {tensor.shape}, the lists before it {shared}; "
-                "they must have the same length",
-                at=name,
-                expected=shared,
-                actual=tensor.shape,
-                relation="equal",
-            )
+            raise Violation(at=name, relation="equal", expected=shared, actual=tensor.shape)
         shared = merged
     if data.rank is not None:
         require(
             shared.rank is None
             or shared[0].contains(data.rank)
             or (longer and shared[0].low > data.rank),
-            f"the lists have {shared} elements, but `data` {data.shape} has {data.rank} dimensions",
             at=next(iter(lists)),
-            expected=f"[{data.rank}]",
+            relation="count",
+            expected=data.rank,
             actual=shared,
-            rule=INPUT_SHAPES,
+            of="data",
+            given=data.shape,
         )
 
 
@@ -188,11 +176,11 @@ def _require_least(tensor: Tensor, at: str, least: int) -> None:
     for index, number in enumerate(tensor.known or ()):
         require(
             number >= least,
-            f"`{at}` contains {number} at index {index}; expected {least} or more",
             at=at,
-            expected=f"{least} or more",
+            relation="at least",
+            expected=Between(least, None),
             actual=number,
-            rule=INPUT_VALUE,
+            position=index,
         )
 
 
@@ -299,12 +287,11 @@ class SpaceToBatch(Operation):
             block, pad = blocks[axis], begin[axis] + end[axis]
             require(
                 block > 0,
-                f"`block_shape` {listed(blocks)} contains {block} at index {axis}; expected 1 or "
-                "more",
                 at="block_shape",
-                expected="1 or more",
+                relation="at least",
+                expected=Between(1, None),
                 actual=block,
-                rule=INPUT_VALUE,
+                position=axis,
             )
             padded = data.shape[axis] + pad
             what = f"dimension {axis} of `data` {data.shape} with padding of {pad}"
@@ -323,12 +310,13 @@ class SpaceToBatch(Operation):
         for name, tensor in lists.items():
             if data.rank is not None and tensor.rank == 1 and tensor.shape[0].low > data.rank:
                 yield fault(
-                    f"`{name}` has {tensor.shape[0]} elements, but `data` {data.shape} has "
-                    f"{data.rank} dimensions, although OpenVINO accepts it",
                     at=name,
-                    expected=f"[{data.rank}]",
+                    relation="count",
+                    expected=data.rank,
                     actual=tensor.shape,
-                    rule=INPUT_SHAPES,
+                    of="data",
+                    given=data.shape,
+                    accepted=True,
                 )
         for name, tensor in (("pads_begin", pads_begin), ("pads_end", pads_end)):
             yield from negative_sizes(tensor, name)
@@ -416,7 +404,7 @@ class ExtractImagePatches(Operation):
                 f"{name} is {listed(values)}; expected two positive numbers, for rows and columns",
                 at=name,
                 expected="two positive numbers",
-                actual=listed(values),
+                actual=tuple(values),
                 rule=ATTRIBUTE_VALUE,
             )
         require(
@@ -506,9 +494,9 @@ class Col2Im(Operation):
                 tensor.rank is None or tensor.shape[0] == 2,
                 f"`{name}` has shape {tensor.shape}; expected two elements, for rows and columns",
                 at=name,
-                expected="[2]",
+                relation="count",
+                expected=2,
                 actual=tensor.shape,
-                rule=INPUT_SHAPES,
             )
         for name in _PER_AXIS:
             values = getattr(self, name)
@@ -519,7 +507,7 @@ class Col2Im(Operation):
                 + "numbers, for rows and columns",
                 at=name,
                 expected="two numbers",
-                actual=listed(values),
+                actual=tuple(values),
                 rule=ATTRIBUTE_VALUE,
             )
         if data.rank is None:
@@ -530,11 +518,10 @@ class Col2Im(Operation):
         if kernel is not None and block.is_static:
             require(
                 prod(kernel) > 0,
-                f"`kernel_size` is {listed(kernel)}; expected sizes of 1 or more",
                 at="kernel_size",
-                expected="1 or more",
-                actual=listed(kernel),
-                rule=INPUT_VALUE,
+                relation="at least",
+                expected=Between(1, None),
+                actual=tuple(kernel),
             )
             what = f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,"
             channels = _divided(block, prod(kernel), what, "kernel_size")
@@ -548,8 +535,10 @@ class Col2Im(Operation):
                 f"`data` {data.shape} contains {count} blocks, but an image of {listed(sizes)} "
                 f"has {expected} positions for a kernel of {listed(kernel)}",
                 at="data",
+                relation="equal",
                 expected=expected,
                 actual=count,
+                rule=OPERATION_CONSTRAINT,
             )
         return Tensor(data.element_type, (*batch, channels, *image))
 
@@ -562,7 +551,7 @@ class Col2Im(Operation):
                     "although OpenVINO silently uses the first two",
                     at=name,
                     expected="two numbers",
-                    actual=listed(values),
+                    actual=tuple(values),
                     rule=ATTRIBUTE_VALUE,
                 )
         yield from negative_sizes(output_size, "output_size")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from ...faults import Fault, Violation, fault
-from ...rule_ids import INPUT_COUNT, INPUT_SHAPES, INPUT_VALUE
+from ...faults import Between, Fault, Violation, fault
+from ...rule_ids import INPUT_COUNT, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
+from ..conditions import rank
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import (
     WIDER,
@@ -44,12 +45,12 @@ def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
     for index, size in enumerate(sizes.known or ()):
         if size < 0:
             yield fault(
-                f"`{at}` contains {size} at index {index}; "
-                "expected a size of 0 or more, although OpenVINO accepts it",
                 at=at,
-                expected="0 or more",
+                relation="at least",
+                expected=Between(0, None),
                 actual=size,
-                rule=INPUT_VALUE,
+                position=index,
+                accepted=True,
             )
 
 
@@ -157,8 +158,10 @@ class Broadcast(Operation):
                 f"`data` {data.shape} does not reach from axis {start} "
                 f"to the end of the target shape {target}",
                 at="mode.axis",
-                expected=f"rank {len(target) - start}",
+                relation="rank",
+                expected=len(target) - start,
                 actual=data.rank,
+                rule=OPERATION_CONSTRAINT,
             )
         dims = list(target)
         for index in range(start, len(dims)):
@@ -181,33 +184,25 @@ class Broadcast(Operation):
         `target_shape` is known.
         """
         # not declared: OpenVINO does not look at `axes_mapping` in the other modes
-        if axes_mapping.rank not in (None, 1):
-            raise Violation(
-                f"`axes_mapping` has shape {axes_mapping.shape}; expected a list",
-                at="axes_mapping",
-                expected=1,
-                actual=axes_mapping.rank,
-                relation="rank",
-            )
+        rank(axes_mapping.rank, 1, at="axes_mapping")
         if axes_mapping.element_type not in INTEGER:
             raise Violation(
-                f"`axes_mapping` has element type {axes_mapping.element_type}; expected an integer",
                 at="axes_mapping",
+                relation="type",
                 expected="an integer",
                 actual=axes_mapping.element_type,
-                relation="type",
             )
         if data.rank is None or target.rank is None or not axes_mapping.shape.is_static:
             return
         count = axes_mapping.shape[0].low
         if not (count == data.rank or (not data.rank and count == 1)):
             raise Violation(
-                f"`axes_mapping` has {count} elements, "
-                f"but `data` {data.shape} has {data.rank} dimensions",
                 at="axes_mapping",
-                expected=f"{data.rank} elements",
+                relation="count",
+                expected=data.rank,
                 actual=count,
-                rule=INPUT_SHAPES,
+                of="data",
+                given=data.shape,
             )
         axes = axes_mapping.known
         if known and axes is not None:
@@ -222,7 +217,7 @@ class Broadcast(Operation):
                 "broadcasting does not transpose",
                 at="axes_mapping",
                 expected="ascending axes",
-                actual=list(axes),
+                actual=tuple(axes),
                 rule=INPUT_VALUE,
             )
         rank = len(target)
@@ -232,9 +227,9 @@ class Broadcast(Operation):
                     f"`axes_mapping` names axis {axis}, "
                     f"but the target shape {target} has axes 0 to {rank - 1}",
                     at="axes_mapping",
-                    expected=f"[0, {rank - 1}]",
+                    relation="within",
+                    expected=Between(0, rank - 1),
                     actual=axis,
-                    rule=INPUT_VALUE,
                 )
             if data.rank:
                 ours = data[index]
@@ -248,8 +243,10 @@ class Broadcast(Operation):
                     f"dimension {index} of `data` {data} is mapped to axis {axis} of the target "
                     f"shape {target}, which is {target[axis]}; expected {ours}",
                     at="axes_mapping",
+                    relation="equal",
                     expected=ours,
                     actual=target[axis],
+                    rule=OPERATION_CONSTRAINT,
                 )
 
     def check(

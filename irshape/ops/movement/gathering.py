@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import prod
 
 from ...element_types import DYNAMIC_TYPE
-from ...faults import Fault, Violation, fault
-from ...rule_ids import INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
+from ...faults import Between, Fault, Violation, fault
+from ...rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
 from ..conditions import between
@@ -87,9 +87,9 @@ class Gather(Operation):
                 f"`data` is a scalar; it has no axis {0 if index is None else index} "
                 "to gather along",
                 at="data",
-                expected="rank 1 or more",
-                actual="rank 0",
-                rule=INPUT_RANK,
+                relation="rank",
+                expected=Between(1, None),
+                actual=0,
             )
         shared = self.shared(data, indices, batch)
         if index is None:
@@ -107,8 +107,10 @@ class Gather(Operation):
                     f"batch_dims is {batch}, but `indices` has rank {rank}: "
                     f"expected {-rank} to {rank}",
                     at="batch_dims",
-                    expected=f"[{-rank}, {rank}]",
+                    relation="within",
+                    expected=Between(-rank, rank),
                     actual=batch,
+                    rule=OPERATION_CONSTRAINT,
                 )
             batch = batch + rank if batch < 0 else batch
         if not (axis is None or axis < 0 or batch <= axis):
@@ -116,8 +118,10 @@ class Gather(Operation):
                 f"batch_dims is {self.batch_dims}, but `axis` is {axis}; "
                 "the batch dimensions must come before it",
                 at="batch_dims",
-                expected=f"at most {axis}",
+                relation="within",
+                expected=Between(None, axis),
                 actual=batch,
+                rule=OPERATION_CONSTRAINT,
             )
         return batch
 
@@ -128,8 +132,10 @@ class Gather(Operation):
             raise Violation(
                 f"batch_dims is {batch}, but `data` has rank {data.rank}",
                 at="batch_dims",
-                expected=f"at most {data.rank}",
+                relation="within",
+                expected=Between(None, data.rank),
                 actual=batch,
+                rule=OPERATION_CONSTRAINT,
             )
         return _merged(data, indices, batch)
 
@@ -186,9 +192,9 @@ def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
                 f"`data` {data.shape} and `indices` {indices.shape} differ in dimension {i}, "
                 f"one of {batch} batch dimensions",
                 at="indices",
+                relation="equal",
                 expected=data.shape[i],
                 actual=indices.shape[i],
-                relation="equal",
             )
         dims.append(dim)
     return dims
@@ -205,12 +211,11 @@ class Gather_1(Gather):
         for name, tensor in (("indices", indices), ("axis", axis)):
             if tensor.element_type not in INTEGER | {DYNAMIC_TYPE}:
                 yield fault(
-                    f"`{name}` has element type {tensor.element_type}; "
-                    "expected an integer, although OpenVINO accepts it",
                     at=name,
+                    relation="type",
                     expected="an integer",
                     actual=tensor.element_type,
-                    relation="type",
+                    accepted=True,
                 )
 
 
@@ -258,9 +263,9 @@ class GatherElements(Operation):
                 f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have "
                 f"the same rank and, except for axis {axis}, the same dimensions",
                 at="indices",
+                relation="equal",
                 expected=PartialShape(dims),
                 actual=indices.shape,
-                relation="equal",
             )
         return Tensor(data.element_type, result)
 
@@ -286,8 +291,10 @@ class GatherND(Operation):
                     f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: "
                     "expected 0 or more, and less than the rank",
                     at="batch_dims",
+                    relation="equal",
                     expected=f"0 to {rank - 1}" if rank else "0 or more",
                     actual=batch,
+                    rule=OPERATION_CONSTRAINT,
                 )
         if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
@@ -367,9 +374,9 @@ class GatherTree(Operation):
                 f"`step_ids` has shape {step_ids.shape}, `parent_ids` {parent_ids.shape}; "
                 "expected the same shape, of rank 3 (time, batch, beam)",
                 at="parent_ids",
+                relation="equal",
                 expected=step_ids.shape if step_ids.rank == 3 else "rank 3",
                 actual=parent_ids.shape,
-                rule=INPUT_SHAPES,
             )
         if result.rank is not None and max_seq_len.rank is not None:
             batch = result[1].merge(max_seq_len.shape[0])
@@ -378,9 +385,9 @@ class GatherTree(Operation):
                     f"`max_seq_len` has {max_seq_len.shape[0]} elements, "
                     f"but the batch of `step_ids` {result} is {result[1]}",
                     at="max_seq_len",
-                    expected=f"{result[1]} elements",
+                    relation="count",
+                    expected=result[1],
                     actual=max_seq_len.shape[0],
-                    rule=INPUT_SHAPES,
                 )
             result = PartialShape((result[0], batch, result[2]))
         types = [tensor.element_type for tensor in (step_ids, parent_ids, max_seq_len, end_token)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from ...faults import Fault, Violation, fault
+from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape, merged_dims
 from ..axes import listed, normalized_axis, picked, require_single, single
@@ -52,9 +52,9 @@ class Concat(Operation):
                     f"input {index} has shape {tensor.shape}, which does not fit the {index} "
                     f"before it, {others}: all dimensions except axis {axis} must be equal",
                     at="inputs",
+                    relation="equal",
                     expected=others,
                     actual=tensor.shape,
-                    relation="equal",
                 )
             result = merged
         if result is None:
@@ -213,11 +213,7 @@ class VariadicSplit(Operation):
             if part < -1:
                 seen = listed(known)
                 raise Violation(
-                    f"`split_lengths` {seen} contains {part}; expected a length or -1",
-                    at="split_lengths",
-                    expected="-1 or more",
-                    actual=part,
-                    rule=INPUT_VALUE,
+                    at="split_lengths", relation="at least", expected=Between(-1, None), actual=part
                 )
         if known.count(-1) > 1:
             seen = listed(known)
@@ -239,9 +235,9 @@ class VariadicSplit(Operation):
                 f"`split_lengths` {listed(known)} add up to {total}, "
                 f"but the axis has length {length}",
                 at="split_lengths",
-                expected=f"a sum of {length}",
+                relation="sum",
+                expected=length,
                 actual=total,
-                rule=INPUT_VALUE,
             )
         rest = (
             Dimension(max(length.low - total, 0))
@@ -260,9 +256,9 @@ class VariadicSplit(Operation):
                 f"`split_lengths` {listed(known)} add up to {total}, "
                 f"but the axis has length {length}, although OpenVINO accepts it",
                 at="split_lengths",
-                expected=f"a sum of {length}",
+                relation="sum",
+                expected=length,
                 actual=total,
-                rule=INPUT_VALUE,
             )
 
     def infer_value(

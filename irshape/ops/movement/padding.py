@@ -7,8 +7,9 @@ from typing import Any
 
 from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, Violation, fault
-from ...rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from .. import conditions
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import Site, When, facts, refused, typed
 from ..kinds import Choice
@@ -72,25 +73,17 @@ class Pad(Operation):
         element_type = data.element_type
         if pad_value is not None and self.pad_mode == "constant":
             # not declared: OpenVINO does not look at `pad_value` in the other modes
-            if pad_value.rank not in (None, 0):
-                raise Violation(
-                    f"`pad_value` has shape {pad_value.shape}; expected a scalar",
-                    at="pad_value",
-                    expected="a scalar",
-                    actual=pad_value.shape,
-                    rule=INPUT_RANK,
-                )
+            conditions.rank(pad_value.rank, 0, at="pad_value")
             if not (
                 pad_value.element_type in (element_type, DYNAMIC_TYPE)
                 or element_type is DYNAMIC_TYPE
             ):
                 raise Violation(
-                    f"`pad_value` has element type {pad_value.element_type}, `data` "
-                    f"{element_type}; they must be the same",
                     at="pad_value",
+                    relation="type",
                     expected=element_type,
                     actual=pad_value.element_type,
-                    relation="type",
+                    of="data",
                     help="insert a Convert",
                 )
             element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
@@ -98,9 +91,9 @@ class Pad(Operation):
             raise Violation(
                 f"`data` has element type string, which mode {self.pad_mode} does not take",
                 at="data",
+                relation="type",
                 expected="a number or boolean, or mode constant",
                 actual="string",
-                relation="type",
             )
         rank = data.rank
         if rank is None:
@@ -111,11 +104,12 @@ class Pad(Operation):
             exact = begin is not None and end is not None
             if not (count is None or (count.contains(rank) if exact else count.low <= rank)):
                 raise Violation(
-                    f"`{name}` has {count} elements, but `data` {data.shape} has {rank} dimensions",
                     at=name,
-                    expected=f"{rank} elements",
+                    relation="count",
+                    expected=rank,
                     actual=count,
-                    rule=INPUT_SHAPES,
+                    of="data",
+                    given=data.shape,
                 )
         if begin is None or end is None:
             return Tensor(element_type, PartialShape.of_rank(rank))

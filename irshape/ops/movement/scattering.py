@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, fault, require
-from ...rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...shapes import PartialShape
+from .. import conditions
 from ..axes import normalized_axis, require_single, single
+from ..conditions import equal
 from ..conversion import encoded, plain
 from ..declaration import (
     ANY,
@@ -94,15 +96,7 @@ class ScatterUpdate(Operation):
         if rank is None or indices.rank is None:
             return Tensor(data.element_type, data.shape)
         wanted = rank + indices.rank - 1
-        require(
-            updates.rank in (None, wanted),
-            f"`updates` {updates.shape} has rank {updates.rank}; "
-            f"expected rank {wanted} for `data` {data.shape} and `indices` {indices.shape}",
-            at="updates",
-            expected=f"rank {wanted}",
-            actual=f"rank {updates.rank}",
-            rule=INPUT_RANK,
-        )
+        conditions.rank(updates.rank, wanted, at="updates", of="data")
         if index is not None:
             expected = PartialShape((*data.shape[:index], *indices.shape, *data.shape[index + 1 :]))
             require(
@@ -110,9 +104,9 @@ class ScatterUpdate(Operation):
                 f"`updates` has shape {updates.shape}; expected {expected}: "
                 f"`data` {data.shape} with `indices` {indices.shape} in place of axis {index}",
                 at="updates",
+                relation="equal",
                 expected=expected,
                 actual=updates.shape,
-                rule=INPUT_SHAPES,
             )
         return Tensor(data.element_type, data.shape)
 
@@ -178,9 +172,9 @@ class ScatterNDUpdate(Operation):
             f"`updates` has shape {updates.shape}; expected {expected}: "
             f"a slice of `data` {data.shape} for each tuple of `indices` {indices.shape}",
             at="updates",
+            relation="equal",
             expected=expected,
             actual=updates.shape,
-            rule=INPUT_SHAPES,
         )
         return result
 
@@ -243,22 +237,14 @@ class ScatterElementsUpdate(Operation):
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
         require(
             data.rank is None or indices.rank in (None, data.rank),
-            f"`indices` has shape {indices.shape}, `data` {data.shape}; "
-            "they must have the same rank",
             at="indices",
-            expected=f"rank {data.rank}",
-            actual=f"rank {indices.rank}",
-            rule=INPUT_RANK,
+            relation="rank",
+            expected=data.rank,
+            actual=indices.rank,
+            of="data",
+            given=data.shape,
         )
-        require(
-            indices.shape.agrees(updates.shape),
-            f"`updates` has shape {updates.shape}, `indices` {indices.shape}; expected an update "
-            "for each index",
-            at="updates",
-            expected=indices.shape,
-            actual=updates.shape,
-            rule=INPUT_SHAPES,
-        )
+        equal(updates.shape, indices.shape, at="updates", of="indices")
         require(
             self.reduction != "mean" or data.element_type not in BOOLEAN_TYPE,
             "reduction is mean, which is not defined for the element type boolean of `data`",
@@ -276,12 +262,11 @@ class ScatterElementsUpdate(Operation):
     ) -> Iterator[Fault]:
         if axis.rank not in (None, 0) and not axis.shape.size.contains(1):
             yield fault(
-                f"`axis` has shape {axis.shape}; "
-                "expected a scalar or one element, although OpenVINO accepts it",
                 at="axis",
-                expected="[] or [1]",
+                expected="a scalar or one element",
                 actual=axis.shape,
                 rule=INPUT_SHAPES,
+                accepted=True,
             )
 
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
@@ -365,29 +350,22 @@ class SliceScatter(Operation):
         step: Tensor,
         axes: Tensor | None,
     ) -> Tensor:
-        rank = updates.rank if data.rank is None else data.rank
-        require(
-            updates.rank in (None, rank),
-            f"`updates` has shape {updates.shape}, `data` {data.shape}; "
-            "they must have the same rank",
-            at="updates",
-            expected=f"rank {rank}",
-            actual=f"rank {updates.rank}",
-            rule=INPUT_RANK,
-        )
-        require_lists(rank, start=start, stop=stop, step=step, axes=axes)
+        count = updates.rank if data.rank is None else data.rank
+        if count is not None:
+            conditions.rank(updates.rank, count, at="updates", of="data")
+        require_lists(count, start=start, stop=stop, step=step, axes=axes)
         for index, by in enumerate(step.known or ()):
             require(
                 by,
-                f"`step` is 0 at index {index}; expected a positive or negative step",
                 at="step",
-                expected="not 0",
+                expected="a number other than 0",
                 actual=0,
+                position=index,
                 rule=INPUT_VALUE,
             )
-        if rank is None:
+        if count is None:
             return _shared_type(data, updates)
-        shape = data.shape if data.rank is not None else PartialShape.of_rank(rank)
+        shape = data.shape if data.rank is not None else PartialShape.of_rank(count)
         sliced = SlicedAxes(data.shape, start, axes).result(shape, start, stop, step)
         expected = PartialShape(sliced)
         require(
@@ -395,9 +373,9 @@ class SliceScatter(Operation):
             f"`updates` has shape {updates.shape}; "
             f"the slice of `data` {shape} that it replaces has shape {expected}",
             at="updates",
+            relation="equal",
             expected=expected,
             actual=updates.shape,
-            rule=INPUT_SHAPES,
         )
         return Tensor(_shared_type(data, updates).element_type, shape)
 
@@ -413,12 +391,12 @@ class SliceScatter(Operation):
         ours, theirs = data.element_type, updates.element_type
         if ours is not theirs and DYNAMIC_TYPE not in (ours, theirs):
             yield fault(
-                f"`updates` has element type {theirs}, `data` {ours}; "
-                "they must be the same, although OpenVINO accepts it",
                 at="updates",
+                relation="type",
                 expected=ours,
                 actual=theirs,
-                relation="type",
+                of="data",
+                accepted=True,
                 help="insert a Convert",
             )
 

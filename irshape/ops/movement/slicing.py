@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ...faults import Fault, Violation, fault
-from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_SHAPES, INPUT_VALUE
+from ...faults import Between, Fault, Violation, fault
+from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE
 from ...shapes import DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import normalized_axis, picked
+from ..conditions import equal
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
 from ..differences import WIDER, Site, dimensions, facts, inferred, refused
 from ..kinds import INTS
@@ -35,8 +36,8 @@ class SlicedAxes:
                     raise Violation(
                         f"`axes` {list(known)} names an axis twice; expected each axis only once",
                         at="axes",
-                        expected="unique axes",
-                        actual=list(known),
+                        relation="distinct",
+                        actual=tuple(known),
                         rule=DUPLICATE_VALUES,
                     )
         elif start.rank == 1 and start.shape[0].is_static:
@@ -57,11 +58,10 @@ class SlicedAxes:
                 at = self.index[axis]
                 if not steps[at]:
                     raise Violation(
-                        f"`step` {list(steps)} is 0 at index {at}; expected a positive or negative "
-                        "step",
                         at="step",
-                        expected="not 0",
+                        expected="a number other than 0",
                         actual=0,
+                        position=at,
                         rule=INPUT_VALUE,
                     )
                 dims.append(sliced(dim, begins[at], ends[at], steps[at]))
@@ -76,22 +76,14 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
             continue
         if tensor.rank and data_rank is not None and tensor.shape[0].low > data_rank:
             raise Violation(
-                f"`{name}` has {tensor.shape[0]} elements, but `data` has {data_rank} dimensions",
                 at=name,
-                expected=f"at most {data_rank} elements",
+                relation="count",
+                expected=Between(None, data_rank),
                 actual=tensor.shape[0],
-                rule=INPUT_SHAPES,
+                of="data",
             )
         first = first or (name, tensor)
-        if not tensor.shape.agrees(first[1].shape):
-            raise Violation(
-                f"`{name}` has shape {tensor.shape}, `{first[0]}` {first[1].shape}; "
-                "they must have the same number of elements",
-                at=name,
-                expected=first[1].shape,
-                actual=tensor.shape,
-                relation="equal",
-            )
+        equal(tensor.shape, first[1].shape, at=name)
 
 
 def runs_of(
@@ -252,10 +244,10 @@ class StridedSlice(Operation):
             return up_to(dim)
         if not step:
             raise Violation(
-                f"`strides` is 0 at index {at}; expected a positive or negative step",
                 at="strides",
-                expected="not 0",
+                expected="a number other than 0",
                 actual=0,
+                position=at,
                 rule=INPUT_VALUE,
             )
         first, last = self.ends(dim.high, begin, end, step, at)
@@ -275,7 +267,7 @@ class StridedSlice(Operation):
                     f"{name} {list(mask)} contains a number other than 0 and 1",
                     at=name,
                     expected="0 or 1",
-                    actual=list(mask),
+                    actual=tuple(mask),
                     rule=ATTRIBUTE_VALUE,
                 )
             if len(mask) != expected:
@@ -284,7 +276,8 @@ class StridedSlice(Operation):
                     f"begin_mask {list(self.begin_mask)} {expected}; "
                     "all masks must have the same length",
                     at=name,
-                    expected=f"{expected} elements",
+                    relation="count",
+                    expected=expected,
                     actual=len(mask),
                     rule=ATTRIBUTE_VALUE,
                 )
@@ -293,7 +286,7 @@ class StridedSlice(Operation):
                 f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one position",
                 at="ellipsis_mask",
                 expected="one 1 at most",
-                actual=list(self.ellipsis_mask),
+                actual=tuple(self.ellipsis_mask),
                 rule=ATTRIBUTE_VALUE,
             )
 
@@ -324,9 +317,9 @@ class StridedSlice(Operation):
                 raise Violation(
                     f"`{name}` has {size} elements; expected {length}, as in the lists before it",
                     at=name,
-                    expected=f"{length} elements",
+                    relation="count",
+                    expected=length,
                     actual=size,
-                    rule=INPUT_SHAPES,
                 )
         return length
 
@@ -344,9 +337,9 @@ class StridedSlice(Operation):
                 f"the lists have {count} elements, but `data` has {rank} dimensions"
                 + (f", and {added} are added" if added else ""),
                 at="begin",
-                expected=f"at most {rank + added + bool(elided)} elements",
+                relation="count",
+                expected=Between(None, rank + added + bool(elided)),
                 actual=count,
-                rule=INPUT_SHAPES,
             )
         axis = 0
         for at in range(count):
@@ -413,9 +406,9 @@ class StridedSlice(Operation):
                     f"shrink_axis_mask takes index {begins[at]} of dimension {axis} of `data` "
                     f"{data.shape}, which is out of range",
                     at="begin",
-                    expected=f"[{-size}, {size - 1}]",
+                    relation="within",
+                    expected=Between(-size, size - 1),
                     actual=begins[at],
-                    rule=INPUT_VALUE,
                 )
 
     def infer_value(

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...element_types import ElementType
-from ...faults import Fault, fault, require
-from ...rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...faults import Between, Fault, fault, require
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, PartialShape
 from ..conversion import plain
 from ..declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
@@ -31,23 +30,16 @@ class AdaptivePooling(Operation):
         if data.rank is None:
             return DYNAMIC_SHAPE
         axes, given = data.rank - 2, output_shape.rank
-        require(
-            given in (None, 1),
-            f"`output_shape` has shape {output_shape.shape}; expected a list of {axes}",
-            at="output_shape",
-            expected="rank 1",
-            actual=f"rank {given}",
-            rule=INPUT_RANK,
-        )
+        require(given in (None, 1), at="output_shape", relation="rank", expected=1, actual=given)
         count = DYNAMIC if given is None else output_shape.shape[0]
         require(
             count.contains(axes),
             f"`output_shape` has {count} elements, but `data` {data} has {axes} spatial axes; it "
             "gives the size of each spatial axis, without batch and channels",
             at="output_shape",
-            expected=f"{axes} element{'s' * (axes != 1)}",
+            relation="count",
+            expected=axes,
             actual=count,
-            rule=INPUT_SHAPES,
         )
         value = output_shape.value
         if value is None:
@@ -64,11 +56,7 @@ class AdaptivePooling(Operation):
         for size in output_shape.known or ():
             if size < 0:
                 yield fault(
-                    f"`output_shape` has {size}; a size cannot be negative",
-                    at="output_shape",
-                    expected="0 or more",
-                    actual=size,
-                    rule=INPUT_VALUE,
+                    at="output_shape", relation="at least", expected=Between(0, None), actual=size
                 )
 
 

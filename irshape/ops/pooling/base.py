@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ...element_types import ElementType
-from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ...faults import Between, Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..conversion import plain
 from ..declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand
@@ -117,7 +117,8 @@ class Pooling(Operation):
                 raise Violation(
                     f"`data` {data} has a {what} of 0 (axis {axis}); expected 1 or more",
                     at="data",
-                    expected="1 or more",
+                    relation="at least",
+                    expected=Between(1, None),
                     actual=0,
                     rule=INPUT_SHAPES,
                 )
@@ -170,8 +171,10 @@ class Pooling(Operation):
                 f"`kernel` {_shown(self.kernel)} has {axes} value{'s' * (axes != 1)}, but `data` "
                 f"{data} has {0 if data.rank is None else data.rank - 2} spatial axes",
                 at="kernel",
+                relation="equal",
                 expected=None if data.rank is None else f"{data.rank - 2} values",
-                actual=_shown(self.kernel),
+                actual=tuple(self.kernel),
+                rule=OPERATION_CONSTRAINT,
             )
         for name in ("strides", "pads_begin", "pads_end", "dilations"):
             sizes: Sizes = getattr(self, name)
@@ -183,17 +186,19 @@ class Pooling(Operation):
                     f"`{name}` {_shown(sizes)} has {len(sizes)} value{'s' * (len(sizes) != 1)}, "
                     f"but `kernel` {_shown(self.kernel)} has {axes}",
                     at=name,
-                    expected=f"{axes} value{'s' * (axes != 1)}",
-                    actual=_shown(sizes),
+                    relation="count",
+                    expected=axes,
+                    actual=tuple(sizes),
+                    rule=OPERATION_CONSTRAINT,
                 )
         for name in ("kernel", "strides", "dilations"):
             given = getattr(self, name) or ()
             if 0 in given:
                 raise Violation(
-                    f"`{name}` {_shown(given)} has a 0; expected 1 or more",
                     at=name,
-                    expected="1 or more",
-                    actual=_shown(given),
+                    relation="at least",
+                    expected=Between(1, None),
+                    actual=tuple(given),
                     rule=ATTRIBUTE_VALUE,
                 )
 
@@ -227,8 +232,10 @@ class Pooling(Operation):
                     f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, "
                     f"dilation {along.dilation}), but `data` {data} has only {room} there{padding}",
                     at="kernel",
+                    relation="within",
                     expected=f"at most {room}",
                     actual=along.span,
+                    rule=OPERATION_CONSTRAINT,
                 )
             if self.avoids_padding and not along.span > max(along.begin, along.end):
                 raise Violation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...element_types import ElementType
-from ...faults import Violation
+from ...faults import Between, Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ..conversion import plain
 from ..declaration import attribute
@@ -48,7 +48,8 @@ class MaxPool_8(Pooling):
                 f"`axis` is {self.axis}, but `data` {data.shape} has rank {rank}: expected "
                 f"{-(rank or 0)} to {(rank or 0) - 1}",
                 at="axis",
-                expected=f"[{-(rank or 0)}, {(rank or 0) - 1}]",
+                relation="within",
+                expected=Between(-(rank or 0), (rank or 0) - 1),
                 actual=self.axis,
                 rule=ATTRIBUTE_VALUE,
             )

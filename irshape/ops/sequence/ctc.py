@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...element_types import ElementType
-from ...faults import Fault, fault, require
-from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
+from ...faults import Between, Fault, fault, require
+from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC, PartialShape
 from ..axes import require_single
 from ..declaration import INTEGER, NUMERIC, REAL, Operation, attribute, operand
@@ -26,9 +26,9 @@ def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[
             yield fault(
                 f"`{name}` is {number}; expected 0 to {most}, {what}",
                 at=name,
-                expected=f"[0, {most}]",
+                relation="within",
+                expected=Between(0, most),
                 actual=number,
-                rule=INPUT_VALUE,
             )
             return
 
@@ -166,9 +166,9 @@ class CTCLoss(Operation):
             "the element type of `logits` is dynamic; OpenVINO requires a known floating-point "
             "type",
             at="logits",
+            relation="type",
             expected="a floating-point type",
             actual=logits.element_type,
-            rule=INPUT_ELEMENT_TYPE,
         )
         sizes = self.dimensions(logits, logit_length, labels, label_length)
         batch = sizes.get("batch", DYNAMIC)
@@ -198,9 +198,9 @@ class CTCLoss(Operation):
                     f"sequence {index} has {taken} labels for {given} steps; "
                     "expected at most one label a step",
                     at="label_length",
-                    expected=f"at most {given}",
+                    relation="within",
+                    expected=Between(None, given),
                     actual=taken,
-                    rule=INPUT_VALUE,
                 )
                 return
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...faults import Violation, require
-from ...rule_ids import INPUT_RANK, INPUT_VALUE
+from ...faults import Between, Violation, require
+from ...rule_ids import OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, attribute, operand
 from ..differences import Site, facts, not_run, read_for_zero, refused
@@ -40,11 +40,10 @@ class OneHot_1(Operation):
         for name, tensor in (("depth", depth), ("on_value", on_value), ("off_value", off_value)):
             require(
                 tensor.rank == 0 or not tensor.shape.is_static,
-                f"`{name}` must be a scalar, but has shape {tensor.shape}",
                 at=name,
-                expected="[]",
+                relation="rank",
+                expected=0,
                 actual=tensor.shape,
-                rule=INPUT_RANK,
             )
         rank = indices.rank
         if rank is None:
@@ -54,8 +53,10 @@ class OneHot_1(Operation):
             f"axis {self.axis} is out of range: the result has rank {rank + 1}, one more than "
             f"`indices` {indices.shape}, so expected {-rank - 1} to {rank}",
             at="axis",
-            expected=f"[{-rank - 1}, {rank}]",
+            relation="within",
+            expected=Between(-rank - 1, rank),
             actual=self.axis,
+            rule=OPERATION_CONSTRAINT,
         )
         axis = self.axis % (rank + 1)
         dims = (*indices.shape[:axis], self.size(depth), *indices.shape[axis:])
@@ -68,11 +69,10 @@ class OneHot_1(Operation):
         size = depth.value.dimension(0)
         if size is None:
             raise Violation(
-                f"`depth` is {depth.value.upper[0]}; the size of an axis cannot be negative",
                 at="depth",
-                expected=">= 0",
+                relation="at least",
+                expected=Between(0, None),
                 actual=depth.value.upper[0],
-                rule=INPUT_VALUE,
             )
         return size
 

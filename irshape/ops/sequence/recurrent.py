@@ -10,8 +10,8 @@ from functools import reduce
 from typing import ClassVar
 
 from ...element_types import DYNAMIC_TYPE, ElementType
-from ...faults import Fault, Violation, fault, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
+from ...faults import Between, Fault, Violation, fault, require
+from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..differences import WIDER, Site, both, dimensions, facts, inferred, not_run, refused
@@ -145,9 +145,10 @@ class Recurrent(Operation):
                 raise Violation(
                     f"axis {axis} of `{name}` {tensor.shape} is {rows}; expected {wanted}",
                     at=name,
+                    relation="equal",
                     expected=hidden * gates,
                     actual=rows,
-                    rule=INPUT_SHAPES,
+                    position=axis,
                 )
             hidden = merged
         return hidden
@@ -186,9 +187,9 @@ class Recurrent(Operation):
                 f"but {weights.shape[-1]} by `W` {weights.shape}; "
                 "OpenVINO notices only when the layer runs",
                 at="W",
+                relation="equal",
                 expected=data.shape[-1],
                 actual=weights.shape[-1],
-                relation="equal",
             )
         known = [
             tensor.shape[axis]
@@ -209,7 +210,8 @@ class Recurrent(Operation):
                 f"`clip` is {self.clip:g}; expected a positive number, which bounds values "
                 "on both sides, or 0 for no bound",
                 at="clip",
-                expected=">= 0",
+                relation="at least",
+                expected=Between(0, None),
                 actual=self.clip,
                 rule=ATTRIBUTE_VALUE,
             )
@@ -376,9 +378,9 @@ class GRUCell(Cell, GatedStep):
                 f"`W` has element type {seen}, but the other inputs have {expected}; "
                 "they must be the same, although OpenVINO does not check it",
                 at="W",
+                relation="type",
                 expected=expected,
                 actual=seen,
-                relation="type",
             )
 
 
@@ -441,8 +443,10 @@ class LSTMCell_1(LSTMCell_4):
             f"without the input, `B` is 4 × `hidden_size` = {4 * self.hidden_size} zeros; "
             f"expected {size * 4}, for states of size {size}",
             at="hidden_size",
+            relation="equal",
             expected=size,
             actual=self.hidden_size,
+            rule=OPERATION_CONSTRAINT,
         )
         wanted, seen = size * 3, self.peephole_count(peepholes)
         require(
@@ -451,9 +455,9 @@ class LSTMCell_1(LSTMCell_4):
             + (" (3 × `hidden_size`, as the input is absent)" if peepholes is None else "")
             + f"; expected {wanted}, 3 × the size {size} of the states",
             at="P" if peepholes is not None else "hidden_size",
+            relation="equal",
             expected=wanted,
             actual=seen,
-            rule=INPUT_SHAPES,
         )
         return outputs
 
@@ -467,13 +471,7 @@ class LSTMCell_1(LSTMCell_4):
         yield from super().check(*inputs)
         peepholes = self.named(inputs).get("P")
         if peepholes is not None and peepholes.rank not in (None, 1):
-            yield fault(
-                f"`P` has shape {peepholes.shape}; expected a vector of 3 × hidden_size",
-                at="P",
-                expected="rank 1",
-                actual=peepholes.rank,
-                rule=INPUT_RANK,
-            )
+            yield fault(at="P", relation="rank", expected=1, actual=peepholes.rank)
 
     def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
         data, hidden, cell, weights, recurrence = computing(

@@ -46,12 +46,11 @@ class Recurrence(Recurrent):
             tensor = named[name]
             if tensor.rank is not None and not tensor.shape[axis].contains(self.directions):
                 raise Violation(
-                    f"axis {axis} of `{name}` {tensor.shape} is {tensor.shape[axis]}; expected "
-                    f"{self.directions}, the number of directions of `{self.direction}`",
                     at=name,
+                    relation="equal",
                     expected=self.directions,
                     actual=tensor.shape[axis],
-                    relation="equal",
+                    position=axis,
                 )
         time = DYNAMIC if named["X"].rank is None else named["X"].shape[1]
         element_type = result_type(named)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ...element_types import DYNAMIC_TYPE
-from ...faults import Fault, Violation, fault, require
+from ...faults import Between, Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes, listed
@@ -88,12 +88,10 @@ class Transform(Operation):
         if signal_size is not None and axes.shape.is_static and signal_size.shape.is_static:
             require(
                 axes.shape == signal_size.shape,
-                f"`signal_size` has {signal_size.shape[0]} elements, `axes` has {axes.shape[0]}; "
-                "expected one signal size for each axis",
                 at="signal_size",
+                relation="equal",
                 expected=axes.shape,
                 actual=signal_size.shape,
-                rule=INPUT_SHAPES,
             )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
@@ -109,7 +107,8 @@ class Transform(Operation):
             f"`axes` has shape {axes.shape}, but `data` {data.shape} has {count} dimensions to "
             "transform",
             at="axes",
-            expected=f"at most {count}",
+            relation="within",
+            expected=Between(None, count),
             actual=axes.shape,
             rule=INPUT_SHAPES,
         )
@@ -122,9 +121,9 @@ class Transform(Operation):
                 f"axis {axis} is out of range: `data` {data.shape} has {count} dimensions to "
                 f"transform, so expected {-count} to {count - 1}",
                 at="axes",
-                expected=f"[{-count}, {count - 1}]",
+                relation="within",
+                expected=Between(-count, count - 1),
                 actual=axis,
-                rule=INPUT_VALUE,
             )
         along = tuple(axis % count for axis in given)
         if len(set(along)) < len(along):
@@ -156,7 +155,7 @@ class Transform(Operation):
                 "whole axis, although OpenVINO accepts any number silently",
                 at="signal_size",
                 expected="1 or more, or -1",
-                actual=listed(sizes),
+                actual=tuple(sizes),
                 rule=INPUT_VALUE,
             )
 

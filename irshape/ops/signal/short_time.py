@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import sqrt
 
 from ...element_types import ElementType
-from ...faults import Fault, Violation, fault, require
-from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
+from ...faults import Between, Fault, Violation, fault, require
+from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import require_single, single
 from ..declaration import I32_I64, REAL, Operation, attribute, operand
@@ -22,13 +22,7 @@ def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator
     """The faults of the frames, whatever the signal."""
     for name, number in (("frame_size", size), ("frame_step", step)):
         if number is not None and number < 1:
-            yield fault(
-                f"`{name}` is {number}; expected 1 or more",
-                at=name,
-                expected=">= 1",
-                actual=number,
-                rule=INPUT_VALUE,
-            )
+            yield fault(at=name, relation="at least", expected=Between(1, None), actual=number)
     if (
         size is not None
         and size > 0
@@ -39,7 +33,8 @@ def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator
             f"`window` has {window.shape[0]} elements, a frame has {size}; "
             f"expected a window of 1 to {size} elements",
             at="window",
-            expected=f"1 to {size}",
+            relation="within",
+            expected=Between(1, size),
             actual=window.shape[0],
             rule=INPUT_SHAPES,
         )
@@ -93,9 +88,9 @@ class STFT(Operation):
             size <= length.high,
             f"`frame_size` is {size}, but `signal` {signal.shape} has only {length.high} elements",
             at="frame_size",
-            expected=f"1 to {length.high}",
+            relation="within",
+            expected=Between(1, length.high),
             actual=size,
-            rule=INPUT_VALUE,
         )
         frames, spectrum = (length - size) // step + 1, Dimension(spectrum_size(size))
         order = (spectrum, frames) if self.transpose_frames else (frames, spectrum)
@@ -155,9 +150,9 @@ class ISTFT(Operation):
             f"axis {data.rank - 3} of `data` {data.shape} is {data.shape[-3]}; "
             f"expected {wanted}: half of `frame_size` {size}, plus one",
             at="data",
+            relation="equal",
             expected=wanted,
             actual=data.shape[-3],
-            rule=INPUT_SHAPES,
         )
         if signal_length is not None:
             require_single(signal_length, "signal_length")

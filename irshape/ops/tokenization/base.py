@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import require
-from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
+from ...rule_ids import INPUT_COUNT
 from ...shapes import DYNAMIC, Dimension, PartialShape
+from ..conditions import rank
 from ..declaration import LibraryOperation
 from ..lazy import Array, np
 from ..operands import types
@@ -47,11 +48,10 @@ def require_types(tensors: Sequence[Tensor], *names: str, first: int = 0) -> Non
         wanted = U8 if name.endswith("chars") else I32
         require(
             tensor.element_type is wanted,
-            f"`{name}` (input {first}) has element type {tensor.element_type}; expected {wanted}",
             at=name,
+            relation="type",
             expected=wanted,
             actual=tensor.element_type,
-            rule=INPUT_ELEMENT_TYPE,
         )
         first += 1
 
@@ -64,20 +64,12 @@ def require_bytes(name: str, tensor: Tensor, position: int) -> None:
     """The input is one text: a list of u8."""
     require(
         tensor.element_type in (U8, DYNAMIC_TYPE),
-        f"`{name}` (input {position}) has element type {tensor.element_type}; expected u8",
         at=name,
+        relation="type",
         expected="u8",
         actual=tensor.element_type,
-        rule=INPUT_ELEMENT_TYPE,
     )
-    require(
-        tensor.rank in (None, 1),
-        f"`{name}` (input {position}) has shape {tensor.shape}; expected rank 1",
-        at=name,
-        expected="rank 1",
-        actual=f"rank {tensor.rank}",
-        rule=INPUT_RANK,
-    )
+    rank(tensor.rank, 1, at=name)
 
 
 def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> None:
@@ -99,9 +91,9 @@ def require_same_count(keys: Tensor, values: Tensor, key_name: str, value_name: 
         f"`{value_name}` has shape {values.shape}, but `{key_name}` has {keys.shape}; "
         "there is one value for each key",
         at=value_name,
+        relation="equal",
         expected=keys.shape,
         actual=values.shape,
-        rule=INPUT_SHAPES,
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...faults import require
-from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...faults import Between, require
+from ...rule_ids import INPUT_COUNT, INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..declaration import ANY, INTEGER, attribute, operand
 from ..kinds import BOOLEAN, NATURAL
@@ -35,9 +35,9 @@ def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
         f"the elements of a ragged tensor (input {first + 2}) have shape {data.shape}; "
         "expected rank 1",
         at="segments",
-        expected="rank 1",
-        actual=f"rank {data.rank}",
-        rule=INPUT_RANK,
+        relation="rank",
+        expected=1,
+        actual=data.rank,
     )
     return begins
 
@@ -119,19 +119,17 @@ class RaggedToDense(TokenizerOperation):
             data.rank != 0,
             "`data` (input 2) is a scalar; a ragged tensor has one axis or more",
             at="data",
-            expected="rank 1 or more",
-            actual="rank 0",
-            rule=INPUT_RANK,
+            relation="rank",
+            expected=Between(1, None),
+            actual=0,
         )
         dynamic = padding.element_type.is_dynamic or data.element_type.is_dynamic
         require(
             dynamic or padding.element_type is data.element_type,
-            f"`padding` (input 4) has element type {padding.element_type}, but `data` has "
-            f"{data.element_type}; they must be the same",
             at="padding",
+            relation="type",
             expected=data.element_type,
             actual=padding.element_type,
-            rule=INPUT_ELEMENT_TYPE,
         )
         for name, tensor, position in (
             ("padding", padding, 4),
@@ -141,9 +139,9 @@ class RaggedToDense(TokenizerOperation):
                 tensor is None or tensor.rank in (None, 0),
                 f"`{name}` (input {position}) must be a scalar",
                 at=name,
-                expected="rank 0",
+                relation="rank",
+                expected=0,
                 actual=None if tensor is None else f"rank {tensor.rank}",
-                rule=INPUT_RANK,
             )
         if begins.shape.dims is None or data.shape.dims is None:
             shape = DYNAMIC_SHAPE
@@ -191,12 +189,10 @@ class RaggedToSparse(TokenizerOperation):
         require_types((begins, ends), "begins", "ends")
         require(
             begins.shape == ends.shape,
-            f"`ends` has shape {ends.shape}, but `begins` has {begins.shape}; they must be the "
-            "same",
             at="ends",
+            relation="equal",
             expected=begins.shape,
             actual=ends.shape,
-            rule=INPUT_SHAPES,
         )
         return Tensor(I32, PartialShape([DYNAMIC, 2]))
 
@@ -272,9 +268,9 @@ class CombineSegments(TokenizerOperation):
                     f"the rows of input {first} have shape {begins.shape}, those before {shape}; "
                     "they must be the same",
                     at="segments",
+                    relation="equal",
                     expected=shape,
                     actual=begins.shape,
-                    rule=INPUT_SHAPES,
                 )
                 shape = merged or shape
         return (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...faults import require
-from ...rule_ids import INPUT_ELEMENT_TYPE
 from ...shapes import DYNAMIC, PartialShape
 from ..declaration import ANY, attribute, operand, types
 from ..kinds import BOOLEAN, FLOAT, INT
@@ -25,11 +24,10 @@ from .base import (
 def _require_model(model: Tensor) -> None:
     require(
         model.element_type is U8,
-        f"`model` (input 0) has element type {model.element_type}; expected u8",
         at="model",
+        relation="type",
         expected="u8",
         actual=model.element_type,
-        rule=INPUT_ELEMENT_TYPE,
     )
 
 
@@ -57,11 +55,10 @@ class SentencepieceTokenizer(TokenizerOperation):
         if count in (2, 6):
             require(
                 strings[0].element_type.name in ("string", "f32"),
-                f"`strings` (input 1) has element type {strings[0].element_type}; expected string",
                 at="strings",
+                relation="type",
                 expected="string",
                 actual=strings[0].element_type,
-                rule=INPUT_ELEMENT_TYPE,
             )
         else:
             require_types(strings, "begins", "ends", "chars", first=1)

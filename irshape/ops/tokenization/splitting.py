@@ -86,15 +86,13 @@ class RegexSplit(RaggedStringOperation):
         known = ", ".join(MODES)
         require(
             self.behaviour in MODES,
-            f"there is no behaviour '{self.behaviour}'; expected one of {known}",
             at="behaviour",
-            expected=known,
+            expected=f"one of {known}",
             actual=self.behaviour,
             rule=ATTRIBUTE_VALUE,
         )
         require(
             self.max_splits == -1 or self.max_splits > 0,
-            f"`max_splits` is {self.max_splits}; expected -1 or a number from 1 up",
             at="max_splits",
             expected="-1, or 1 or more",
             actual=self.max_splits,

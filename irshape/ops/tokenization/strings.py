@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from ...faults import require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ...faults import Between, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, SCALAR, PartialShape
+from ..conditions import at_least
 from ..declaration import ANY, I32_I64, attribute, operand, types
 from ..differences import Site, facts, refused
 from ..kinds import BOOLEAN, INT, STRING
@@ -44,12 +45,7 @@ from .splitting import decoded
 
 def _require_mode(mode: str) -> None:
     require(
-        mode == "begins_ends",
-        f"there is no mode '{mode}'; expected begins_ends",
-        at="mode",
-        expected="begins_ends",
-        actual=mode,
-        rule=ATTRIBUTE_VALUE,
+        mode == "begins_ends", at="mode", expected="begins_ends", actual=mode, rule=ATTRIBUTE_VALUE
     )
 
 
@@ -97,8 +93,9 @@ class StringTensorUnpack(TokenizerOperation):
             data.rank in (None, 1),
             f"packed strings have one axis, but `data` has shape {data.shape}",
             at="data",
-            expected="rank 1",
-            actual=f"rank {data.rank}",
+            relation="rank",
+            expected=1,
+            actual=data.rank,
             rule=INPUT_SHAPES,
         )
         return string_outputs(ONE_AXIS)
@@ -183,14 +180,7 @@ class StringToHashBucket(TokenizerOperation):
 
     def infer(self, begins: Tensor, ends: Tensor, chars: Tensor) -> Tensor:
         require_types((begins, ends), "begins", "ends")
-        require(
-            self.num_buckets > 0,
-            f"`num_buckets` is {self.num_buckets}; expected 1 or more",
-            at="num_buckets",
-            expected="1 or more",
-            actual=self.num_buckets,
-            rule=ATTRIBUTE_VALUE,
-        )
+        at_least(self.num_buckets, 1, at="num_buckets", rule=ATTRIBUTE_VALUE)
         return Tensor(I64, begins.shape)
 
 
@@ -220,10 +210,11 @@ class ContribStringJoin(TokenizerOperation):
         axis = known[0] + rank if known[0] < 0 else known[0]
         require(
             0 <= axis < rank,
-            f"`axis` is {known[0]}; expected {-rank} to {rank - 1}",
             at="axis",
-            expected=f"[{-rank}, {rank - 1}]",
+            relation="within",
+            expected=Between(-rank, rank - 1),
             actual=known[0],
+            rule=OPERATION_CONSTRAINT,
         )
         dims = [size for i, size in enumerate(inputs[0].shape) if i != axis]
         return string_outputs(PartialShape(dims))
@@ -452,9 +443,8 @@ class NormalizeUnicode(SkippingNormalization):
         known = ", ".join(self.forms)
         require(
             self.normalization_form in self.forms,
-            f"there is no normalization form '{self.normalization_form}'; expected one of {known}",
             at="normalization_form",
-            expected=known,
+            expected=f"one of {known}",
             actual=self.normalization_form,
             rule=ATTRIBUTE_VALUE,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ...faults import require
-from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES
+from ...rule_ids import INPUT_SHAPES
 from ...shapes import PartialShape
 from ..declaration import ANY, I32_I64, attribute, operand
 from ..differences import Site, facts, not_run
@@ -58,21 +58,19 @@ class VocabEncoder(TokenizerOperation):
         values, default = inputs[6:]
         require(
             not values.element_type.is_dynamic,
-            "`values` has a dynamic element type; it must be i32 or i64",
             at="values",
+            relation="type",
             expected="i32 or i64",
             actual="dynamic",
-            rule=INPUT_ELEMENT_TYPE,
         )
         require_same_count(inputs[3], values, "vocab_begins", "values")
         require(
             default.element_type.is_dynamic or default.element_type is values.element_type,
-            f"`default` (input 7) has element type {default.element_type}, but `values` has "
-            f"{values.element_type}; they must be the same",
             at="default",
+            relation="type",
             expected=values.element_type,
             actual=default.element_type,
-            rule=INPUT_ELEMENT_TYPE,
+            of="values",
         )
         return Tensor(values.element_type, inputs[0].shape)
 
@@ -114,9 +112,9 @@ class VocabDecoder(TokenizerOperation):
         require_types([each for each in inputs[1:4] if each is not None], *VOCABULARY, first=1)
         require(
             bool(tokens.rank),
-            f"`tokens` (input 0) has shape {tokens.shape}; expected a matrix",
             at="tokens",
-            expected="rank 2",
+            relation="rank",
+            expected=2,
             actual=tokens.shape,
             rule=INPUT_SHAPES,
         )

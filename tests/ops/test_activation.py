@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data
+from differential.cases import Case, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -130,60 +130,53 @@ x = data("f32", "2,3,4", low=-4, high=4)
 WHOLE = data("i32", "8", [-100, -3, -2, -1, 0, 1, 2, 100])
 
 ATTRIBUTES = [
-    Case("Clamp", "opset1", {"min": "1", "max": "1"}, [x]),
-    Case("Clamp", "opset1", {"min": "-inf", "max": "0.5"}, [x]),
-    Case("Clamp", "opset1", {"min": "2", "max": "1"}, [x]),
-    Case("Clamp", "opset1", {"min": "nan", "max": "1"}, [x]),
+    row("Clamp-1", {"min": "1", "max": "1"}, x),
+    row("Clamp-1", {"min": "-inf", "max": "0.5"}, x),
+    row("Clamp-1", {"min": "2", "max": "1"}, x),
+    row("Clamp-1", {"min": "nan", "max": "1"}, x),
     *(
-        Case("Elu", "opset1", {"alpha": text}, [x], run=False)
+        row("Elu-1", {"alpha": text}, x, run=False)
         for text in ("inf", "-inf", "nan", " 1 ", "1.", "INF", "infinity", "+inf", "NaN", "\uff11")
     ),
-    Case("Clamp", "opset1", {"min": "1.5"}, [x]),
-    Case("Clamp", "opset1", {}, [x], known="missing-attribute"),
-    Case("Clamp", "opset1", {"min": "low", "max": "1"}, [x]),
-    Case("Clamp", "opset1", {"min": "-1.5", "max": "2.5"}, [WHOLE]),
-    Case("Clamp", "opset1", {"min": "-1e20", "max": "1e20"}, [WHOLE]),
-    Case("Clamp", "opset1", {"min": "-5", "max": "300"}, [data("u8", "3", [0, 4, 255])]),
-    Case(
-        "Clamp",
-        "opset1",
+    row("Clamp-1", {"min": "1.5"}, x),
+    row("Clamp-1", {}, x, known="missing-attribute"),
+    row("Clamp-1", {"min": "low", "max": "1"}, x),
+    row("Clamp-1", {"min": "-1.5", "max": "2.5"}, WHOLE),
+    row("Clamp-1", {"min": "-1e20", "max": "1e20"}, WHOLE),
+    row("Clamp-1", {"min": "-5", "max": "300"}, data("u8", "3", [0, 4, 255])),
+    row(
+        "Clamp-1",
         {"min": "0", "max": "6"},
-        [data("f32", "4", [NAN, INF, -INF, 3.0])],
+        data("f32", "4", [NAN, INF, -INF, 3.0]),
         known="clamp-not-a-number",
         expected=[[NAN, 6.0, 0.0, 3.0]],
     ),
-    Case("Clamp", "opset1", {"min": "0.1", "max": "0.3"}, [data("f16", "3", [0.0, 0.2, 1.0])]),
-    Case("Elu", "opset1", {"alpha": "0"}, [x]),
-    Case("Elu", "opset1", {"alpha": "-2.5"}, [x]),
-    Case("Elu", "opset1", {}, [x], known="missing-attribute"),
-    Case("Elu", "opset1", {"alpha": "one"}, [x]),
-    Case("Gelu", "opset7", {}, [x]),
-    Case("Gelu", "opset7", {"approximation_mode": "TANH"}, [x]),
-    Case(
-        "Gelu",
-        "opset7",
-        {"approximation_mode": "TANH"},
-        [data("f32", "4", values=[3e38, -3e38, 2e38, 1e30])],
+    row("Clamp-1", {"min": "0.1", "max": "0.3"}, data("f16", "3", [0.0, 0.2, 1.0])),
+    row("Elu-1", {"alpha": "0"}, x),
+    row("Elu-1", {"alpha": "-2.5"}, x),
+    row("Elu-1", {}, x, known="missing-attribute"),
+    row("Elu-1", {"alpha": "one"}, x),
+    row("Gelu-7", {}, x),
+    row("Gelu-7", {"approximation_mode": "TANH"}, x),
+    row(
+        "Gelu-7", {"approximation_mode": "TANH"}, data("f32", "4", values=[3e38, -3e38, 2e38, 1e30])
     ),
-    Case("Gelu", "opset7", {"approximation_mode": "tanh"}, [data("f16", "2,3", low=-4, high=4)]),
-    Case("Gelu", "opset7", {"approximation_mode": "sigmoid"}, [x]),
-    Case("Gelu", "opset1", {}, [x]),
-    Case("Gelu", "opset6", {}, [x]),
-    Case("Gelu", "opset6", {"approximation_mode": "tanh"}, [x], run=False),
-    Case("ReLU", "opset1", {}, [WHOLE]),
-    Case("ReLU", "opset1", {}, [data("f32", "3", [INF, -INF, -0.0])]),
-    Case("ReLU", "opset1", {}, [data("i4", "4", [-8, -1, 0, 7])]),
-    Case("Sigmoid", "opset1", {}, [WHOLE]),
-    Case("Sigmoid", "opset1", {}, [data("f32", "2", [INF, -INF])]),
-    Case("HSwish", "opset4", {}, [WHOLE]),
-    Case("Elu", "opset1", {"alpha": "1.5"}, [WHOLE]),
-    Case("Relu", "opset1", {}, [x]),
-    Case("softmax", "opset8", {"axis": "1"}, [x]),
+    row("Gelu-7", {"approximation_mode": "tanh"}, data("f16", "2,3", low=-4, high=4)),
+    row("Gelu-7", {"approximation_mode": "sigmoid"}, x),
+    row("Gelu-1", {}, x),
+    row("Gelu-6", {}, x),
+    row("Gelu-6", {"approximation_mode": "tanh"}, x, run=False),
+    row("ReLU-1", {}, WHOLE),
+    row("ReLU-1", {}, data("f32", "3", [INF, -INF, -0.0])),
+    row("ReLU-1", {}, data("i4", "4", [-8, -1, 0, 7])),
+    row("Sigmoid-1", {}, WHOLE),
+    row("Sigmoid-1", {}, data("f32", "2", [INF, -INF])),
+    row("HSwish-4", {}, WHOLE),
+    row("Elu-1", {"alpha": "1.5"}, WHOLE),
+    row("Relu-1", {}, x),
+    row("softmax-8", {"axis": "1"}, x),
     # axes
-    *(
-        Case("SoftMax", "opset1", {"axis": axis}, [x])
-        for axis in ("0", "1", "2", "3", "-1", "-4", "one")
-    ),
+    *(row("SoftMax-1", {"axis": axis}, x) for axis in ("0", "1", "2", "3", "-1", "-4", "one")),
     *(
         Case(operation, version, {"axis": axis}, [x])
         for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5"))
@@ -199,13 +192,13 @@ ATTRIBUTES = [
         for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5"))
         for shape in ("2", "2,3")
     ),
-    Case("SoftMax", "opset1", {}, [data("f32", "2")], known="softmax-1-default-axis"),
-    Case("SoftMax", "opset1", {}, [data("f32", "2,3")], known="softmax-1-default-axis-values"),
-    Case("SoftMax", "opset1", {"axis": "-1"}, [data("f32", "...")], known="softmax-1-from-the-end"),
-    Case("SoftMax", "opset8", {"axis": "5"}, [data("f32", "...")]),
-    Case("SoftMax", "opset8", {"axis": "0"}, [data("f32", "2,0")]),
-    Case("SoftMax", "opset8", {"axis": "1"}, [data("f32", "1,3", [[1e30, 1e30, -1e30]])]),
-    Case("LogSoftmax", "opset5", {"axis": "1"}, [data("f32", "1,3", [[1000.0, 0.0, -1000.0]])]),
+    row("SoftMax-1", {}, "f32[2]", known="softmax-1-default-axis"),
+    row("SoftMax-1", {}, "f32[2,3]", known="softmax-1-default-axis-values"),
+    row("SoftMax-1", {"axis": "-1"}, "f32[...]", known="softmax-1-from-the-end"),
+    row("SoftMax-8", {"axis": "5"}, "f32[...]"),
+    row("SoftMax-8", {"axis": "0"}, "f32[2,0]"),
+    row("SoftMax-8", {"axis": "1"}, data("f32", "1,3", [[1e30, 1e30, -1e30]])),
+    row("LogSoftmax-5", {"axis": "1"}, data("f32", "1,3", [[1000.0, 0.0, -1000.0]])),
 ]
 
 
@@ -234,91 +227,64 @@ SLOPES = [
 ]
 INPUTS = [
     *(
-        Case("PReLU", "opset1", {}, [data("f32", shape, low=-3, high=3), const("f32", slope)])
+        row("PReLU-1", {}, data("f32", shape, low=-3, high=3), const("f32", slope))
         for shape, slope in SLOPES
     ),
-    Case("PReLU", "opset1", {}, [data("f16", "2,3"), const("f16", [0.25])]),
-    Case(
-        "PReLU",
-        "opset1",
+    row("PReLU-1", {}, "f16[2,3]", const("f16", [0.25])),
+    row(
+        "PReLU-1",
         {},
-        [data("f32", "1..4,?,4", run_shape=(2, 3, 4)), data("f32", "?", run_shape=(3,))],
+        data("f32", "1..4,?,4", run_shape=(2, 3, 4)),
+        data("f32", "?", run_shape=(3,)),
     ),
-    Case("PReLU", "opset1", {}, [data("f32", "...", run_shape=(2, 3)), const("f32", [0.25])]),
-    Case("PReLU", "opset1", {}, [data("f32", "2,3"), data("f32", "...")]),
-    Case("PReLU", "opset1", {}, [data("dynamic", "2,3"), data("f32", "3")], run=False),
-    Case("PReLU", "opset1", {}, [data("f32", "2,3"), const("f16", [0.25])], known="prelu-slope"),
-    Case(
-        "PReLU", "opset1", {}, [data("f32", "2,3"), const("f32", [0.25, 0.5])], known="prelu-slope"
+    row("PReLU-1", {}, data("f32", "...", run_shape=(2, 3)), const("f32", [0.25])),
+    row("PReLU-1", {}, "f32[2,3]", "f32[...]"),
+    row("PReLU-1", {}, "dynamic[2,3]", "f32[3]", run=False),
+    row("PReLU-1", {}, "f32[2,3]", const("f16", [0.25]), known="prelu-slope"),
+    row("PReLU-1", {}, "f32[2,3]", const("f32", [0.25, 0.5]), known="prelu-slope"),
+    row("PReLU-1", {}, "f32[3]", const("f32", [[0.25], [0.5]]), known="prelu-slope"),
+    row("PReLU-1", {}, "f32[2,3]"),
+    row("PRelu-1", {}, "f32[2,3]", const("f32", [0.25])),
+    row("Selu-1", {}, x, const("f32", [1.6732632]), const("f32", [1.0507009])),
+    row(
+        "Selu-1", {}, data("f16", "?,3", run_shape=(2, 3)), const("f16", [1.5]), const("f16", [0.5])
     ),
-    Case(
-        "PReLU",
-        "opset1",
+    row("Selu-1", {}, "f32[...]", const("f32", 1.5), const("f32", 0.5)),
+    row("Selu-1", {}, "dynamic[2]", const("f32", [1.5]), const("f32", [0.5]), run=False),
+    row("Selu-1", {}, x, const("f32", [1.5, 2.0]), const("f32", [0.5]), known="selu-several"),
+    row("Selu-1", {}, x, const("f16", [1.5]), const("f32", [0.5])),
+    row("Selu-1", {}, "i32[2]", const("i32", [1]), const("i32", [1])),
+    row("Selu-1", {}, x, const("f32", [1.5])),
+    row("HardSigmoid-1", {}, x, scalar("f32", 0.2), scalar("f32", 0.5)),  # type: ignore[list-item]
+    row(
+        "HardSigmoid-1",
         {},
-        [data("f32", "3"), const("f32", [[0.25], [0.5]])],
-        known="prelu-slope",
+        data("f16", "?,3", run_shape=(2, 3)),
+        const("f16", 0.25),
+        const("f16", 0.5),
     ),
-    Case("PReLU", "opset1", {}, [data("f32", "2,3")]),
-    Case("PRelu", "opset1", {}, [data("f32", "2,3"), const("f32", [0.25])]),
-    Case("Selu", "opset1", {}, [x, const("f32", [1.6732632]), const("f32", [1.0507009])]),
-    Case(
-        "Selu",
-        "opset1",
+    row("HardSigmoid-1", {}, "f32[...]", "f32[]", "f32[...]"),
+    row("HardSigmoid-1", {}, x, const("f32", [0.2]), const("f32", 0.5)),
+    row("HardSigmoid-1", {}, x, const("f32", 0.2), const("f32", [0.5])),
+    row("HardSigmoid-1", {}, x, "f32[?]", "f32[]", known="hard-sigmoid-list"),
+    row("HardSigmoid-1", {}, x, const("f16", 0.2), const("f32", 0.5)),
+    row(
+        "HardSigmoid-1",
         {},
-        [data("f16", "?,3", run_shape=(2, 3)), const("f16", [1.5]), const("f16", [0.5])],
-    ),
-    Case("Selu", "opset1", {}, [data("f32", "..."), const("f32", 1.5), const("f32", 0.5)]),
-    Case(
-        "Selu",
-        "opset1",
-        {},
-        [data("dynamic", "2"), const("f32", [1.5]), const("f32", [0.5])],
-        run=False,
-    ),
-    Case(
-        "Selu",
-        "opset1",
-        {},
-        [x, const("f32", [1.5, 2.0]), const("f32", [0.5])],
-        known="selu-several",
-    ),
-    Case("Selu", "opset1", {}, [x, const("f16", [1.5]), const("f32", [0.5])]),
-    Case("Selu", "opset1", {}, [data("i32", "2"), const("i32", [1]), const("i32", [1])]),
-    Case("Selu", "opset1", {}, [x, const("f32", [1.5])]),
-    Case("HardSigmoid", "opset1", {}, [x, scalar("f32", 0.2), scalar("f32", 0.5)]),  # type: ignore[list-item]
-    Case(
-        "HardSigmoid",
-        "opset1",
-        {},
-        [data("f16", "?,3", run_shape=(2, 3)), const("f16", 0.25), const("f16", 0.5)],
-    ),
-    Case("HardSigmoid", "opset1", {}, [data("f32", "..."), data("f32", ""), data("f32", "...")]),
-    Case("HardSigmoid", "opset1", {}, [x, const("f32", [0.2]), const("f32", 0.5)]),
-    Case("HardSigmoid", "opset1", {}, [x, const("f32", 0.2), const("f32", [0.5])]),
-    Case(
-        "HardSigmoid",
-        "opset1",
-        {},
-        [x, data("f32", "?"), data("f32", "")],
-        known="hard-sigmoid-list",
-    ),
-    Case("HardSigmoid", "opset1", {}, [x, const("f16", 0.2), const("f32", 0.5)]),
-    Case(
-        "HardSigmoid",
-        "opset1",
-        {},
-        [data("i32", "2"), const("i32", 1), const("i32", 1)],
+        "i32[2]",
+        const("i32", 1),
+        const("i32", 1),
         known="hard-sigmoid-of-integers",
     ),
-    Case("Swish", "opset4", {}, [x, const("f32", 0.7)]),
-    Case("Swish", "opset4", {}, [x, const("f32", 0.0)]),
-    Case("Swish", "opset4", {}, [data("f16", "1..4,3", run_shape=(2, 3)), const("f16", 1.5)]),
-    Case("Swish", "opset4", {}, [x, data("f32", "...")], run=False),
-    Case("Swish", "opset4", {}, [x, const("f32", [0.7])]),
-    Case("Swish", "opset4", {}, [x, data("f32", "?")]),
-    Case("Swish", "opset4", {}, [x, const("f16", 0.7)]),
-    Case("Swish", "opset4", {}, [x, const("f32", 0.7), const("f32", 0.7)]),
-    Case("Swish", "opset3", {}, [x]),
+    row("Swish-4", {}, x, const("f32", 0.7)),
+    row("Swish-4", {}, x, const("f32", 0.0)),
+    row("Swish-4", {}, data("f16", "1..4,3", run_shape=(2, 3)), const("f16", 1.5)),
+    row("Swish-4", {}, x, "f32[...]", run=False),
+    row("Swish-4", {}, x, const("f32", [0.7])),
+    row("Swish-4", {}, x, "f32[?]"),
+    row("Swish-4", {}, x, const("f16", 0.7)),
+    row("Swish-4", {}, x, const("f32", 0.7), const("f32", 0.7)),
+    row("Swish-3", {}, x),
 ]
 
 

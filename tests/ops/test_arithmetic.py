@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, node
+from differential.cases import Case, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -72,7 +72,7 @@ def broadcasting(operation: str) -> list[Case]:
         (along(1), positive("2,1,4"), positive("3")),
         (PDPD, positive("3"), positive("2,3")),
     ]
-    return [Case(operation, "opset1", attributes, [a, b]) for attributes, a, b in rows]  # type: ignore[list-item]
+    return [row(f"{operation}-1", attributes, a, b) for attributes, a, b in rows]  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
@@ -87,17 +87,12 @@ def test_broadcasting(case: Case, oracle: Oracle) -> None:
 def types(operation: str) -> list[Case]:
     return [
         *(
-            Case(
-                operation,
-                "opset1",
-                {},
-                [data(t, "2,3", low=1, high=3), data(t, "3", low=1, high=2)],
-            )
+            row(f"{operation}-1", {}, data(t, "2,3", low=1, high=3), data(t, "3", low=1, high=2))
             for t in ("f32", "f16", "bf16", "i32", "i16", "u16", "u32", "u8", "i8", "i64", "u64")
             if (operation, t) not in NARROW
         ),
         *(
-            Case(operation, "opset1", {}, [data(t, "2,3"), data(t, "3")], run=False)
+            row(f"{operation}-1", {}, f"{t}[2,3]", f"{t}[3]", run=False)
             for t in (
                 "f64",
                 "f8e4m3",
@@ -112,27 +107,23 @@ def types(operation: str) -> list[Case]:
                 "dynamic",
             )
         ),
-        Case(operation, "opset1", {}, [data("f32", "2"), data("dynamic", "2")], run=False),
-        Case(operation, "opset1", {}, [data("dynamic", "2"), data("i8", "2")], run=False),
-        Case(operation, "opset1", {}, [data("dynamic", "2"), data("boolean", "2")]),
-        Case(operation, "opset1", {}, [data("f32", "2"), data("f16", "2")]),
-        Case(operation, "opset1", {}, [data("i32", "2"), data("i64", "2")]),
-        Case(operation, "opset1", {}, [data("f32", "2")]),
-        Case(operation, "opset1", {}, [data("f32", "2")] * 3),
-        Case(
-            operation, "opset1", {"auto_broadcast": "NumPy"}, [data("f32", "2"), data("f32", "1")]
-        ),
-        Case(operation, "opset1", {"auto_broadcast": "left"}, [data("f32", "2"), data("f32", "1")]),
-        Case(
-            operation,
-            "opset1",
+        row(f"{operation}-1", {}, "f32[2]", "dynamic[2]", run=False),
+        row(f"{operation}-1", {}, "dynamic[2]", "i8[2]", run=False),
+        row(f"{operation}-1", {}, "dynamic[2]", "boolean[2]"),
+        row(f"{operation}-1", {}, "f32[2]", "f16[2]"),
+        row(f"{operation}-1", {}, "i32[2]", "i64[2]"),
+        row(f"{operation}-1", {}, "f32[2]"),
+        row(f"{operation}-1", {}, *([data("f32", "2")] * 3)),
+        row(f"{operation}-1", {"auto_broadcast": "NumPy"}, "f32[2]", "f32[1]"),
+        row(f"{operation}-1", {"auto_broadcast": "left"}, "f32[2]", "f32[1]"),
+        row(
+            f"{operation}-1",
             {"auto_broadcast": "explicit"},
-            [data("f32", "2"), data("f32", "2")],
+            "f32[2]",
+            "f32[2]",
             known="explicit-broadcast",
         ),
-        Case(
-            operation, "opset1", {}, [data("f32", "2,1000000000000"), data("f32", "1")], run=False
-        ),
+        row(f"{operation}-1", {}, "f32[2,1000000000000]", "f32[1]", run=False),
     ]
 
 
@@ -239,27 +230,24 @@ VALUES = [
         known="integer-power-overflow",
         expected=[[0, 3**21 - 2**33 - 2**31 + 2**31]],
     ),
-    Case("Power", "opset1", {}, [data("f32", "3,4"), const("f32", 2.0)]),
-    Case("Power", "opset1", {}, [data("f32", "3,4"), const("f32", [3.0])]),
-    Case("Power", "opset1", {}, [data("f32", ""), const("f32", [[2.0]])]),
-    Case("Power", "opset1", {}, [data("f16", "3,4", low=0.1), const("f16", 0.5)]),
+    row("Power-1", {}, "f32[3,4]", const("f32", 2.0)),
+    row("Power-1", {}, "f32[3,4]", const("f32", [3.0])),
+    row("Power-1", {}, "f32[]", const("f32", [[2.0]])),
+    row("Power-1", {}, data("f16", "3,4", low=0.1), const("f16", 0.5)),
     # types that are held in others
-    Case(
-        "Add",
-        "opset1",
+    row(
+        "Add-1",
         {},
-        [
-            data("f8e4m3", "4", [1.0, 448.0, 0.001953125, -2.0]),
-            data("f8e4m3", "4", [0.0625, 448.0, 0.0, 1.0]),
-        ],
+        data("f8e4m3", "4", [1.0, 448.0, 0.001953125, -2.0]),
+        data("f8e4m3", "4", [0.0625, 448.0, 0.0, 1.0]),
         run="alone",
         expected=[[1.0, NAN, 0.001953125, -1.0]],
     ),
-    Case(
-        "Multiply",
-        "opset1",
+    row(
+        "Multiply-1",
         {},
-        [data("nf4", "3", [15, 0, 8]), data("nf4", "3", [12, 12, 7])],
+        data("nf4", "3", [15, 0, 8]),
+        data("nf4", "3", [12, 12, 7]),
         run="alone",
         expected=[[12, 3, 7]],
     ),
@@ -381,19 +369,18 @@ HALVES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.4999, -0.4999, 8388609.0, 1e20, -IN
 WHOLE = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 10]
 
 UNARY_VALUES = [
-    Case("Round", "opset5", {"mode": "half_to_even"}, [data("f32", "13", HALVES)]),
-    Case("Round", "opset5", {"mode": "half_away_from_zero"}, [data("f32", "13", HALVES)]),
-    Case(
-        "Round",
-        "opset5",
+    row("Round-5", {"mode": "half_to_even"}, data("f32", "13", HALVES)),
+    row("Round-5", {"mode": "half_away_from_zero"}, data("f32", "13", HALVES)),
+    row(
+        "Round-5",
         {"mode": "half_away_from_zero"},
-        [data("f32", "2", [0.49999997, -0.49999997])],
+        data("f32", "2", [0.49999997, -0.49999997]),
         known="round-just-below-half",
         expected=[[0.0, 0.0]],
     ),
-    Case("Round", "opset5", {"mode": "HALF_AWAY_FROM_ZERO"}, [data("f16", "6", HALVES[:6])]),
-    Case("Round", "opset5", {"mode": "up"}, [data("f32", "2")]),
-    Case("Round", "opset5", {"mode": "half_to_even"}, [data("i32", "3", [-5, 0, 7])]),
+    row("Round-5", {"mode": "HALF_AWAY_FROM_ZERO"}, data("f16", "6", HALVES[:6])),
+    row("Round-5", {"mode": "up"}, "f32[2]"),
+    row("Round-5", {"mode": "half_to_even"}, data("i32", "3", [-5, 0, 7])),
     # integers: rounded to the nearest
     *(
         Case(operation, UNARY[operation], {}, [data("i32", "12", WHOLE)])
@@ -419,23 +406,20 @@ UNARY_VALUES = [
         for operation in ("Abs", "Sign", "Floor", "Sqrt", "Log", "Exp", "Cosh", "Acosh", "Atan")
         if operation != "Exp"
     ),
-    Case("Exp", "opset1", {}, [data("i32", "12", WHOLE)]),
-    Case("Sqrt", "opset1", {}, [data("i32", "5", [0, 2, 3, 8, 100])]),
-    Case("Log", "opset1", {}, [data("i32", "4", [1, 2, 5, 100])]),
-    Case("Exp", "opset1", {}, [data("i8", "3", [1, 5, 2])], id="exp-saturates"),
-    Case("Sqrt", "opset1", {}, [data("f32", "3", [-1.0, 4.0, 0.0])]),
-    Case("Log", "opset1", {}, [data("f32", "3", [0.0, 1.0, 2.0])]),
-    Case("Atanh", "opset4", {}, [data("f32", "2", [0.5, -0.5])]),
-    Case(
-        "Negative", "opset1", {}, [data("u4", "3", [0, 1, 15])], run="alone", expected=[[0, 15, 1]]
-    ),
-    Case("Abs", "opset1", {}, [data("i4", "3", [-8, -1, 7])]),
-    Case("Erf", "opset1", {}, [data("f32", "40", np.linspace(-5, 5, 40))]),
-    Case(
-        "Erf",
-        "opset1",
+    row("Exp-1", {}, data("i32", "12", WHOLE)),
+    row("Sqrt-1", {}, data("i32", "5", [0, 2, 3, 8, 100])),
+    row("Log-1", {}, data("i32", "4", [1, 2, 5, 100])),
+    row("Exp-1", {}, data("i8", "3", [1, 5, 2]), id="exp-saturates"),
+    row("Sqrt-1", {}, data("f32", "3", [-1.0, 4.0, 0.0])),
+    row("Log-1", {}, data("f32", "3", [0.0, 1.0, 2.0])),
+    row("Atanh-4", {}, data("f32", "2", [0.5, -0.5])),
+    row("Negative-1", {}, data("u4", "3", [0, 1, 15]), run="alone", expected=[[0, 15, 1]]),
+    row("Abs-1", {}, data("i4", "3", [-8, -1, 7])),
+    row("Erf-1", {}, data("f32", "40", np.linspace(-5, 5, 40))),
+    row(
+        "Erf-1",
         {},
-        [data("f64", "7", [-7.0, -1.0, 0.0, 1e-300, 0.999, 1.001, 30.0])],
+        data("f64", "7", [-7.0, -1.0, 0.0, 1e-300, 0.999, 1.001, 30.0]),
         expected=[
             [
                 -1.0,
@@ -448,31 +432,29 @@ UNARY_VALUES = [
             ]
         ],
     ),
-    Case("Tanh", "opset2", {}, [data("f32", "2")]),
-    Case("Acosh", "opset3", {}, [data("f32", "2")]),
-    Case("ErfInv", "opset17", {}, [data("f32", "6", [-0.9, -0.5, 0.0, 0.3, 0.84, 0.99])]),
-    Case(
-        "ErfInv",
-        "opset17",
+    row("Tanh-2", {}, "f32[2]"),
+    row("Acosh-3", {}, "f32[2]"),
+    row("ErfInv-17", {}, data("f32", "6", [-0.9, -0.5, 0.0, 0.3, 0.84, 0.99])),
+    row(
+        "ErfInv-17",
         {},
-        [data("f32", "3", [-0.999, -1e-4, 0.999999])],
+        data("f32", "3", [-0.999, -1e-4, 0.999999]),
         known="erfinv-digits",
         expected=[[-2.326753765513525, -8.86226927e-05, 3.457074642]],
         rtol=1e-4,
     ),
-    Case(
-        "ErfInv",
-        "opset17",
+    row(
+        "ErfInv-17",
         {},
-        [data("f64", "3", [-0.999, -1e-4, 0.999999])],
+        data("f64", "3", [-0.999, -1e-4, 0.999999]),
         known="erfinv-digits",
         expected=[[-2.326753765513525, -8.862269277728e-05, 3.458910737279500]],
     ),
-    Case("ErfInv", "opset17", {}, [data("f16", "3", [-0.75, 0.0, 0.5])]),
-    Case("ErfInv", "opset17", {}, [data("f32", "4", [1.0, -1.0, 2.0, NAN])]),
-    Case("ErfInv", "opset17", {}, [data("f32", "?,2..3", run_shape=(2, 2), low=-0.9, high=0.9)]),
-    Case("ErfInv", "opset17", {}, [data("i32", "2")]),
-    Case("ErfInv", "opset16", {}, [data("f32", "2")]),
+    row("ErfInv-17", {}, data("f16", "3", [-0.75, 0.0, 0.5])),
+    row("ErfInv-17", {}, data("f32", "4", [1.0, -1.0, 2.0, NAN])),
+    row("ErfInv-17", {}, data("f32", "?,2..3", run_shape=(2, 2), low=-0.9, high=0.9)),
+    row("ErfInv-17", {}, "i32[2]"),
+    row("ErfInv-16", {}, "f32[2]"),
 ]
 
 
@@ -484,29 +466,23 @@ def test_unary_values(case: Case, oracle: Oracle) -> None:
 AXIS = const("i64", 1)
 FLAGS = [{"exclusive": a, "reverse": b} for a in ("true", "false") for b in ("true", "false")]
 CUMULATIVE = [
-    *(Case("CumSum", "opset3", flags, [data("f32", "2,3,2"), AXIS]) for flags in FLAGS),
-    *(Case("CumSum", "opset3", flags, [data("i32", "4"), const("i32", -1)]) for flags in FLAGS),
-    Case("CumSum", "opset3", {}, [data("f32", "1..4,?", run_shape=(2, 3)), const("i64", -2)]),
-    Case("CumSum", "opset3", {}, [data("f32", "...", run_shape=(2, 3)), const("i64", 0)]),
-    Case("CumSum", "opset3", {}, [data("f32", "2,3"), data("i64", "", 1)]),
-    Case("CumSum", "opset3", {}, [data("f32", "0,3"), AXIS]),
-    Case("CumSum", "opset3", {"exclusive": "1"}, [data("f32", "3,0"), AXIS]),
-    Case("CumSum", "opset3", {}, [data("f16", "2,3"), AXIS]),
-    Case("CumSum", "opset3", {}, [data("u8", "3", [200, 100, 1]), const("i64", 0)]),
-    Case("CumSum", "opset3", {}, [data("boolean", "2,3"), AXIS], run=False),
-    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", 2)], known="cumsum-axis-range"),
-    Case(
-        "CumSum",
-        "opset3",
-        {},
-        [data("f32", "2,3"), const("i64", [0, 1])],
-        known="cumsum-axis-shape",
-    ),
-    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", [1])]),
-    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("f32", 1.0)]),
-    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("u8", 1)]),
-    Case("CumSum", "opset3", {}, [data("f32", "2,3")]),
-    Case("CumSum", "opset2", {}, [data("f32", "2,3"), AXIS]),
+    *(row("CumSum-3", flags, "f32[2,3,2]", AXIS) for flags in FLAGS),
+    *(row("CumSum-3", flags, "i32[4]", const("i32", -1)) for flags in FLAGS),
+    row("CumSum-3", {}, data("f32", "1..4,?", run_shape=(2, 3)), const("i64", -2)),
+    row("CumSum-3", {}, data("f32", "...", run_shape=(2, 3)), const("i64", 0)),
+    row("CumSum-3", {}, "f32[2,3]", data("i64", "", 1)),
+    row("CumSum-3", {}, "f32[0,3]", AXIS),
+    row("CumSum-3", {"exclusive": "1"}, "f32[3,0]", AXIS),
+    row("CumSum-3", {}, "f16[2,3]", AXIS),
+    row("CumSum-3", {}, data("u8", "3", [200, 100, 1]), const("i64", 0)),
+    row("CumSum-3", {}, "boolean[2,3]", AXIS, run=False),
+    row("CumSum-3", {}, "f32[2,3]", const("i64", 2), known="cumsum-axis-range"),
+    row("CumSum-3", {}, "f32[2,3]", const("i64", [0, 1]), known="cumsum-axis-shape"),
+    row("CumSum-3", {}, "f32[2,3]", const("i64", [1])),
+    row("CumSum-3", {}, "f32[2,3]", const("f32", 1.0)),
+    row("CumSum-3", {}, "f32[2,3]", const("u8", 1)),
+    row("CumSum-3", {}, "f32[2,3]"),
+    row("CumSum-2", {}, "f32[2,3]", AXIS),
 ]
 
 
@@ -532,4 +508,4 @@ def test_quotient_decides_a_shape(dividend: list[float], oracle: Oracle) -> None
         [const("f32", dividend), sizes],
     )
     whole = node("Convert", "opset1", {"destination_type": "i32"}, [quotient])
-    check(Case("Reshape", "opset1", {"special_zero": "false"}, [source, whole], run=False), oracle)
+    check(row("Reshape-1", {"special_zero": "false"}, source, whole, run=False), oracle)

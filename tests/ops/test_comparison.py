@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, const, data
+from differential.cases import Case, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -170,13 +170,13 @@ VALUES = [
         expected=[[True, False]],
     ),  # type: ignore[list-item]
     # logical
-    Case("LogicalNot", "opset1", {}, [data("boolean", "2,3")]),
-    Case("LogicalNot", "opset1", {}, [data("boolean", "")]),
-    Case("LogicalNot", "opset1", {}, [data("boolean", "1..4,?", run_shape=(2, 3))]),
-    Case("LogicalNot", "opset1", {}, [data("boolean", "...", run_shape=(2, 3))]),
-    Case("LogicalNot", "opset1", {}, [data("i32", "4", [0, 1, -5, 2])], run=False),
-    Case("LogicalNot", "opset1", {}, [data("f32", "?")], run=False),
-    Case("LogicalNot", "opset1", {}, [data("boolean", "2")] * 2),
+    row("LogicalNot-1", {}, "boolean[2,3]"),
+    row("LogicalNot-1", {}, "boolean[]"),
+    row("LogicalNot-1", {}, data("boolean", "1..4,?", run_shape=(2, 3))),
+    row("LogicalNot-1", {}, data("boolean", "...", run_shape=(2, 3))),
+    row("LogicalNot-1", {}, data("i32", "4", [0, 1, -5, 2]), run=False),
+    row("LogicalNot-1", {}, "f32[?]", run=False),
+    row("LogicalNot-1", {}, *([data("boolean", "2")] * 2)),
     two("Xor", "opset2", t="boolean", a=[True], b=[False]),
     two("LogicalXor", "opset2", t="boolean", a=[True], b=[False]),
     two("LogicalXor", "opset1", t="boolean", a=[True], b=[False]),
@@ -211,17 +211,15 @@ VALUES = [
     ),
     two("BitwiseXor", "opset13", t="u4", a=[9, 15], b=[3, 15]),
     *(
-        Case("BitwiseNot", "opset13", {}, [data(t, "4", [0, 1, 5, 100])])
+        row("BitwiseNot-13", {}, data(t, "4", [0, 1, 5, 100]))
         for t in ("i32", "i64", "u8", "i8", "u16")
     ),
-    Case("BitwiseNot", "opset13", {}, [data("boolean", "2", [True, False])]),
-    Case("BitwiseNot", "opset13", {}, [data("u4", "3", [0, 9, 15])]),
-    Case(
-        "BitwiseNot", "opset13", {}, [data("u3", "3", [0, 1, 7])], run="alone", expected=[[7, 6, 0]]
-    ),
-    Case("BitwiseNot", "opset13", {}, [data("i32", "1..4,?", run_shape=(2, 3))]),
-    Case("BitwiseNot", "opset13", {}, [data("f32", "2")]),
-    Case("BitwiseNot", "opset12", {}, [data("i32", "2")]),
+    row("BitwiseNot-13", {}, data("boolean", "2", [True, False])),
+    row("BitwiseNot-13", {}, data("u4", "3", [0, 9, 15])),
+    row("BitwiseNot-13", {}, data("u3", "3", [0, 1, 7]), run="alone", expected=[[7, 6, 0]]),
+    row("BitwiseNot-13", {}, data("i32", "1..4,?", run_shape=(2, 3))),
+    row("BitwiseNot-13", {}, "f32[2]"),
+    row("BitwiseNot-12", {}, "i32[2]"),
     *(
         two(operation, "opset15", t=t, a=[1, 5, 12, 100], b=[0, 2, 3, 1])
         for operation in ("BitwiseLeftShift", "BitwiseRightShift")
@@ -235,38 +233,36 @@ VALUES = [
     two("BitwiseLeftShift", "opset14", t="i32", a=[1], b=[1]),
     # kinds of number
     *(
-        Case(operation, "opset10", {}, [data(t, "6", [0.0, 1.0, INF, -INF, NAN, -2.0])])
+        row(f"{operation}-10", {}, data(t, "6", [0.0, 1.0, INF, -INF, NAN, -2.0]))
         for operation in ("IsNaN", "IsInf", "IsFinite")
         for t in ("f32", "f16", "bf16")
     ),
     *(
-        Case(
-            "IsInf",
-            "opset10",
+        row(
+            "IsInf-10",
             {"detect_negative": negative, "detect_positive": positive},
-            [data("f32", "4", [1.0, INF, -INF, NAN])],
+            data("f32", "4", [1.0, INF, -INF, NAN]),
         )
         for negative in ("true", "false")
         for positive in ("true", "false")
     ),
-    Case(
-        "IsInf",
-        "opset10",
+    row(
+        "IsInf-10",
         {"detect_positive": "perhaps"},
-        [data("f32", "4", [1.0, INF, -INF, NAN])],
+        data("f32", "4", [1.0, INF, -INF, NAN]),
         known="boolean-text",
     ),
     *(
-        Case(operation, "opset10", {}, [data("f32", shape, run_shape=run_shape)])
+        row(f"{operation}-10", {}, data("f32", shape, run_shape=run_shape))
         for operation in ("IsNaN", "IsInf", "IsFinite")
         for shape, run_shape in (("", None), ("1..4,?", (2, 3)), ("0,2", None))
     ),
     *(
-        Case(operation, "opset10", {}, [data(t, "2,?")], run=False)
+        row(f"{operation}-10", {}, f"{t}[2,?]", run=False)
         for operation in ("IsNaN", "IsInf", "IsFinite")
         for t in ("f64", "f8e5m2", "f4e2m1", "nf4", "i32", "boolean", "string", "dynamic")
     ),
-    Case("IsNaN", "opset9", {}, [data("f32", "2")]),
+    row("IsNaN-9", {}, "f32[2]"),
 ]
 
 
@@ -283,16 +279,17 @@ def select(
     run_shapes: tuple[tuple[int, ...] | None, ...] = (None, None, None),
     **attributes: str,
 ) -> Case:
-    return Case(
-        "Select",
-        "opset1",
+    return row(
+        "Select-1",
         attributes,
-        [
-            data(kind, shape, run_shape=run_shape)
-            for kind, shape, run_shape in zip(
-                ("boolean", t, t), (cond, then, otherwise), run_shapes, strict=True
-            )
-        ],
+        *(
+            [
+                data(kind, shape, run_shape=run_shape)
+                for kind, shape, run_shape in zip(
+                    ("boolean", t, t), (cond, then, otherwise), run_shapes, strict=True
+                )
+            ]
+        ),
     )
 
 
@@ -329,36 +326,13 @@ SELECT = [
         select("2,3", "2,3", "3", t=t)
         for t in ("f16", "bf16", "i32", "i64", "u8", "i8", "boolean", "f64", "u4")
     ),
-    Case(
-        "Select",
-        "opset1",
-        {},
-        [data("boolean", "2"), data("nf4", "2"), data("nf4", "2")],
-        run="alone",
-    ),
-    Case(
-        "Select",
-        "opset1",
-        {},
-        [data("boolean", "2"), data("string", "2"), data("string", "2")],
-        run=False,
-    ),
-    Case(
-        "Select",
-        "opset1",
-        {},
-        [data("dynamic", "2"), data("dynamic", "2"), data("f32", "2")],
-        run=False,
-    ),
-    Case("Select", "opset1", {}, [data("i32", "2"), data("f32", "2"), data("f32", "2")]),
-    Case("Select", "opset1", {}, [data("boolean", "2"), data("f32", "2"), data("i32", "2")]),
-    Case("Select", "opset1", {}, [data("boolean", "2"), data("f32", "2")]),
-    Case(
-        "Select",
-        "opset1",
-        {},
-        [const("boolean", [True, False]), data("f32", "2,2"), const("f32", 0.0)],
-    ),
+    row("Select-1", {}, "boolean[2]", "nf4[2]", "nf4[2]", run="alone"),
+    row("Select-1", {}, "boolean[2]", "string[2]", "string[2]", run=False),
+    row("Select-1", {}, "dynamic[2]", "dynamic[2]", "f32[2]", run=False),
+    row("Select-1", {}, "i32[2]", "f32[2]", "f32[2]"),
+    row("Select-1", {}, "boolean[2]", "f32[2]", "i32[2]"),
+    row("Select-1", {}, "boolean[2]", "f32[2]"),
+    row("Select-1", {}, const("boolean", [True, False]), "f32[2,2]", const("f32", 0.0)),
 ]
 SELECT[18].known = "explicit-broadcast"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data, node
+from differential.cases import Case, Data, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -64,232 +64,184 @@ FORMS: list[tuple[str, dict[str, str]]] = [
 """Data of two channels and attributes of two axes, for every operation with a 3 × 2 filter."""
 
 CONVOLUTION = [
-    *(Case("Convolution", "opset1", form, [f32(shape), f32("4,2,3,2")]) for shape, form in FORMS),
-    Case("Convolution", "opset1", attributes(1), [f32("2,3,9"), f32("4,3,3")]),
-    Case(
-        "Convolution",
-        "opset1",
+    *(row("Convolution-1", form, f32(shape), "f32[4,2,3,2]") for shape, form in FORMS),
+    row("Convolution-1", attributes(1), "f32[2,3,9]", "f32[4,3,3]"),
+    row(
+        "Convolution-1",
         attributes(1, strides="2", auto_pad="same_lower"),
-        [f32("2,3,9"), f32("4,3,2")],
+        "f32[2,3,9]",
+        "f32[4,3,2]",
     ),
-    Case("Convolution", "opset1", attributes(3), [f32("1,2,4,5,6"), f32("3,2,2,1,3")]),
-    Case(
-        "Convolution",
-        "opset1",
+    row("Convolution-1", attributes(3), "f32[1,2,4,5,6]", "f32[3,2,2,1,3]"),
+    row(
+        "Convolution-1",
         attributes(3, pads_begin="1,1,0", pads_end="0,1,2", strides="2,1,2", dilations="1,2,1"),
-        [f32("2,2,4,5,6"), f32("3,2,2,2,3")],
+        "f32[2,2,4,5,6]",
+        "f32[3,2,2,2,3]",
     ),
-    Case("Convolution", "opset1", attributes(), [f32("1,3,5,5"), f32("2,3,1,1")]),
-    Case("Convolution", "opset1", attributes(strides="2,2"), [f32("2,3,5,5"), f32("2,3,1,1")]),
-    Case("Convolution", "opset1", attributes(pads_begin="1,1"), [f32("2,3,5,5"), f32("2,3,1,1")]),
+    row("Convolution-1", attributes(), "f32[1,3,5,5]", "f32[2,3,1,1]"),
+    row("Convolution-1", attributes(strides="2,2"), "f32[2,3,5,5]", "f32[2,3,1,1]"),
+    row("Convolution-1", attributes(pads_begin="1,1"), "f32[2,3,5,5]", "f32[2,3,1,1]"),
     # element types
     *(
-        Case("Convolution", "opset1", attributes(), [data(t, "1,2,5,5"), data(t, "3,2,3,3")])
+        row("Convolution-1", attributes(), f"{t}[1,2,5,5]", f"{t}[3,2,3,3]")
         for t in ("f16", "bf16", "f64")
     ),
     *(
-        Case(
-            "Convolution",
-            "opset1",
-            attributes(),
-            [data(t, "1,2,5,5"), data(t, "3,2,3,3")],
-            run=t in ("u8", "i32"),
-        )
+        row("Convolution-1", attributes(), f"{t}[1,2,5,5]", f"{t}[3,2,3,3]", run=t in ("u8", "i32"))
         for t in ("u8", "i32", "i64", "u64", "i4", "u1", "f8e4m3")
     ),
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(),
-        [data("i8", "1,2,5,5", values=SIGNED), data("i8", "3,2,3,3", values=FILTERS)],
+        data("i8", "1,2,5,5", values=SIGNED),
+        data("i8", "3,2,3,3", values=FILTERS),
         known="convolution-of-i8",
         expected=[convolved(SIGNED, FILTERS)],
     ),
     *(
-        Case(
-            "Convolution",
-            "opset1",
-            attributes(),
-            [data(t, "1,2,5,5"), data(t, "3,2,3,3")],
-            run=False,
-        )
+        row("Convolution-1", attributes(), f"{t}[1,2,5,5]", f"{t}[3,2,3,3]", run=False)
         for t in ("nf4", "boolean")
     ),
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(),
-        [data("string", "1,2,5,5"), data("string", "3,2,3,3")],
+        "string[1,2,5,5]",
+        "string[3,2,3,3]",
         run=False,
         known="text-as-number",
     ),
-    Case("Convolution", "opset1", attributes(), [data("f32", "1,2,5,5"), data("f16", "3,2,3,3")]),
-    Case("Convolution", "opset1", attributes(), [data("u8", "1,2,5,5"), data("i8", "3,2,3,3")]),
-    Case(
-        "Convolution",
-        "opset1",
-        attributes(),
-        [data("dynamic", "1,2,5,5"), data("f16", "3,2,3,3")],
-        run=False,
-    ),
-    Case(
-        "Convolution",
-        "opset1",
-        attributes(),
-        [data("f16", "1,2,5,5"), data("dynamic", "3,2,3,3")],
-        run=False,
-    ),
-    Case(
-        "Convolution",
-        "opset1",
-        attributes(),
-        [data("dynamic", "1,2,5,5"), data("dynamic", "3,2,3,3")],
-        run=False,
-    ),
+    row("Convolution-1", attributes(), "f32[1,2,5,5]", "f16[3,2,3,3]"),
+    row("Convolution-1", attributes(), "u8[1,2,5,5]", "i8[3,2,3,3]"),
+    row("Convolution-1", attributes(), "dynamic[1,2,5,5]", "f16[3,2,3,3]", run=False),
+    row("Convolution-1", attributes(), "f16[1,2,5,5]", "dynamic[3,2,3,3]", run=False),
+    row("Convolution-1", attributes(), "dynamic[1,2,5,5]", "dynamic[3,2,3,3]", run=False),
     # what is not a number
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(),
-        [data("f32", "1,1,1,5", [[[[1, INF, 2, NAN, 3]]]]), const("f32", [[[[1.0, 2.0]]]])],
+        data("f32", "1,1,1,5", [[[[1, INF, 2, NAN, 3]]]]),
+        const("f32", [[[[1.0, 2.0]]]]),
     ),
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(),
-        [
-            data("f16", "1,2,1,2", [[[[60000, 1]], [[60000, 2]]]]),
-            const("f16", [[[[1.0]], [[1.0]]]]),
-        ],
+        data("f16", "1,2,1,2", [[[[60000, 1]], [[60000, 2]]]]),
+        const("f16", [[[[1.0]], [[1.0]]]]),
     ),
     # dynamic shapes
-    Case(
-        "Convolution", "opset1", attributes(), [f32("1..4,2,?,5..9", (2, 2, 6, 7)), f32("4,2,3,2")]
-    ),
-    Case(
-        "Convolution",
-        "opset1",
+    row("Convolution-1", attributes(), f32("1..4,2,?,5..9", (2, 2, 6, 7)), "f32[4,2,3,2]"),
+    row(
+        "Convolution-1",
         attributes(strides="2,3", pads_begin="1,1", pads_end="1,1"),
-        [f32("?,..3,4..9,6..", (2, 2, 6, 7)), f32("4,2,3,2")],
+        f32("?,..3,4..9,6..", (2, 2, 6, 7)),
+        "f32[4,2,3,2]",
     ),
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(dilations="2,2"),
-        [f32("?,2,4..9,2..8", (2, 2, 6, 7)), f32("1..5,2,3,2")],
+        f32("?,2,4..9,2..8", (2, 2, 6, 7)),
+        "f32[1..5,2,3,2]",
     ),
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(dilations="2,3", strides="2,2"),
-        [f32("?,2,9,2..8", (1, 2, 9, 7)), f32("4,?,1..3,?")],
+        f32("?,2,9,2..8", (1, 2, 9, 7)),
+        "f32[4,?,1..3,?]",
     ),
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(auto_pad="same_upper", strides="2,2"),
-        [f32("1,2,?,3..9", (1, 2, 5, 6)), f32("4,2,3,2")],
+        f32("1,2,?,3..9", (1, 2, 5, 6)),
+        "f32[4,2,3,2]",
     ),
-    Case(
-        "Convolution",
-        "opset1",
-        attributes(auto_pad="same_lower"),
-        [f32("1,2,5,6"), f32("4,2,?,1..3")],
-    ),
-    Case(
-        "Convolution",
-        "opset1",
+    row("Convolution-1", attributes(auto_pad="same_lower"), "f32[1,2,5,6]", "f32[4,2,?,1..3]"),
+    row(
+        "Convolution-1",
         attributes(auto_pad="valid"),
-        [f32("1,2,2..,6"), f32("4,2,3,1..3", (4, 2, 3, 2))],
+        "f32[1,2,2..,6]",
+        f32("4,2,3,1..3", (4, 2, 3, 2)),
         run=False,
     ),
-    Case("Convolution", "opset1", attributes(), [f32("..."), f32("4,2,3,2")]),
-    Case("Convolution", "opset1", attributes(), [f32("1,2,7,8"), f32("...")]),
-    Case("Convolution", "opset1", attributes(), [f32("..."), f32("...")]),
-    Case(
-        "Convolution",
-        "opset1",
+    row("Convolution-1", attributes(), "f32[...]", "f32[4,2,3,2]"),
+    row("Convolution-1", attributes(), "f32[1,2,7,8]", "f32[...]"),
+    row("Convolution-1", attributes(), "f32[...]", "f32[...]"),
+    row(
+        "Convolution-1",
         attributes(auto_pad="same_upper", strides="2,2"),
-        [f32("1,2,7,8"), f32("...")],
+        "f32[1,2,7,8]",
+        "f32[...]",
     ),
-    Case("Convolution", "opset1", attributes(auto_pad="same_upper"), [f32("..."), f32("4,2,3,2")]),
-    Case(
-        "Convolution",
-        "opset1",
+    row("Convolution-1", attributes(auto_pad="same_upper"), "f32[...]", "f32[4,2,3,2]"),
+    row(
+        "Convolution-1",
         attributes(strides="", dilations="", pads_begin="", pads_end=""),
-        [f32("..."), f32("...")],
+        "f32[...]",
+        "f32[...]",
     ),
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(strides="", dilations="1,1,1", pads_begin="", pads_end=""),
-        [f32("..."), f32("...")],
+        "f32[...]",
+        "f32[...]",
     ),
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(strides="", dilations="", pads_begin="", pads_end="0"),
-        [f32("..."), f32("...")],
+        "f32[...]",
+        "f32[...]",
     ),
-    Case(
-        "Convolution",
-        "opset1",
-        attributes(),
-        [f32("1,2,1000000000000,8"), f32("4,2,3,2")],
-        run=False,
-    ),
+    row("Convolution-1", attributes(), "f32[1,2,1000000000000,8]", "f32[4,2,3,2]", run=False),
     # no elements
-    Case("Convolution", "opset1", attributes(), [f32("0,2,5,5"), f32("3,2,3,3")]),
-    Case("Convolution", "opset1", attributes(), [f32("1,0,5,5"), f32("3,0,3,3")], run=False),
-    Case("Convolution", "opset1", attributes(), [f32("1,2,5,5"), f32("0,2,3,3")], run=False),
-    Case("Convolution", "opset1", attributes(), [f32("1,2,5,5"), f32("3,2,0,3")], run=False),
-    Case("Convolution", "opset1", attributes(), [f32("1,2,0,5"), f32("3,2,1,3")]),
+    row("Convolution-1", attributes(), "f32[0,2,5,5]", "f32[3,2,3,3]"),
+    row("Convolution-1", attributes(), "f32[1,0,5,5]", "f32[3,0,3,3]", run=False),
+    row("Convolution-1", attributes(), "f32[1,2,5,5]", "f32[0,2,3,3]", run=False),
+    row("Convolution-1", attributes(), "f32[1,2,5,5]", "f32[3,2,0,3]", run=False),
+    row("Convolution-1", attributes(), "f32[1,2,0,5]", "f32[3,2,1,3]"),
     # attributes
-    Case(
-        "Convolution",
-        "opset1",
+    row(
+        "Convolution-1",
         attributes(strides="", dilations="", pads_begin="", pads_end=""),
-        [f32("1,2,5,5"), f32("3,2,3,3")],
+        "f32[1,2,5,5]",
+        "f32[3,2,3,3]",
     ),
     *(
-        Case(
-            "Convolution",
-            "opset1",
+        row(
+            "Convolution-1",
             attributes(**{name: "absent"}),
-            [f32("1,2,5,5"), f32("3,2,3,3")],
+            "f32[1,2,5,5]",
+            "f32[3,2,3,3]",
             known="missing-attribute",
         )
         for name in ("strides", "dilations", "pads_begin", "pads_end")
     ),
-    Case("Convolution", "opset1", attributes(auto_pad="absent"), [f32("1,2,5,5"), f32("3,2,3,3")]),
-    Case("Convolution", "opset1", attributes(auto_pad="banana"), [f32("1,2,5,5"), f32("3,2,3,3")]),
-    Case("Convolution", "opset1", attributes(auto_pad="notset"), [f32("1,2,5,5"), f32("3,2,3,3")]),
+    row("Convolution-1", attributes(auto_pad="absent"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
+    row("Convolution-1", attributes(auto_pad="banana"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
+    row("Convolution-1", attributes(auto_pad="notset"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
     *(
-        Case("Convolution", "opset1", attributes(**{name: "0,1"}), [f32("1,2,5,5"), f32("3,2,3,3")])
+        row("Convolution-1", attributes(**{name: "0,1"}), "f32[1,2,5,5]", "f32[3,2,3,3]")
         for name in ("strides", "dilations")
     ),
     *(
-        Case("Convolution", "opset1", attributes(**{name: text}), [f32("1,2,5,5"), f32("3,2,3,3")])
+        row("Convolution-1", attributes(**{name: text}), "f32[1,2,5,5]", "f32[3,2,3,3]")
         for name in ("strides", "dilations", "pads_begin", "pads_end")
         for text in ("1", "1,1,1", "one,1")
     ),
     *(
-        Case(
-            "Convolution",
-            "opset1",
+        row(
+            "Convolution-1",
             attributes(**{name: "-1,1"}),
-            [f32("1,2,5,5"), f32("3,2,3,3")],
+            "f32[1,2,5,5]",
+            "f32[3,2,3,3]",
             run=False,
             known="negative-size-attribute",
         )
         for name in ("strides", "dilations", "pads_begin", "pads_end")
     ),
-    Case(
-        "Convolution", "opset1", attributes(output_padding="0,0"), [f32("1,2,5,5"), f32("3,2,3,3")]
-    ),
+    row("Convolution-1", attributes(output_padding="0,0"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
     # refused
     *(
-        Case("Convolution", "opset1", attributes(), [f32(shape), f32(filters)])
+        row("Convolution-1", attributes(), f32(shape), f32(filters))
         for shape, filters in (
             ("1,2,5,5", "3,3,3,3"),
             ("1,2,5,5", "3,2,3"),
@@ -304,10 +256,10 @@ CONVOLUTION = [
             ("1,2,5,5", ""),
         )
     ),
-    Case("Convolution", "opset1", attributes(dilations="3,1"), [f32("1,2,5,5"), f32("3,2,3,3")]),
-    Case("Convolution", "opset1", attributes(3), [f32("1,2,5,5"), f32("3,2,3,3")]),
-    Case("Convolution", "opset1", attributes(), [f32("1,2,5,5")]),
-    Case("Convolution", "opset1", attributes(), [f32("1,2,5,5"), f32("3,2,3,3"), f32("3")]),
+    row("Convolution-1", attributes(dilations="3,1"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
+    row("Convolution-1", attributes(3), "f32[1,2,5,5]", "f32[3,2,3,3]"),
+    row("Convolution-1", attributes(), "f32[1,2,5,5]"),
+    row("Convolution-1", attributes(), "f32[1,2,5,5]", "f32[3,2,3,3]", "f32[3]"),
 ]
 
 
@@ -317,99 +269,62 @@ def test_convolution(case: Case, oracle: Oracle) -> None:
 
 
 GROUPED = [
+    *(row("GroupConvolution-1", form, f32(shape), "f32[2,2,1,3,2]") for shape, form in FORMS),
+    *(row("GroupConvolution-1", form, f32(shape), "f32[1,3,2,3,2]") for shape, form in FORMS[:3]),
+    row("GroupConvolution-1", attributes(), "f32[2,6,5,5]", "f32[3,4,2,3,3]"),
+    row("GroupConvolution-1", attributes(), "f32[2,6,5,5]", "f32[6,1,1,3,3]"),
+    row("GroupConvolution-1", attributes(strides="2,2"), "f32[2,6,5,5]", "f32[6,2,1,1,1]"),
+    row("GroupConvolution-1", attributes(1, pads_begin="1"), "f32[2,6,9]", "f32[3,2,2,3]"),
+    row("GroupConvolution-1", attributes(3), "f32[1,4,4,5,6]", "f32[2,2,2,2,1,3]"),
+    row("GroupConvolution-1", attributes(3), "f32[1,4,4,5,6]", "f32[4,1,1,2,1,3]"),
     *(
-        Case("GroupConvolution", "opset1", form, [f32(shape), f32("2,2,1,3,2")])
-        for shape, form in FORMS
-    ),
-    *(
-        Case("GroupConvolution", "opset1", form, [f32(shape), f32("1,3,2,3,2")])
-        for shape, form in FORMS[:3]
-    ),
-    Case("GroupConvolution", "opset1", attributes(), [f32("2,6,5,5"), f32("3,4,2,3,3")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("2,6,5,5"), f32("6,1,1,3,3")]),
-    Case(
-        "GroupConvolution", "opset1", attributes(strides="2,2"), [f32("2,6,5,5"), f32("6,2,1,1,1")]
-    ),
-    Case(
-        "GroupConvolution", "opset1", attributes(1, pads_begin="1"), [f32("2,6,9"), f32("3,2,2,3")]
-    ),
-    Case("GroupConvolution", "opset1", attributes(3), [f32("1,4,4,5,6"), f32("2,2,2,2,1,3")]),
-    Case("GroupConvolution", "opset1", attributes(3), [f32("1,4,4,5,6"), f32("4,1,1,2,1,3")]),
-    *(
-        Case("GroupConvolution", "opset1", attributes(), [data(t, "1,4,5,5"), data(t, "4,1,1,3,3")])
+        row("GroupConvolution-1", attributes(), f"{t}[1,4,5,5]", f"{t}[4,1,1,3,3]")
         for t in ("f16", "bf16", "f64")
     ),
     *(
-        Case(
-            "GroupConvolution",
-            "opset1",
+        row(
+            "GroupConvolution-1",
             attributes(),
-            [data(t, "1,4,5,5"), data(t, "2,3,2,3,3")],
+            f"{t}[1,4,5,5]",
+            f"{t}[2,3,2,3,3]",
             run=t in ("u8", "i32"),
             known=TEXT.get(t, ""),
         )
         for t in ("u8", "i32", "i64", "boolean", "string")
     ),
-    Case(
-        "GroupConvolution",
-        "opset1",
+    row(
+        "GroupConvolution-1",
         attributes(),
-        [
-            data("i8", "1,4,5,5", values=np.concatenate([SIGNED, SIGNED], axis=1)),
-            data("i8", "2,3,2,3,3", values=np.stack([FILTERS, FILTERS])),
-        ],
+        data("i8", "1,4,5,5", values=np.concatenate([SIGNED, SIGNED], axis=1)),
+        data("i8", "2,3,2,3,3", values=np.stack([FILTERS, FILTERS])),
         known="convolution-of-i8",
         expected=[np.concatenate([convolved(SIGNED, FILTERS)] * 2, axis=1)],
     ),
-    Case(
-        "GroupConvolution",
-        "opset1",
-        attributes(),
-        [data("f32", "1,4,5,5"), data("f16", "2,3,2,3,3")],
-    ),
-    Case(
-        "GroupConvolution",
-        "opset1",
-        attributes(),
-        [f32("1..4,4,?,5..9", (2, 4, 6, 7)), f32("2,3,2,3,2")],
-    ),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,4,6,7"), f32("?,3,2,3,2")]),
-    Case(
-        "GroupConvolution", "opset1", attributes(), [f32("1,?,6,7"), f32("1..4,3,2,3,2")], run=False
-    ),
-    Case(
-        "GroupConvolution", "opset1", attributes(), [f32("1,2..8,6,7"), f32("?,3,2,3,2")], run=False
-    ),
-    Case(
-        "GroupConvolution",
-        "opset1",
-        attributes(),
-        [f32("1,3..,6,7"), f32("?,2..3,2,3,2")],
-        run=False,
-    ),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,4,6,7"), f32("2,3,?,3,2")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,4,6,7"), f32("?,3,?,3,2")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,4,6,7"), f32("...")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("..."), f32("2,3,2,3,2")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("..."), f32("...")]),
-    Case(
-        "GroupConvolution",
-        "opset1",
+    row("GroupConvolution-1", attributes(), "f32[1,4,5,5]", "f16[2,3,2,3,3]"),
+    row("GroupConvolution-1", attributes(), f32("1..4,4,?,5..9", (2, 4, 6, 7)), "f32[2,3,2,3,2]"),
+    row("GroupConvolution-1", attributes(), "f32[1,4,6,7]", "f32[?,3,2,3,2]"),
+    row("GroupConvolution-1", attributes(), "f32[1,?,6,7]", "f32[1..4,3,2,3,2]", run=False),
+    row("GroupConvolution-1", attributes(), "f32[1,2..8,6,7]", "f32[?,3,2,3,2]", run=False),
+    row("GroupConvolution-1", attributes(), "f32[1,3..,6,7]", "f32[?,2..3,2,3,2]", run=False),
+    row("GroupConvolution-1", attributes(), "f32[1,4,6,7]", "f32[2,3,?,3,2]"),
+    row("GroupConvolution-1", attributes(), "f32[1,4,6,7]", "f32[?,3,?,3,2]"),
+    row("GroupConvolution-1", attributes(), "f32[1,4,6,7]", "f32[...]"),
+    row("GroupConvolution-1", attributes(), "f32[...]", "f32[2,3,2,3,2]"),
+    row("GroupConvolution-1", attributes(), "f32[...]", "f32[...]"),
+    row(
+        "GroupConvolution-1",
         attributes(auto_pad="same_upper", strides="2,2"),
-        [f32("1,4,6,?"), f32("...")],
+        "f32[1,4,6,?]",
+        "f32[...]",
     ),
-    Case(
-        "GroupConvolution",
-        "opset1",
-        attributes(),
-        [f32("1,4,1000000000000,7"), f32("2,3,2,3,2")],
-        run=False,
+    row(
+        "GroupConvolution-1", attributes(), "f32[1,4,1000000000000,7]", "f32[2,3,2,3,2]", run=False
     ),
-    Case("GroupConvolution", "opset1", attributes(), [f32("0,4,6,7"), f32("2,3,2,3,2")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,0,6,7"), f32("2,3,0,3,2")], run=False),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,0,6,7"), f32("0,3,2,3,2")], run=False),
+    row("GroupConvolution-1", attributes(), "f32[0,4,6,7]", "f32[2,3,2,3,2]"),
+    row("GroupConvolution-1", attributes(), "f32[1,0,6,7]", "f32[2,3,0,3,2]", run=False),
+    row("GroupConvolution-1", attributes(), "f32[1,0,6,7]", "f32[0,3,2,3,2]", run=False),
     *(
-        Case("GroupConvolution", "opset1", attributes(), [f32(shape), f32(filters)])
+        row("GroupConvolution-1", attributes(), f32(shape), f32(filters))
         for shape, filters in (
             ("1,4,5,5", "2,3,3,3,3"),
             ("1,4,5,5", "3,3,2,3,3"),
@@ -423,20 +338,16 @@ GROUPED = [
             ("1,7..9,5,5", "2..3,3,2,3,3"),
         )
     ),
-    Case(
-        "GroupConvolution", "opset1", attributes(strides="0,1"), [f32("1,4,5,5"), f32("2,3,2,3,3")]
-    ),
-    Case(
-        "GroupConvolution", "opset1", attributes(pads_end="1"), [f32("1,4,5,5"), f32("2,3,2,3,3")]
-    ),
-    Case(
-        "GroupConvolution",
-        "opset1",
+    row("GroupConvolution-1", attributes(strides="0,1"), "f32[1,4,5,5]", "f32[2,3,2,3,3]"),
+    row("GroupConvolution-1", attributes(pads_end="1"), "f32[1,4,5,5]", "f32[2,3,2,3,3]"),
+    row(
+        "GroupConvolution-1",
         attributes(dilations="absent"),
-        [f32("1,4,5,5"), f32("2,3,2,3,3")],
+        "f32[1,4,5,5]",
+        "f32[2,3,2,3,3]",
         known="missing-attribute",
     ),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,4,5,5")]),
+    row("GroupConvolution-1", attributes(), "f32[1,4,5,5]"),
 ]
 
 
@@ -480,110 +391,102 @@ def rows(operation: str, filters: str) -> list[Case]:
     one = "1," * filters.count(",") + "2"
     shape_of = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..9,..5")])
     return [
-        *(Case(operation, "opset1", form, [f32(shape), f32(filters)]) for form in BACK_FORMS),
+        *(row(f"{operation}-1", form, f32(shape), f32(filters)) for form in BACK_FORMS),
         *(
-            Case(operation, "opset1", form, [f32(shape), f32(filters), const("i64", sizes)])
+            row(f"{operation}-1", form, f32(shape), f32(filters), const("i64", sizes))
             for form, sizes in SIZED
         ),
-        Case(operation, "opset1", back(1, strides="2"), [f32("2,4,5"), f32(lead + "3")]),
-        Case(
-            operation,
-            "opset1",
+        row(f"{operation}-1", back(1, strides="2"), "f32[2,4,5]", f32(lead + "3")),
+        row(
+            f"{operation}-1",
             back(3, strides="2,1,1", pads_end="0,1,1"),
-            [f32("1,4,3,4,5"), f32(lead + "2,1,3")],
+            "f32[1,4,3,4,5]",
+            f32(lead + "2,1,3"),
         ),
-        Case(operation, "opset1", back(), [f32(shape), f32(lead + "1,1")]),
+        row(f"{operation}-1", back(), f32(shape), f32(lead + "1,1")),
         *(
-            Case(operation, "opset1", back(), [data(t, shape), data(t, filters)])
+            row(f"{operation}-1", back(), data(t, shape), data(t, filters))
             for t in ("f16", "bf16", "f64")
         ),
         *(
-            Case(
-                operation,
-                "opset1",
+            row(
+                f"{operation}-1",
                 back(),
-                [data(t, shape), data(t, filters)],
+                data(t, shape),
+                data(t, filters),
                 run=t in ("u8", "i32"),
                 known=TEXT.get(t, ""),
             )
             for t in ("i8", "u8", "i32", "i64", "boolean", "string")
         ),
-        Case(
-            operation,
-            "opset1",
+        row(
+            f"{operation}-1",
             back(),
-            [
-                data("i8", "1,1,1,2", [[[[1, -2]]]]),
-                data("i8", one, np.reshape([3, -1], [int(each) for each in one.split(",")])),
-            ],
+            data("i8", "1,1,1,2", [[[[1, -2]]]]),
+            data("i8", one, np.reshape([3, -1], [int(each) for each in one.split(",")])),
             known="convolution-of-i8",
             expected=[np.array([[[[3, -7, 2]]]], np.int8)],
         ),
-        Case(operation, "opset1", back(), [data("f32", shape), data("f16", filters)]),
-        Case(
-            operation, "opset1", back(), [data("dynamic", shape), data("f16", filters)], run=False
-        ),
-        Case(operation, "opset1", back(), [f32(shape), f32(filters), data("f32", "2", [6, 7])]),
+        row(f"{operation}-1", back(), data("f32", shape), data("f16", filters)),
+        row(f"{operation}-1", back(), data("dynamic", shape), data("f16", filters), run=False),
+        row(f"{operation}-1", back(), f32(shape), f32(filters), data("f32", "2", [6, 7])),
         *(
-            Case(
-                operation,
-                "opset1",
-                back(strides="2,2"),
-                [f32(shape), f32(filters), const(t, [9, 10])],
-            )
+            row(f"{operation}-1", back(strides="2,2"), f32(shape), f32(filters), const(t, [9, 10]))
             for t in ("i32", "u8", "u64")
         ),
         # dynamic shapes
-        Case(
-            operation,
-            "opset1",
+        row(
+            f"{operation}-1",
             back(strides="2,2", pads_begin="1,1"),
-            [f32("1..4,?,3..9,4..", (2, 4, 4, 5)), f32(filters)],
+            f32("1..4,?,3..9,4..", (2, 4, 4, 5)),
+            f32(filters),
         ),
-        Case(
-            operation,
-            "opset1",
+        row(
+            f"{operation}-1",
             back(dilations="2,2", pads_begin="3,3"),
-            [f32("?,4,..3,..3"), f32(lead + "?,1..3")],
+            "f32[?,4,..3,..3]",
+            f32(lead + "?,1..3"),
             run=False,
         ),
-        Case(
-            operation,
-            "opset1",
+        row(
+            f"{operation}-1",
             back(pads_begin="3,3", pads_end="3,3"),
-            [f32("1,4,4,5"), f32(filters)],
+            "f32[1,4,4,5]",
+            f32(filters),
             run=False,
         ),
-        Case(
-            operation,
-            "opset1",
+        row(
+            f"{operation}-1",
             back(auto_pad="same_upper"),
-            [f32("1,4,?,3..8"), f32(filters)],
+            "f32[1,4,?,3..8]",
+            f32(filters),
             run=False,
         ),
-        Case(operation, "opset1", back(), [f32("..."), f32(filters)]),
-        Case(operation, "opset1", back(), [f32(shape), f32("...")]),
-        Case(operation, "opset1", back(), [f32("..."), f32("...")]),
-        Case(operation, "opset1", back(), [f32("..."), f32("..."), const("i64", [6, 7])]),
-        Case(
-            operation,
-            "opset1",
+        row(f"{operation}-1", back(), "f32[...]", f32(filters)),
+        row(f"{operation}-1", back(), f32(shape), "f32[...]"),
+        row(f"{operation}-1", back(), "f32[...]", "f32[...]"),
+        row(f"{operation}-1", back(), "f32[...]", "f32[...]", const("i64", [6, 7])),
+        row(
+            f"{operation}-1",
             back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
-            [f32("..."), f32("...")],
+            "f32[...]",
+            "f32[...]",
         ),
-        Case(
-            operation,
-            "opset1",
+        row(
+            f"{operation}-1",
             back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
-            [f32("..."), f32("..."), const("i64", [6, 7, 8])],
+            "f32[...]",
+            "f32[...]",
+            const("i64", [6, 7, 8]),
         ),
-        Case(operation, "opset1", back(), [f32("?,4,4,5"), f32(filters), i32_list], run=False),
+        row(f"{operation}-1", back(), "f32[?,4,4,5]", f32(filters), i32_list, run=False),
         *(
-            Case(
-                operation,
-                "opset1",
+            row(
+                f"{operation}-1",
                 back(),
-                [f32(a), f32(b), data("i32", length)],
+                f32(a),
+                f32(b),
+                data("i32", length),
                 run=False,
                 known="list-of-unknown-length",
             )
@@ -595,48 +498,43 @@ def rows(operation: str, filters: str) -> list[Case]:
                 ("...", "...", "?"),
             )
         ),
-        Case(
-            operation,
-            "opset1",
+        row(
+            f"{operation}-1",
             back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
-            [f32("..."), f32("..."), data("i32", "?")],
+            "f32[...]",
+            "f32[...]",
+            "i32[?]",
             run=False,
         ),
-        Case(operation, "opset1", back(), [f32("?,4,?,5"), f32(filters), shape_of], run=False),
-        Case(operation, "opset1", back(), [f32("1,4,1000000000000,5"), f32(filters)], run=False),
-        Case(operation, "opset1", back(), [f32("0,4,4,5"), f32(filters)], run=False),
-        Case(operation, "opset1", back(), [f32("1,4,0,5"), f32(filters)], run=False),
+        row(f"{operation}-1", back(), "f32[?,4,?,5]", f32(filters), shape_of, run=False),
+        row(f"{operation}-1", back(), "f32[1,4,1000000000000,5]", f32(filters), run=False),
+        row(f"{operation}-1", back(), "f32[0,4,4,5]", f32(filters), run=False),
+        row(f"{operation}-1", back(), "f32[1,4,0,5]", f32(filters), run=False),
         # refused
-        Case(operation, "opset1", back(), [f32("1,3,4,5"), f32(filters)]),
-        Case(operation, "opset1", back(1), [f32("1,4,4"), f32(filters)]),
-        Case(operation, "opset1", back(), [f32("1,4"), f32(lead[:-1])]),
-        Case(operation, "opset1", back(), [f32(""), f32(filters)]),
-        Case(operation, "opset1", back(4), [f32("1,4,2,2,2,2"), f32(lead + "1,1,1,1")]),
-        Case(operation, "opset1", back(), [f32("..."), f32(lead[:-1])]),
-        Case(operation, "opset1", back(), [f32(shape), f32(filters), const("i64", [6, 7, 8])]),
-        Case(operation, "opset1", back(), [f32(shape), f32(filters), const("i64", 6)]),
-        Case(operation, "opset1", back(), [f32(shape), f32(filters), const("i64", [[6, 7]])]),
-        Case(operation, "opset1", back(), [f32(shape), f32(filters), const("i64", [-6, 7])]),
-        Case(
-            operation,
-            "opset1",
-            back(),
-            [f32(shape), f32(filters), const("i64", [-1, 7])],
-            run=False,
-        ),
-        Case(operation, "opset1", back(output_padding="0"), [f32(shape), f32(filters)]),
-        Case(operation, "opset1", back(output_padding="1,1,1"), [f32(shape), f32(filters)]),
-        Case(operation, "opset1", back(strides="0,1"), [f32(shape), f32(filters)]),
-        Case(operation, "opset1", back(dilations="1,0"), [f32(shape), f32(filters)]),
-        Case(operation, "opset1", back(pads_begin="1"), [f32(shape), f32(filters)]),
-        Case(
-            operation,
-            "opset1",
+        row(f"{operation}-1", back(), "f32[1,3,4,5]", f32(filters)),
+        row(f"{operation}-1", back(1), "f32[1,4,4]", f32(filters)),
+        row(f"{operation}-1", back(), "f32[1,4]", f32(lead[:-1])),
+        row(f"{operation}-1", back(), "f32[]", f32(filters)),
+        row(f"{operation}-1", back(4), "f32[1,4,2,2,2,2]", f32(lead + "1,1,1,1")),
+        row(f"{operation}-1", back(), "f32[...]", f32(lead[:-1])),
+        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", [6, 7, 8])),
+        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", 6)),
+        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", [[6, 7]])),
+        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", [-6, 7])),
+        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", [-1, 7]), run=False),
+        row(f"{operation}-1", back(output_padding="0"), f32(shape), f32(filters)),
+        row(f"{operation}-1", back(output_padding="1,1,1"), f32(shape), f32(filters)),
+        row(f"{operation}-1", back(strides="0,1"), f32(shape), f32(filters)),
+        row(f"{operation}-1", back(dilations="1,0"), f32(shape), f32(filters)),
+        row(f"{operation}-1", back(pads_begin="1"), f32(shape), f32(filters)),
+        row(
+            f"{operation}-1",
             back(strides="absent"),
-            [f32(shape), f32(filters)],
+            f32(shape),
+            f32(filters),
             known="missing-attribute",
         ),
-        Case(operation, "opset1", back(), [f32(shape)]),
+        row(f"{operation}-1", back(), f32(shape)),
     ]
 
 
@@ -644,44 +542,21 @@ BACK = rows("ConvolutionBackpropData", "4,3,3,2") + rows(
     "GroupConvolutionBackpropData", "2,2,3,3,2"
 )
 BACK_GROUPS = [
-    Case(
-        "GroupConvolutionBackpropData",
-        "opset1",
+    row("GroupConvolutionBackpropData-1", back(strides="2,2"), "f32[2,4,4,5]", "f32[4,1,1,3,3]"),
+    row(
+        "GroupConvolutionBackpropData-1",
         back(strides="2,2"),
-        [f32("2,4,4,5"), f32("4,1,1,3,3")],
-    ),
-    Case(
-        "GroupConvolutionBackpropData",
-        "opset1",
-        back(strides="2,2"),
-        [f32("2,4,4,5"), f32("1,4,3,3,3")],
+        "f32[2,4,4,5]",
+        "f32[1,4,3,3,3]",
         run=False,
         note="the CPU plugin cannot run a single group",
     ),
-    Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,4,6,7"), f32("?,2,3,3,2")]),
-    Case(
-        "GroupConvolutionBackpropData",
-        "opset1",
-        back(),
-        [f32("1,4..9,6,7"), f32("?,2,..3,3,2")],
-        run=False,
-    ),
-    Case(
-        "GroupConvolutionBackpropData",
-        "opset1",
-        back(),
-        [f32("1,?,6,7"), f32("2..5,2,3,3,2")],
-        run=False,
-    ),
-    Case(
-        "GroupConvolutionBackpropData",
-        "opset1",
-        back(),
-        [f32("1,4,6,7"), f32("2..5,?,3,3,2")],
-        run=False,
-    ),
-    Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,5,6,7"), f32("2,2,3,3,2")]),
-    Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,5,6,7"), f32("?,2,3,3,2")]),
+    row("GroupConvolutionBackpropData-1", back(), "f32[1,4,6,7]", "f32[?,2,3,3,2]"),
+    row("GroupConvolutionBackpropData-1", back(), "f32[1,4..9,6,7]", "f32[?,2,..3,3,2]", run=False),
+    row("GroupConvolutionBackpropData-1", back(), "f32[1,?,6,7]", "f32[2..5,2,3,3,2]", run=False),
+    row("GroupConvolutionBackpropData-1", back(), "f32[1,4,6,7]", "f32[2..5,?,3,3,2]", run=False),
+    row("GroupConvolutionBackpropData-1", back(), "f32[1,5,6,7]", "f32[2,2,3,3,2]"),
+    row("GroupConvolutionBackpropData-1", back(), "f32[1,5,6,7]", "f32[?,2,3,3,2]"),
 ]
 
 
@@ -703,97 +578,78 @@ BITS = const("u1", np.concatenate([HALVES, HALVES[:, ::-1]], axis=1).reshape(4, 
 """Bytes that read the same in either direction."""
 BINARY = [
     *(
-        Case(
-            "BinaryConvolution",
-            "opset1",
+        row(
+            "BinaryConvolution-1",
             binary(pad_value=pad, pads_begin="1,1", pads_end="1,1"),
-            [bits("f32", 1, 8, 5, 6), BITS],
+            bits("f32", 1, 8, 5, 6),
+            BITS,
         )
         for pad in ("0", "1", "-1", "0.5")
     ),
-    Case("BinaryConvolution", "opset1", binary(), [bits("f32", 2, 8, 5, 6), BITS]),
-    Case(
-        "BinaryConvolution",
-        "opset1",
-        binary(strides="2,1", dilations="1,2"),
-        [bits("f32", 1, 8, 5, 6), BITS],
+    row("BinaryConvolution-1", binary(), bits("f32", 2, 8, 5, 6), BITS),
+    row(
+        "BinaryConvolution-1", binary(strides="2,1", dilations="1,2"), bits("f32", 1, 8, 5, 6), BITS
     ),
-    Case(
-        "BinaryConvolution",
-        "opset1",
+    row(
+        "BinaryConvolution-1",
         binary(auto_pad="same_upper", strides="2,2"),
-        [bits("f32", 1, 8, 5, 6), BITS],
+        bits("f32", 1, 8, 5, 6),
+        BITS,
     ),
-    Case(
-        "BinaryConvolution",
-        "opset1",
-        binary(auto_pad="same_lower"),
-        [bits("f32", 1, 8, 5, 6), BITS],
-    ),
-    Case(
-        "BinaryConvolution",
-        "opset1",
+    row("BinaryConvolution-1", binary(auto_pad="same_lower"), bits("f32", 1, 8, 5, 6), BITS),
+    row(
+        "BinaryConvolution-1",
         binary(),
-        [bits("f32", 1, 8, 3, 3), const("u1", [[[[1]]]] * 7 + [[[[0]]]], (1, 8, 1, 1))],
+        bits("f32", 1, 8, 3, 3),
+        const("u1", [[[[1]]]] * 7 + [[[[0]]]], (1, 8, 1, 1)),
         known="binary-convolution-bits",
     ),
-    Case("BinaryConvolution", "opset1", binary(), [f32("?,8,?,3..7"), BITS], run=False),
-    Case("BinaryConvolution", "opset1", binary(auto_pad="valid"), [f32("..."), BITS]),
-    Case("BinaryConvolution", "opset1", binary(), [f32("1,8,5,6"), data("u1", "...")]),
-    Case("BinaryConvolution", "opset1", binary(), [f32("..."), data("u1", "...")]),
+    row("BinaryConvolution-1", binary(), "f32[?,8,?,3..7]", BITS, run=False),
+    row("BinaryConvolution-1", binary(auto_pad="valid"), "f32[...]", BITS),
+    row("BinaryConvolution-1", binary(), "f32[1,8,5,6]", "u1[...]"),
+    row("BinaryConvolution-1", binary(), "f32[...]", "u1[...]"),
     *(
-        Case(
-            "BinaryConvolution",
-            "opset1",
-            binary(),
-            [data(t, "1,8,5,6"), BITS],
-            run=False,
-            known=TEXT.get(t, ""),
+        row(
+            "BinaryConvolution-1", binary(), f"{t}[1,8,5,6]", BITS, run=False, known=TEXT.get(t, "")
         )
         for t in ("f16", "i32", "u8", "boolean", "u1", "dynamic", "string")
     ),
     *(
-        Case(
-            "BinaryConvolution",
-            "opset1",
+        row(
+            "BinaryConvolution-1",
             binary(),
-            [f32("1,8,5,6"), data(t, "4,8,3,3")],
+            "f32[1,8,5,6]",
+            f"{t}[4,8,3,3]",
             run=False,
             known=TEXT.get(t, ""),
         )
         for t in ("u1", "f32", "i8", "boolean", "dynamic", "string")
     ),
     *(
-        Case("BinaryConvolution", "opset1", binary(), [f32(shape), BITS])
+        row("BinaryConvolution-1", binary(), f32(shape), BITS)
         for shape in ("1,7,5,6", "1,8,5", "1,8,2,6", "1,8,5,6,7", "")
     ),
-    Case("BinaryConvolution", "opset1", binary(), [f32("1,8,5"), data("u1", "4,8,3")]),
-    Case("BinaryConvolution", "opset1", binary(mode="and"), [f32("1,8,5,6"), BITS]),
-    Case(
-        "BinaryConvolution",
-        "opset1",
-        binary(mode="XNOR-POPCOUNT"),
-        [f32("1,8,5,6"), BITS],
-        run=False,
-    ),
-    Case("BinaryConvolution", "opset1", binary(pad_value="none"), [f32("1,8,5,6"), BITS]),
-    Case(
-        "BinaryConvolution",
-        "opset1",
+    row("BinaryConvolution-1", binary(), "f32[1,8,5]", "u1[4,8,3]"),
+    row("BinaryConvolution-1", binary(mode="and"), "f32[1,8,5,6]", BITS),
+    row("BinaryConvolution-1", binary(mode="XNOR-POPCOUNT"), "f32[1,8,5,6]", BITS, run=False),
+    row("BinaryConvolution-1", binary(pad_value="none"), "f32[1,8,5,6]", BITS),
+    row(
+        "BinaryConvolution-1",
         binary(mode="absent"),
-        [f32("1,8,5,6"), BITS],
+        "f32[1,8,5,6]",
+        BITS,
         known="missing-attribute",
     ),
-    Case(
-        "BinaryConvolution",
-        "opset1",
+    row(
+        "BinaryConvolution-1",
         binary(pad_value="absent"),
-        [f32("1,8,5,6"), BITS],
+        "f32[1,8,5,6]",
+        BITS,
         known="missing-attribute",
     ),
-    Case("BinaryConvolution", "opset1", binary(strides="0,1"), [f32("1,8,5,6"), BITS]),
-    Case("BinaryConvolution", "opset1", binary(pads_begin="1"), [f32("1,8,5,6"), BITS]),
-    Case("BinaryConvolution", "opset1", binary(), [f32("1,8,5,6")]),
+    row("BinaryConvolution-1", binary(strides="0,1"), "f32[1,8,5,6]", BITS),
+    row("BinaryConvolution-1", binary(pads_begin="1"), "f32[1,8,5,6]", BITS),
+    row("BinaryConvolution-1", binary(), "f32[1,8,5,6]"),
 ]
 
 
@@ -869,26 +725,30 @@ DEFORMABLE = [
         )
     ),
     *(
-        Case(
-            "DeformableConvolution",
-            "opset8",
+        row(
+            "DeformableConvolution-8",
             form,
-            [f32("1,2,5,6"), moves("1,18,3,4", reach), f32("4,2,3,3"), WEIGHTS],
+            "f32[1,2,5,6]",
+            moves("1,18,3,4", reach),
+            "f32[4,2,3,3]",
+            WEIGHTS,
         )
         for form in (deformable(), deformable(bilinear_interpolation_pad="true"))
         for reach in (1.5, 8.0)
     ),
-    Case(
-        "DeformableConvolution",
-        "opset8",
+    row(
+        "DeformableConvolution-8",
         deformable(bilinear_interpolation_pad="true"),
-        [f32("1,2,5,6"), moves("1,18,3,4", 4), f32("4,2,3,3")],
+        "f32[1,2,5,6]",
+        moves("1,18,3,4", 4),
+        "f32[4,2,3,3]",
     ),
-    Case(
-        "DeformableConvolution",
-        "opset1",
+    row(
+        "DeformableConvolution-1",
         deformable(bilinear_interpolation_pad="true"),
-        [f32("1,2,5,6"), moves("1,18,3,4"), f32("4,2,3,3")],
+        "f32[1,2,5,6]",
+        moves("1,18,3,4"),
+        "f32[4,2,3,3]",
         run=False,
     ),
     *(
@@ -928,48 +788,60 @@ DEFORMABLE = [
         )
     ),
     *(
-        Case(
-            "DeformableConvolution",
-            "opset8",
+        row(
+            "DeformableConvolution-8",
             deformable(),
-            [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), f32(mask)],
+            "f32[1,2,5,6]",
+            "f32[1,18,3,4]",
+            "f32[4,2,3,3]",
+            f32(mask),
             run=False,
         )
         for mask in ("1,9,3,4", "?,9,?,1..4", "...", "1,8,3,4", "2,9,3,4", "1,9,4,4", "1,9,3")
     ),
-    Case(
-        "DeformableConvolution",
-        "opset8",
+    row(
+        "DeformableConvolution-8",
         deformable(),
-        [f32("?,2,5,6"), f32("?,18,3,4"), f32("4,2,3,3"), f32("3,9,3,4")],
+        "f32[?,2,5,6]",
+        "f32[?,18,3,4]",
+        "f32[4,2,3,3]",
+        "f32[3,9,3,4]",
         run=False,
     ),
-    Case(
-        "DeformableConvolution",
-        "opset8",
+    row(
+        "DeformableConvolution-8",
         deformable(),
-        [f32("..."), f32("..."), f32("..."), f32("1,9,3,4")],
+        "f32[...]",
+        "f32[...]",
+        "f32[...]",
+        "f32[1,9,3,4]",
         run=False,
     ),
-    Case(
-        "DeformableConvolution",
-        "opset8",
+    row(
+        "DeformableConvolution-8",
         deformable(),
-        [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), data("f16", "1,9,3,4")],
+        "f32[1,2,5,6]",
+        "f32[1,18,3,4]",
+        "f32[4,2,3,3]",
+        "f16[1,9,3,4]",
         run=False,
     ),
-    Case(
-        "DeformableConvolution",
-        "opset8",
+    row(
+        "DeformableConvolution-8",
         deformable(),
-        [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), data("i32", "1,9,3,4")],
+        "f32[1,2,5,6]",
+        "f32[1,18,3,4]",
+        "f32[4,2,3,3]",
+        "i32[1,9,3,4]",
         run=False,
     ),
-    Case(
-        "DeformableConvolution",
-        "opset1",
+    row(
+        "DeformableConvolution-1",
         deformable(),
-        [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), f32("1,9,3,4")],
+        "f32[1,2,5,6]",
+        "f32[1,18,3,4]",
+        "f32[4,2,3,3]",
+        "f32[1,9,3,4]",
         run=False,
     ),
     *(
@@ -984,18 +856,20 @@ DEFORMABLE = [
         for version in ("opset1", "opset8")
         for t in ("f16", "bf16", "f64", "i32", "u8", "boolean", "string", "dynamic")
     ),
-    Case(
-        "DeformableConvolution",
-        "opset1",
+    row(
+        "DeformableConvolution-1",
         deformable(),
-        [f32("1,2,5,6"), data("f16", "1,18,3,4"), f32("4,2,3,3")],
+        "f32[1,2,5,6]",
+        "f16[1,18,3,4]",
+        "f32[4,2,3,3]",
         run=False,
     ),
-    Case(
-        "DeformableConvolution",
-        "opset8",
+    row(
+        "DeformableConvolution-8",
         deformable(),
-        [f32("1,2,5,6"), f32("1,18,3,4"), data("f16", "4,2,3,3")],
+        "f32[1,2,5,6]",
+        "f32[1,18,3,4]",
+        "f16[4,2,3,3]",
         run=False,
     ),
     *(
@@ -1022,25 +896,28 @@ DEFORMABLE = [
             ({"auto_pad": "absent"}, ""),
         )
     ),
-    Case(
-        "DeformableConvolution",
-        "opset1",
+    row(
+        "DeformableConvolution-1",
         deformable(group="2"),
-        [f32("1,3,5,6"), f32("1,18,3,4"), f32("4,?,3,3")],
+        "f32[1,3,5,6]",
+        "f32[1,18,3,4]",
+        "f32[4,?,3,3]",
         run=False,
     ),
-    Case(
-        "DeformableConvolution",
-        "opset1",
+    row(
+        "DeformableConvolution-1",
         deformable(group="2"),
-        [f32("1,4,5,6"), f32("1,18,3,4"), f32("3,2,3,3")],
+        "f32[1,4,5,6]",
+        "f32[1,18,3,4]",
+        "f32[3,2,3,3]",
         run=False,
     ),
-    Case(
-        "DeformableConvolution",
-        "opset1",
+    row(
+        "DeformableConvolution-1",
         deformable(deformable_group="2"),
-        [f32("1,3,5,6"), f32("1,36,3,4"), f32("3,3,3,3")],
+        "f32[1,3,5,6]",
+        "f32[1,36,3,4]",
+        "f32[3,3,3,3]",
         run=False,
     ),
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data
+from differential.cases import Case, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -61,11 +61,11 @@ def matrix(
     values: object = BOXES,
     **attributes: str,
 ) -> Case:
-    case = Case(
-        "MatrixNms",
-        "opset8",
+    case = row(
+        "MatrixNms-8",
         attributes,
-        [boxes(images, element_type, values), scores(images, element_type)],
+        boxes(images, element_type, values),
+        scores(images, element_type),
         outputs=3,
         known=known,
     )
@@ -102,13 +102,8 @@ def regions(known: object = (), **attributes: str) -> Case:
         data("f32", "2,6", SCORES),
         const("i32", [4, 0, 2]),
     ]
-    return Case(
-        "MulticlassNms",
-        "opset9",
-        {"iou_threshold": "0.5", **attributes},
-        inputs,
-        outputs=3,
-        known=known,
+    return row(
+        "MulticlassNms-9", {"iou_threshold": "0.5", **attributes}, *inputs, outputs=3, known=known
     )
 
 
@@ -164,14 +159,11 @@ MATRIX = [
     matrix(2, sort_result_type="classid", known="matrix-nms-class-order"),
     matrix(element_type="f16"),
     matrix(post_threshold="-1", score_threshold="-1"),
-    Case(
-        "MatrixNms",
-        "opset8",
+    row(
+        "MatrixNms-8",
         {"decay_function": "gaussian", "normalized": "false"},
-        [
-            data("f32", "2,?,4", low=0, high=9, run_shape=(2, 15, 4)),
-            data("f32", "2,3,?", low=0, high=1, run_shape=(2, 3, 15)),
-        ],
+        data("f32", "2,?,4", low=0, high=9, run_shape=(2, 15, 4)),
+        data("f32", "2,3,?", low=0, high=1, run_shape=(2, 3, 15)),
         outputs=3,
     ),
 ]
@@ -248,18 +240,15 @@ MULTICLASS = [
         nms_top_k="2",
         keep_top_k="3",
     ),
-    Case(
-        "MulticlassNms",
-        "opset8",
+    row(
+        "MulticlassNms-8",
         {"iou_threshold": "0.2", "keep_top_k": "9"},
-        [
-            data(
-                "f32",
-                "2,14,4",
-                lambda rng: np.sort(rng.random((2, 14, 2, 2)), axis=2).reshape(2, 14, 4),
-            ),
-            data("f32", "2,3,14", low=0, high=1),
-        ],
+        data(
+            "f32",
+            "2,14,4",
+            lambda rng: np.sort(rng.random((2, 14, 2, 2)), axis=2).reshape(2, 14, 4),
+        ),
+        data("f32", "2,3,14", low=0, high=1),
         outputs=3,
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data
+from differential.cases import Case, Data, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -192,65 +192,55 @@ CASES = [
     nms(9, box_encoding="corners"),
     nms(9, output_type="u32"),
     nms(5, output_type="f32"),
-    Case(
-        "NonMaxSuppression",
-        "opset9",
+    row(
+        "NonMaxSuppression-9",
         {},
-        [data("f32", "1,1,4"), data("f32", "1,1,1"), const("i64", 3), const("i32", 0)],
+        "f32[1,1,4]",
+        "f32[1,1,1]",
+        const("i64", 3),
+        const("i32", 0),
         outputs=3,
         run=False,
     ),
-    Case(
-        "NonMaxSuppression",
-        "opset9",
+    row(
+        "NonMaxSuppression-9",
         {},
-        [
-            data("f32", "2,9,4", low=0, high=1),
-            data("f32", "2,3,9", low=0, high=1),
-            const("i64", 7),
-            const("f32", 0.3),
-            const("f32", 0.2),
-        ],
+        data("f32", "2,9,4", low=0, high=1),
+        data("f32", "2,3,9", low=0, high=1),
+        const("i64", 7),
+        const("f32", 0.3),
+        const("f32", 0.2),
         outputs=3,
     ),
-    Case(
-        "NonMaxSuppression",
-        "opset9",
+    row(
+        "NonMaxSuppression-9",
         {},
-        [
-            data("f32", "?,?,4", low=0, high=1, run_shape=(1, 40, 4)),
-            data("f32", "?,?,?", low=0, high=1, run_shape=(1, 2, 40)),
-            const("i64", 30),
-            const("f32", 0.2),
-            const("f32", 0.1),
-        ],
+        data("f32", "?,?,4", low=0, high=1, run_shape=(1, 40, 4)),
+        data("f32", "?,?,?", low=0, high=1, run_shape=(1, 2, 40)),
+        const("i64", 30),
+        const("f32", 0.2),
+        const("f32", 0.1),
         outputs=3,
     ),
     # all scores equal, two boxes equal, empty boxes, NaN
-    Case(
-        "NonMaxSuppression",
-        "opset9",
+    row(
+        "NonMaxSuppression-9",
         {},
-        [
-            data("f32", "1,4,4", [[[0, 0, 2, 2], [0, 0, 2, 2], [1, 1, 1, 1], [1, 1, 1, 3]]]),
-            data("f32", "1,1,4", [[[0.5] * 4]]),
-            const("i64", 4),
-            const("f32", 0.5),
-            const("f32", 0.0),
-        ],
+        data("f32", "1,4,4", [[[0, 0, 2, 2], [0, 0, 2, 2], [1, 1, 1, 1], [1, 1, 1, 3]]]),
+        data("f32", "1,1,4", [[[0.5] * 4]]),
+        const("i64", 4),
+        const("f32", 0.5),
+        const("f32", 0.0),
         outputs=3,
     ),
-    Case(
-        "NonMaxSuppression",
-        "opset9",
+    row(
+        "NonMaxSuppression-9",
         {},
-        [
-            data("f32", "1,3,4", [BOXES[:3]]),
-            data("f32", "1,1,3", [[[0.5, float("nan"), 0.25]]]),
-            const("i64", 4),
-            const("f32", 0.9),
-            const("f32", 0.0),
-        ],
+        data("f32", "1,3,4", [BOXES[:3]]),
+        data("f32", "1,1,3", [[[0.5, float("nan"), 0.25]]]),
+        const("i64", 4),
+        const("f32", 0.9),
+        const("f32", 0.0),
         outputs=3,
     ),
 ]
@@ -288,7 +278,7 @@ def rotated(
         const("f32", iou),
         const("f32", score),
     ]
-    return Case("NMSRotated", "opset13", attributes, inputs, outputs=3, run=run)
+    return row("NMSRotated-13", attributes, *inputs, outputs=3, run=run)
 
 
 def rotated_shapes(
@@ -299,11 +289,14 @@ def rotated_shapes(
     **attributes: str,
 ) -> Case:
     a, b, c, d, e = types.split()
-    return Case(
-        "NMSRotated",
-        "opset13",
+    return row(
+        "NMSRotated-13",
         attributes,
-        [data(a, boxes), data(b, scores), const(c, limit), const(d, 0), const(e, 0)],
+        data(a, boxes),
+        data(b, scores),
+        const(c, limit),
+        const(d, 0),
+        const(e, 0),
         outputs=3,
         run=False,
     )
@@ -321,17 +314,14 @@ ROTATED = [
     rotated(element_type="f16", iou=0.35),
     rotated(iou=0.0),
     rotated(iou=0.21),
-    Case(
-        "NMSRotated",
-        "opset13",
+    row(
+        "NMSRotated-13",
         {},
-        [
-            data("f32", "2,12,5", low=0.5, high=3),
-            data("f32", "2,3,12", low=0, high=1),
-            const("i64", 9),
-            const("f32", 0.3),
-            const("f32", 0.2),
-        ],
+        data("f32", "2,12,5", low=0.5, high=3),
+        data("f32", "2,3,12", low=0, high=1),
+        const("i64", 9),
+        const("f32", 0.3),
+        const("f32", 0.2),
         outputs=3,
     ),
     rotated_shapes("1,4,5", "1,2,4"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, data
+from differential.cases import Case, case_id, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -214,15 +214,12 @@ def test_detection_output(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-ENDED = Case(
-    "DetectionOutput",
-    "opset8",
+ENDED = row(
+    "DetectionOutput-8",
     {"keep_top_k": "4", "nms_threshold": "0.5", "code_type": CORNER, "confidence_threshold": "0.1"},
-    [
-        data("f32", "1,12", low=0, high=0),
-        data("f32", "1,6", [[0.1, 0.5, 0.1, 0.9, 0.1, 0.7]]),
-        data("f32", "1,2,15", [[[0, 0, 0, 1, 1, -1, 0, 0, 1, 1, 0, 2, 2, 3, 3], [0.1] * 15]]),
-    ],
+    data("f32", "1,12", low=0, high=0),
+    data("f32", "1,6", [[0.1, 0.5, 0.1, 0.9, 0.1, 0.7]]),
+    data("f32", "1,2,15", [[[0, 0, 0, 1, 1, -1, 0, 0, 1, 1, 0, 2, 2, 3, 3], [0.1] * 15]]),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, const, data, node
+from differential.cases import Case, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -37,11 +37,10 @@ def clustered(
     inputs = [
         const("i64", list(side)) if isinstance(side, tuple) else side for side in (size, image)
     ]
-    return Case(
-        "PriorBoxClustered",
-        "opset1",
+    return row(
+        "PriorBoxClustered-1",
         {"offset": "0.5", "width": "4,9,16", "height": "5,10,15", **attributes},
-        inputs,
+        *inputs,
         known=known,
         run=run,
     )

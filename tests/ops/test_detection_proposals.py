@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data
+from differential.cases import Case, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -138,11 +138,12 @@ PROPOSALS = [
             (("2,2,3,4", "2,4,3,4"), {"post_nms_topn": "1"}),
         )
     ],
-    Case(
-        "Proposal",
-        "opset4",
+    row(
+        "Proposal-4",
         {},
-        [data("f32", "2,2,3,4"), data("f32", "2,4,3,4"), data("f32", "3")],
+        "f32[2,2,3,4]",
+        "f32[2,4,3,4]",
+        "f32[3]",
         outputs=2,
         run=False,
         known="missing-attribute",
@@ -181,7 +182,7 @@ def generate(
         data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.6, high=0.6),
         data(element_type, ",".join(map(str, shape)), scores_of(shape)),
     ]
-    return Case("GenerateProposals", "opset9", attributes, inputs, outputs=3, known=known)
+    return row("GenerateProposals-9", attributes, *inputs, outputs=3, known=known)
 
 
 def generate_shapes(
@@ -198,7 +199,7 @@ def generate_shapes(
         data(element_type, shape)
         for element_type, shape in zip(types.split(), (info, anchors, deltas, scores), strict=True)
     ]
-    return Case("GenerateProposals", "opset9", attributes, inputs, outputs=3, run=False)
+    return row("GenerateProposals-9", attributes, *inputs, outputs=3, run=False)
 
 
 FIT = ("2,3", "5,6,3,4", "2,12,5,6", "2,3,5,6")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, const, data
+from differential.cases import Case, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -189,11 +189,11 @@ def pooling(
         "method": method,
         **given,
     }
-    return Case(
-        "ROIPooling",
-        "opset2",
+    return row(
+        "ROIPooling-2",
         attributes,
-        [data(element_type, features), data(element_type, f"{len(rois)},5", rois)],
+        data(element_type, features),
+        data(element_type, f"{len(rois)},5", rois),
     )
 
 
@@ -208,14 +208,15 @@ def pooling_shapes(
     attributes = {"pooled_h": "2", "pooled_w": "3", "spatial_scale": "0.5", **given}
     for name in drop:
         del attributes[name]
-    return Case(
-        "ROIPooling",
-        "opset2",
+    return row(
+        "ROIPooling-2",
         attributes,
-        [
-            data(element_type, shape)
-            for element_type, shape in zip(types.split(), (features, rois), strict=True)
-        ],
+        *(
+            [
+                data(element_type, shape)
+                for element_type, shape in zip(types.split(), (features, rois), strict=True)
+            ]
+        ),
         run=False,
         known=known,
     )
@@ -283,14 +284,11 @@ def sensitive(
         "spatial_bins_y": str(bins[1]),
         **given,
     }
-    return Case(
-        "PSROIPooling",
-        "opset1",
+    return row(
+        "PSROIPooling-1",
         attributes,
-        [
-            data(element_type, f"{images},{channels},9,8"),
-            data(element_type, f"{len(rois)},5", rois),
-        ],
+        data(element_type, f"{images},{channels},9,8"),
+        data(element_type, f"{len(rois)},5", rois),
     )
 
 
@@ -307,14 +305,15 @@ def sensitive_shapes(
         **given,
     }
     attributes.pop(drop, None)
-    return Case(
-        "PSROIPooling",
-        "opset1",
+    return row(
+        "PSROIPooling-1",
         attributes,
-        [
-            data(element_type, shape)
-            for element_type, shape in zip(types.split(), (features, rois), strict=True)
-        ],
+        *(
+            [
+                data(element_type, shape)
+                for element_type, shape in zip(types.split(), (features, rois), strict=True)
+            ]
+        ),
         run=False,
     )
 
@@ -382,7 +381,7 @@ def deformable(
         data("f32", f"2,{output * group * group},9,8"),
         data("f32", f"{len(rois)},5", rois),
     ] + ([data("f32", f"{len(rois)},{2 * moved},{part},{part}", low=-1, high=1)] if moved else [])
-    return Case("DeformablePSROIPooling", "opset1", attributes, inputs)
+    return row("DeformablePSROIPooling-1", attributes, *inputs)
 
 
 def deformable_shapes(*shapes: str, types: str = "f32 f32 f32", **given: str) -> Case:
@@ -391,7 +390,7 @@ def deformable_shapes(*shapes: str, types: str = "f32 f32 f32", **given: str) ->
         data(element_type, shape)
         for element_type, shape in zip(types.split(), shapes, strict=False)
     ]
-    return Case("DeformablePSROIPooling", "opset1", attributes, inputs, run=False)
+    return row("DeformablePSROIPooling-1", attributes, *inputs, run=False)
 
 
 DEFORMABLE = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, data
+from differential.cases import Case, case_id, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -24,11 +24,10 @@ def region(
         "do_softmax": "true",
         **given,
     }
-    return Case(
-        "RegionYolo",
-        "opset1",
+    return row(
+        "RegionYolo-1",
         attributes,
-        [data(element_type, shape, low=-4, high=4, run_shape=run_shape)],
+        data(element_type, shape, low=-4, high=4, run_shape=run_shape),
         run=run,
     )
 
@@ -41,11 +40,10 @@ def reorg(
     run_shape: tuple[int, ...] | None = None,
     known: object = (),
 ) -> Case:
-    return Case(
-        "ReorgYolo",
-        "opset2",
+    return row(
+        "ReorgYolo-2",
         {"stride": stride},
-        [data(element_type, shape, run_shape=run_shape)],
+        data(element_type, shape, run_shape=run_shape),
         run=run,
         known=known,
     )

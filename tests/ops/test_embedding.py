@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from differential.cases import Case, Input, case_id, const, data, node
+from differential.cases import Case, Input, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -116,7 +116,7 @@ OFFSETS = [
     *offsets([TABLE, ints("6", "f32"), ints("3", "f32")]),
     *offsets([data("f32", ""), INDICES, ints("3")]),
     *offsets([TABLE, INDICES]),
-    Case("EmbeddingBagOffsets", "opset15", {"reduction": "max"}, [TABLE, INDICES, ints("3")]),
+    row("EmbeddingBagOffsets-15", {"reduction": "max"}, TABLE, INDICES, ints("3")),
 ]
 
 ROWS = const("i64", [[0, 2], [3, 4], [2, 2]])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, Input, case_id, const, data, node
+from differential.cases import Case, Data, Input, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -130,12 +130,7 @@ def test_range_decides_a_shape(oracle: Oracle) -> None:
     """The value of a Range is known if its inputs are: Reshape by Range(2, 8, 2) gives [2,4,6]."""
     pattern = node("Range", "opset4", {"output_type": "i64"}, numbers("i32", 2, 8, 2))
     check(
-        Case(
-            "Reshape",
-            "opset1",
-            {"special_zero": "false"},
-            [data("f32", "?", run_shape=(48,)), pattern],
-        ),
+        row("Reshape-1", {"special_zero": "false"}, data("f32", "?", run_shape=(48,)), pattern),
         oracle,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Input, case_id, const, data, node
+from differential.cases import Case, Input, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -167,39 +167,39 @@ VALUES = [
     scaled("1,2,6,4", [0.5, 1.5], [2, 3], mode="linear_onnx", pads_begin="0,0,1,1"),
     # Interpolate-1
     *(
-        Case(
-            "Interpolate",
-            "opset1",
+        row(
+            "Interpolate-1",
             {"axes": "2,3", "mode": m, "align_corners": c},
-            [data("f32", "1,2,6,4"), const("i64", sizes)],
+            "f32[1,2,6,4]",
+            const("i64", sizes),
         )
         for m in ("nearest", "linear", "cubic")
         for c in ("true", "false")
         for sizes in ([3, 7], [11, 2])
     ),
-    Case(
-        "Interpolate",
-        "opset1",
+    row(
+        "Interpolate-1",
         {"axes": "2", "mode": "linear", "align_corners": "false"},
-        [data("f32", "1,2,6"), const("i32", [4])],
+        "f32[1,2,6]",
+        const("i32", [4]),
     ),
-    Case(
-        "Interpolate",
-        "opset1",
+    row(
+        "Interpolate-1",
         {"axes": "2,3,4", "mode": "linear", "align_corners": "false"},
-        [data("f32", "1,2,3,4,5"), const("i64", [2, 5, 7])],
+        "f32[1,2,3,4,5]",
+        const("i64", [2, 5, 7]),
     ),
-    Case(
-        "Interpolate",
-        "opset1",
+    row(
+        "Interpolate-1",
         {"axes": "3,2", "mode": "nearest", "align_corners": "false"},
-        [data("f32", "1,2,6,4"), const("i64", [3, 7])],
+        "f32[1,2,6,4]",
+        const("i64", [3, 7]),
     ),
-    Case(
-        "Interpolate",
-        "opset2",
+    row(
+        "Interpolate-2",
         {"axes": "2,3", "mode": "linear", "antialias": "0"},
-        [data("f16", "1,2,?,4", run_shape=(1, 2, 6, 4)), const("i64", [3, 7])],
+        data("f16", "1,2,?,4", run_shape=(1, 2, 6, 4)),
+        const("i64", [3, 7]),
     ),
 ]
 
@@ -263,41 +263,35 @@ SHAPES = [
         run=False,
         **BY_SCALES,
     ),
-    Case(
-        "Interpolate",
-        "opset1",
+    row(
+        "Interpolate-1",
         {"axes": "0,1", "mode": "nearest"},
-        [data("f32", "3,4,?"), const("u8", [7, 8, 9])],
+        "f32[3,4,?]",
+        const("u8", [7, 8, 9]),
         run=False,
         known="interpolate-sizes",
     ),
-    Case(
-        "Interpolate",
-        "opset1",
-        {"axes": "0,1", "mode": "nearest"},
-        [data("f32", "3,?"), data("dynamic", "2")],
-        run=False,
-    ),
-    Case(
-        "Interpolate",
-        "opset1",
+    row("Interpolate-1", {"axes": "0,1", "mode": "nearest"}, "f32[3,?]", "dynamic[2]", run=False),
+    row(
+        "Interpolate-1",
         {"axes": "0,5", "mode": "nearest"},
-        [data("boolean", "..."), const("i64", [7, 8])],
+        "boolean[...]",
+        const("i64", [7, 8]),
         run=False,
     ),
-    Case(
-        "Interpolate",
-        "opset1",
+    row(
+        "Interpolate-1",
         {"axes": "0", "mode": "zzz"},
-        [data("f32", "3,4"), const("i64", [7])],
+        "f32[3,4]",
+        const("i64", [7]),
         run=False,
         known="interpolate-mode",
     ),
-    Case(
-        "Interpolate",
-        "opset1",
+    row(
+        "Interpolate-1",
         {"mode": "nearest"},
-        [data("f32", "3,4"), const("i64", [7])],
+        "f32[3,4]",
+        const("i64", [7]),
         run=False,
         known="missing-attribute",
     ),
@@ -334,27 +328,16 @@ REFUSED = [
         mode="bilinear_pillow",
     ),
     interpolate([data("f32", "3,4"), const("i64", [7, 8])], "opset4"),
-    Case(
-        "Interpolate",
-        "opset1",
-        {"axes": "0,2", "mode": "nearest"},
-        [data("f32", "3,4"), const("i64", [7, 8])],
-    ),
-    Case(
-        "Interpolate",
-        "opset1",
-        {"axes": "0", "mode": "nearest"},
-        [data("f32", "3,4"), const("f32", [7])],
-    ),
+    row("Interpolate-1", {"axes": "0,2", "mode": "nearest"}, "f32[3,4]", const("i64", [7, 8])),
+    row("Interpolate-1", {"axes": "0", "mode": "nearest"}, "f32[3,4]", const("f32", [7])),
 ]
 
 
 def grid_sample(inputs: list[Input], run: bool = True, **attributes: str) -> Case:
-    return Case(
-        "GridSample",
-        "opset9",
+    return row(
+        "GridSample-9",
         {"align_corners": "false", "mode": "bilinear", "padding_mode": "zeros", **attributes},
-        inputs,
+        *inputs,
         run=run,
     )
 
@@ -418,11 +401,11 @@ def pixels(element_type: str, shape: str, run_shape: tuple[int, ...] | None = No
 
 
 def planes(operation: str, element_type: str, one: str, *others: str, run: bool = True) -> Case:
-    return Case(
-        operation,
-        "opset8",
+    return row(
+        f"{operation}-8",
         {},
-        [pixels(element_type, one), *(pixels(element_type, other) for other in others)],
+        pixels(element_type, one),
+        *(pixels(element_type, other) for other in others),
         run=run,
     )
 
@@ -453,16 +436,8 @@ COLOURS = [
     *(planes(operation, "u8", "?,3..9,2..7,?", run=False) for operation in FAMILY),
     *(planes(operation, "dynamic", "...", run=False) for operation in FAMILY),
     *(planes(operation, "f64", "1,0,4,1", run=False) for operation in FAMILY),
-    Case(
-        "NV12toRGB", "opset8", {}, [data("dynamic", "1,4,4,1"), data("f32", "1,2,2,2")], run=False
-    ),
-    Case(
-        "I420toRGB",
-        "opset8",
-        {},
-        [data("dynamic", "1,4,4,1"), data("dynamic", "1,2,2,1"), data("f16", "...")],
-        run=False,
-    ),
+    row("NV12toRGB-8", {}, "dynamic[1,4,4,1]", "f32[1,2,2,2]", run=False),
+    row("I420toRGB-8", {}, "dynamic[1,4,4,1]", "dynamic[1,2,2,1]", "f16[...]", run=False),
     # refused
     *(
         planes(operation, "u8", shape)
@@ -478,14 +453,9 @@ COLOURS = [
     planes("NV12toRGB", "u8", "1,4,4,1", "1,2,2,1"),
     planes("NV12toRGB", "u8", "1,4,4,1", "1,2,2,1", "1,2,2,1"),
     planes("I420toRGB", "u8", "1,4,4,1", "1,2,2,1"),
-    Case("NV12toRGB", "opset8", {}, [data("u8", "1,4,4,1"), data("f32", "1,2,2,2")]),
-    Case(
-        "I420toRGB",
-        "opset8",
-        {},
-        [data("dynamic", "1,4,4,1"), data("u8", "1,2,2,1"), data("f16", "1,2,2,1")],
-    ),
-    Case("NV12toRGB", "opset17", {}, [data("u8", "1,6,4,1")]),
+    row("NV12toRGB-8", {}, "u8[1,4,4,1]", "f32[1,2,2,2]"),
+    row("I420toRGB-8", {}, "dynamic[1,4,4,1]", "u8[1,2,2,1]", "f16[1,2,2,1]"),
+    row("NV12toRGB-17", {}, "u8[1,6,4,1]"),
 ]
 
 

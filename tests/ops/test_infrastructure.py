@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from differential import elements
-from differential.cases import Blob, Case, Node, case_id, const, data, node
+from differential.cases import Blob, Case, Node, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -69,22 +69,20 @@ PARAMETER = [
     parameter({"shape": "1.5", "element_type": "f32"}),
     parameter({"shape": "2", "element_type": "FP32"}),
     parameter({"shape": "2", "element_type": ""}),
-    Case(
-        "Result",
-        "opset1",
+    row(
+        "Result-1",
         {},
-        [data("f32", "2,3")],
+        "f32[2,3]",
         edit=lambda text: text.replace(
             'type="Parameter" version="opset1"', 'type="Parameter" version="opset17"', 1
         ),
         run=False,
         id="Parameter-opset17",
     ),
-    Case(
-        "Result",
-        "opset1",
+    row(
+        "Result-1",
         {},
-        [data("f32", "2,3")],
+        "f32[2,3]",
         edit=lambda text: text.replace(
             'type="Parameter" version="opset1"', 'type="Parameter" version="opset18"', 1
         ),
@@ -94,35 +92,25 @@ PARAMETER = [
 ]
 
 IDENTITY = [
-    *(Case("Identity", "opset16", {}, [data(t, "2,3")]) for t in TYPES),
+    *(row("Identity-16", {}, f"{t}[2,3]") for t in TYPES),
+    *(row("Identity-16", {}, f"{t}[2,3]", run=False) for t in (*PACKED, "string", "dynamic")),
     *(
-        Case("Identity", "opset16", {}, [data(t, "2,3")], run=False)
-        for t in (*PACKED, "string", "dynamic")
-    ),
-    *(
-        Case("Identity", "opset16", {}, [data("f32", shape, run_shape=fed)])
+        row("Identity-16", {}, data("f32", shape, run_shape=fed))
         for shape, fed in (("", None), ("0,2", None), ("1..4,?", (2, 3)))
     ),
-    Case("Identity", "opset16", {}, [data("f32", "...")], run=False),
-    Case(
-        "Identity",
-        "opset16",
-        {},
-        [data("string", "2", ["a", ""])],
-        run="alone",
-        expected=[["a", ""]],
-    ),
-    Case(
-        "Reshape",
-        "opset1",
+    row("Identity-16", {}, "f32[...]", run=False),
+    row("Identity-16", {}, data("string", "2", ["a", ""]), run="alone", expected=[["a", ""]]),
+    row(
+        "Reshape-1",
         {"special_zero": "false"},
-        [data("f32", "?"), node("Identity", "opset16", {}, [const("i64", [2, -1])])],
+        "f32[?]",
+        node("Identity", "opset16", {}, [const("i64", [2, -1])]),
         run=False,
         known="sizes-moved",
     ),
-    Case("Identity", "opset16", {}, []),
-    Case("Identity", "opset16", {}, [data("f32", "2"), data("f32", "2")]),
-    Case("Identity", "opset15", {}, [data("f32", "2")]),
+    row("Identity-16", {}),
+    row("Identity-16", {}, "f32[2]", "f32[2]"),
+    row("Identity-15", {}, "f32[2]"),
 ]
 
 
@@ -210,25 +198,18 @@ CONST = [
     constant("f32", "2", PAIR, offset="18446744073709551612"),
     constant("f64", "2", PAIR),
     constant("float", "2", PAIR),
-    Case(
-        "Concat",
-        "opset1",
+    row(
+        "Concat-1",
         {"axis": "0"},
-        [data("i4", "1", [1]), const("i4", [-8, 7, -1])],
+        data("i4", "1", [1]),
+        const("i4", [-8, 7, -1]),
         expected=[[1, -8, 7, -1]],
     ),
 ]
 
 RESULT = [
     *(
-        Case(
-            "Result",
-            "opset1",
-            {},
-            [data("f32", shape, run_shape=fed)],
-            outputs=0,
-            id=f"Result-{shape}",
-        )
+        row("Result-1", {}, data("f32", shape, run_shape=fed), outputs=0, id=f"Result-{shape}")
         for shape, fed in (
             ("2,3", None),
             ("1..4,?", (2, 3)),
@@ -237,14 +218,7 @@ RESULT = [
             ("0,2", None),
         )
     ),
-    Case(
-        "Result",
-        "opset1",
-        {},
-        [data("f32", "2"), data("f32", "2")],
-        run=False,
-        id="Result-two-inputs",
-    ),
+    row("Result-1", {}, "f32[2]", "f32[2]", run=False, id="Result-two-inputs"),
 ]
 
 
@@ -267,7 +241,7 @@ READ = [
     *(read("opset3", {}, ("f32", shape), run=False) for shape in ("2,3", "", "1..4,?", "...")),
     *(read("opset3", {}, (t, "2"), run=False) for t in (*TYPES, *PACKED, "string", "dynamic")),
     read("opset3", {}, None),
-    Case("ReadValue", "opset3", {}, [data("f32", "2")], known="missing-attribute"),
+    row("ReadValue-3", {}, "f32[2]", known="missing-attribute"),
     *(
         read("opset6", variable("f32", shape), ("f32", "2,3"), run=False)
         for shape in ("2,3", "?,3", "...", "1..4,..3", "2,4", "2,3,1", "3..4,3")
@@ -288,23 +262,15 @@ READ = [
     read("opset6", {"variable_shape": "2"}, ("f32", "2"), run=False, known="missing-attribute"),
     read("opset6", variable("float", "2"), ("f32", "2"), run=False),
     read("opset6", variable("f32", "two"), ("f32", "2"), run=False),
-    Case(
-        "ReadValue",
-        "opset6",
-        variable("f32", "2"),
-        [data("f32", "2")],
-        run=False,
-        id="ReadValue-without-id",
-    ),
-    Case(
-        "ReadValue",
-        "opset6",
+    row("ReadValue-6", variable("f32", "2"), "f32[2]", run=False, id="ReadValue-without-id"),
+    row(
+        "ReadValue-6",
         {"variable_id": "v", **variable("f32", "2")},
-        [data("f32", "2")] * 2,
+        *([data("f32", "2")] * 2),
         run=False,
         id="ReadValue-two-inputs",
     ),
-    Case("ReadValue", "opset2", {"variable_id": "v"}, [data("f32", "2")], run=False),
+    row("ReadValue-2", {"variable_id": "v"}, "f32[2]", run=False),
 ]
 
 
@@ -326,19 +292,15 @@ ASSIGN = [
             ("opset6", "..."),
         )
     ),
+    *(row("Assign-6", {"variable_id": "v"}, state("opset6", "2,3", "2,3", t)) for t in TYPES),
     *(
-        Case("Assign", "opset6", {"variable_id": "v"}, [state("opset6", "2,3", "2,3", t)])
+        row("Assign-3", {"variable_id": "v"}, state("opset3", "", "2,3", t), run="alone")
         for t in TYPES
     ),
-    *(
-        Case("Assign", "opset3", {"variable_id": "v"}, [state("opset3", "", "2,3", t)], run="alone")
-        for t in TYPES
-    ),
-    Case(
-        "Assign",
-        "opset6",
+    row(
+        "Assign-6",
         {"variable_id": "v"},
-        [node("ReadValue", "opset6", {"variable_id": "v", **variable("f32", "2,3")})],
+        node("ReadValue", "opset6", {"variable_id": "v", **variable("f32", "2,3")}),
         expected=[np.zeros((2, 3))],
     ),
     *(
@@ -346,17 +308,15 @@ ASSIGN = [
         for version in ("opset3", "opset6")
         for t in ("f16", "i64", "boolean", "string")
     ),
-    Case(
-        "Assign",
-        "opset6",
+    row(
+        "Assign-6",
         {"variable_id": "v"},
-        [node("Add", "opset1", {}, [state("opset6", "2,3", "2,3"), data("f32", "2,3")])],
+        node("Add", "opset1", {}, [state("opset6", "2,3", "2,3"), data("f32", "2,3")]),
     ),
-    Case(
-        "Assign",
-        "opset3",
+    row(
+        "Assign-3",
         {"variable_id": "v"},
-        [node("Add", "opset1", {}, [INITIAL, data("f32", "2", [1, 2])])],
+        node("Add", "opset1", {}, [INITIAL, data("f32", "2", [1, 2])]),
         run="alone",
         expected=[[4, 6]],
     ),
@@ -379,7 +339,7 @@ ASSIGN = [
         )
         for version in ("opset3", "opset6")
     ),
-    Case("Assign", "opset2", {"variable_id": "v"}, [state("opset3", "2", "2")], run=False),
+    row("Assign-2", {"variable_id": "v"}, state("opset3", "2", "2"), run=False),
 ]
 
 
@@ -396,12 +356,12 @@ REALS = (
 )
 NUMBERS = [
     *(
-        Case("SoftMax", "opset8", {"axis": text}, [data("f32", "2,3")], run=False)
+        row("SoftMax-8", {"axis": text}, "f32[2,3]", run=False)
         for text in ("1", " 1", "1 ", "-1", "+1", "\uff11", "01", "", "99999999999999999999")
     ),
-    *(Case("Elu", "opset1", {"alpha": text}, [data("f32", "2,3")], run=False) for text in REALS),
+    *(row("Elu-1", {"alpha": text}, "f32[2,3]", run=False) for text in REALS),
     *(
-        Case("ReLU", "opset1", {}, [data("f32", shape, run_shape=(2,))], run=False)
+        row("ReLU-1", {}, data("f32", shape, run_shape=(2,)), run=False)
         for shape in ("1 ..2", "1.. 2", " 1..2 ", "+2", "\uff12")
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data
+from differential.cases import Case, Data, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -42,7 +42,7 @@ def matmul(
         f"transpose_{name}": str(given).lower()
         for name, given in zip("ab", transposed, strict=True)
     }
-    return Case("MatMul", "opset1", attributes, [a, b], run=run, known=known)  # type: ignore[list-item]
+    return row("MatMul-1", attributes, a, b, run=run, known=known)  # type: ignore[list-item]
 
 
 WAYS = [(a, b) for a in (False, True) for b in (False, True)]
@@ -112,12 +112,10 @@ MATMUL = [
     ),
     matmul(f32("0,4"), f32("4,5")),
     matmul(f32("3,0"), f32("0,5")),
-    Case("MatMul", "opset1", {}, [f32("3,4"), f32("4,5")]),
-    Case(
-        "MatMul", "opset1", {"transpose_a": "maybe"}, [f32("3,4"), f32("4,5")], known="boolean-text"
-    ),
-    Case("MatMul", "opset1", {}, [f32("3,4")]),
-    Case("MatMul", "opset1", {}, [f32("3,4"), f32("4,5"), f32("5")]),
+    row("MatMul-1", {}, "f32[3,4]", "f32[4,5]"),
+    row("MatMul-1", {"transpose_a": "maybe"}, "f32[3,4]", "f32[4,5]", known="boolean-text"),
+    row("MatMul-1", {}, "f32[3,4]"),
+    row("MatMul-1", {}, "f32[3,4]", "f32[4,5]", "f32[5]"),
 ]
 
 
@@ -141,11 +139,10 @@ def test_integers_wrap_around() -> None:
 
 
 def grouped(*inputs: object, run: bool = False, expected: list[object] | None = None) -> Case:
-    return Case(
-        "GroupedMatMul",
-        "opset17",
+    return row(
+        "GroupedMatMul-17",
         {},
-        list(inputs),
+        *list(inputs),
         run="alone" if run and expected else run,
         expected=expected,
     )  # type: ignore[arg-type]
@@ -231,11 +228,10 @@ def test_rows_of_groups() -> None:
 
 
 def einsum(equation: str, *shapes: str, run: bool = True, known: str = "") -> Case:
-    return Case(
-        "Einsum",
-        "opset7",
+    return row(
+        "Einsum-7",
         {"equation": equation},
-        [f32(shape) for shape in shapes],
+        *([f32(shape) for shape in shapes]),
         run=run,
         known=known,
     )
@@ -273,28 +269,22 @@ EINSUM = [
     einsum("i,i->i", "1", "3"),
     einsum("ij,ij->ij", "1,3", "2,1"),
     *(
-        Case("Einsum", "opset7", {"equation": "ij,jk->ik"}, [data(t, "2,3"), data(t, "3,4")])
+        row("Einsum-7", {"equation": "ij,jk->ik"}, f"{t}[2,3]", f"{t}[3,4]")
         for t in ("f16", "bf16", "i32")
     ),
     *(
-        Case(
-            "Einsum",
-            "opset7",
+        row(
+            "Einsum-7",
             {"equation": "ij,jk->ik"},
-            [data(t, "2,3"), data(t, "3,4")],
+            f"{t}[2,3]",
+            f"{t}[3,4]",
             run=False,
             known=TEXT.get(t, ""),
         )
         for t in TYPES
     ),
-    Case("Einsum", "opset7", {"equation": "ij,jk->ik"}, [data("f32", "2,3"), data("f16", "3,4")]),
-    Case(
-        "Einsum",
-        "opset7",
-        {"equation": "ij,jk->ik"},
-        [data("dynamic", "2,3"), data("f16", "3,4")],
-        run=False,
-    ),
+    row("Einsum-7", {"equation": "ij,jk->ik"}, "f32[2,3]", "f16[3,4]"),
+    row("Einsum-7", {"equation": "ij,jk->ik"}, "dynamic[2,3]", "f16[3,4]", run=False),
     *(
         einsum(equation, *shapes, run=False)
         for equation, *shapes in (
@@ -352,9 +342,9 @@ EINSUM = [
             ("i...->i", "2,3"),
         )
     ),
-    Case("Einsum", "opset7", {}, [f32("2,3")]),
-    Case("Einsum", "opset7", {"equation": "ij->ji"}, []),
-    Case("Einsum", "opset6", {"equation": "ij->ji"}, [f32("2,3")]),
+    row("Einsum-7", {}, "f32[2,3]"),
+    row("Einsum-7", {"equation": "ij->ji"}),
+    row("Einsum-6", {"equation": "ij->ji"}, "f32[2,3]"),
 ]
 
 
@@ -373,18 +363,15 @@ def regular(*shape: int, element_type: str = "f32") -> Data:
 
 INVERSE = [
     *(
-        Case("Inverse", "opset14", {"adjoint": "false"}, [regular(*shape)], rtol=1e-3)
+        row("Inverse-14", {"adjoint": "false"}, regular(*shape), rtol=1e-3)
         for shape in ((3, 3), (2, 4, 4), (2, 1, 2, 2), (1, 1))
     ),
-    Case("Inverse", "opset14", {"adjoint": "true"}, [regular(2, 3, 3)], rtol=1e-3),
-    Case("Inverse", "opset14", {}, [regular(3, 3)], rtol=1e-3),
+    row("Inverse-14", {"adjoint": "true"}, regular(2, 3, 3), rtol=1e-3),
+    row("Inverse-14", {}, regular(3, 3), rtol=1e-3),
+    *(row("Inverse-14", {}, regular(3, 3, element_type=t), rtol=0.03) for t in ("f16", "bf16")),
+    *(row("Inverse-14", {}, f"{t}[3,3]", run=False) for t in TYPES),
     *(
-        Case("Inverse", "opset14", {}, [regular(3, 3, element_type=t)], rtol=0.03)
-        for t in ("f16", "bf16")
-    ),
-    *(Case("Inverse", "opset14", {}, [data(t, "3,3")], run=False) for t in TYPES),
-    *(
-        Case("Inverse", "opset14", {"adjoint": "false"}, [f32(shape)], run=False)
+        row("Inverse-14", {"adjoint": "false"}, f32(shape), run=False)
         for shape in (
             "?,3,3",
             "3,?",
@@ -402,9 +389,9 @@ INVERSE = [
             "?",
         )
     ),
-    Case("Inverse", "opset14", {"adjoint": "maybe"}, [f32("3,3")], run=False, known="boolean-text"),
-    Case("Inverse", "opset13", {}, [f32("3,3")]),
-    Case("Inverse", "opset14", {}, []),
+    row("Inverse-14", {"adjoint": "maybe"}, "f32[3,3]", run=False, known="boolean-text"),
+    row("Inverse-13", {}, "f32[3,3]"),
+    row("Inverse-14", {}),
 ]
 
 
@@ -423,11 +410,10 @@ def test_singular_and_empty_matrices() -> None:
 
 
 def attention(*inputs: object, causal: str = "false", run: bool = True, known: str = "") -> Case:
-    return Case(
-        "ScaledDotProductAttention",
-        "opset13",
+    return row(
+        "ScaledDotProductAttention-13",
         {"causal": causal} if causal else {},
-        list(inputs),
+        *list(inputs),
         run=run,
         known=known,
     )  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, const, data, node
+from differential.cases import Case, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -66,18 +66,18 @@ TRANSPOSE = [
     transpose("1000000000000,3", [1, 0], run=False),
     *(transpose("2,3", [1, 0], t=t) for t in TYPES),
     *(transpose("2,3", [1, 0], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    Case(
-        "Transpose",
-        "opset1",
+    row(
+        "Transpose-1",
         {},
-        [data("string", "2,2", [["a", "b"], ["ü", ""]]), const("i64", [1, 0])],
+        data("string", "2,2", [["a", "b"], ["ü", ""]]),
+        const("i64", [1, 0]),
         expected=[[["a", "ü"], ["b", ""]]],
     ),
-    Case(
-        "Transpose",
-        "opset1",
+    row(
+        "Transpose-1",
         {},
-        [data("u4", "2,2", [[1, 2], [3, 15]]), const("i64", [1, 0])],
+        data("u4", "2,2", [[1, 2], [3, 15]]),
+        const("i64", [1, 0]),
         expected=[[[1, 3], [2, 15]]],
     ),
     # refusals
@@ -90,14 +90,8 @@ TRANSPOSE = [
     transpose("2,3", [[0, 1]]),
     transpose("2,3", 0),
     transpose("2,3", [1.0, 0.0], index="f32"),
-    Case("Transpose", "opset1", {}, [data("f32", "2,3")]),
-    Case(
-        "Transpose",
-        "opset1",
-        {},
-        [data("f32", "2,3"), data("i64", "0", values=[])],
-        known="empty-list-at-run-time",
-    ),
+    row("Transpose-1", {}, "f32[2,3]"),
+    row("Transpose-1", {}, "f32[2,3]", data("i64", "0", values=[]), known="empty-list-at-run-time"),
 ]
 
 
@@ -138,13 +132,11 @@ REVERSE = [
     reverse("2,3", [True], "mask"),
     reverse("2,3", "3", "mask"),
     reverse("2,3", [0], "both"),
-    Case("Reverse", "opset1", {"mode": "mask"}, [data("f32", "2,3"), const("i64", [0, 1])]),
-    Case("Reverse", "opset1", {"mode": "index"}, [data("f32", "2,3"), const("boolean", [True])]),
-    Case("Reverse", "opset1", {"mode": "index"}, [data("f32", "2,3"), const("i64", 1)]),
-    Case(
-        "Reverse", "opset1", {}, [data("f32", "2,3"), const("i64", [1])], known="missing-attribute"
-    ),
-    Case("Reverse", "opset2", {"mode": "index"}, [data("f32", "2,3"), const("i64", [1])]),
+    row("Reverse-1", {"mode": "mask"}, "f32[2,3]", const("i64", [0, 1])),
+    row("Reverse-1", {"mode": "index"}, "f32[2,3]", const("boolean", [True])),
+    row("Reverse-1", {"mode": "index"}, "f32[2,3]", const("i64", 1)),
+    row("Reverse-1", {}, "f32[2,3]", const("i64", [1]), known="missing-attribute"),
+    row("Reverse-2", {"mode": "index"}, "f32[2,3]", const("i64", [1])),
 ]
 
 
@@ -184,7 +176,7 @@ REVERSE_SEQUENCE = [
     sequence("?,4", "2..3", run=False),
     sequence("?,4", "...", run=False),
     sequence("...", [2, 1], run=False),
-    Case("ReverseSequence", "opset1", {}, [data("f32", "2,3"), const("i32", [3, 2])]),
+    row("ReverseSequence-1", {}, "f32[2,3]", const("i32", [3, 2])),
     *(sequence("2,3", [3, 2], t=t) for t in TYPES),
     *(sequence("2,3", [3, 2], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
     sequence("3", [3]),
@@ -219,11 +211,12 @@ ROLL = [
     roll("4,3", [1], [0]),
     roll("4,3", 1, 0),
     roll("4,3", [1, -2], [0, 1]),
-    Case(
-        "Roll",
-        "opset7",
+    row(
+        "Roll-7",
         {},
-        [data("f32", "2,2", [[1, 2], [3, 4]]), const("i64", 1), const("i64", [0, -1])],
+        data("f32", "2,2", [[1, 2], [3, 4]]),
+        const("i64", 1),
+        const("i64", [0, -1]),
         run="alone",
         expected=[[[4, 3], [2, 1]]],
     ),
@@ -246,7 +239,7 @@ ROLL = [
     roll("4,3", [1.0], [0.0], index="f32"),
     roll("4,3", [1], [0], index="u8"),
     roll("4,3", "2", "3"),
-    Case("Roll", "opset6", {}, [data("f32", "4"), const("i64", [1]), const("i64", [0])]),
+    row("Roll-6", {}, "f32[4]", const("i64", [1]), const("i64", [0])),
 ]
 
 
@@ -277,7 +270,7 @@ SHUFFLE = [
     shuffle("2,0", 1, 3),
     shuffle("?,1..6,2", 1, 3, (1, 6, 2)),
     shuffle("...", 1, 3, (1, 6)),
-    Case("ShuffleChannels", "opset1", {}, [data("f32", "2,4")]),
+    row("ShuffleChannels-1", {}, "f32[2,4]"),
     *(shuffle("1,6", 1, 3, t=t) for t in TYPES),
     *(shuffle("1,6", 1, 3, t=t, run=False) for t in (*PACKED, "string", "dynamic")),
     shuffle("1,6", 1, 4),
@@ -289,35 +282,26 @@ SHUFFLE = [
 ]
 
 IN_A_SHAPE = [
-    Case(
-        "Transpose",
-        "opset1",
+    row(
+        "Transpose-1",
         {},
-        [
-            data("f32", "..."),
-            node("Transpose", "opset1", {}, [const("i64", [2, 0, 1]), const("i64", [0])]),
-        ],
+        "f32[...]",
+        node("Transpose", "opset1", {}, [const("i64", [2, 0, 1]), const("i64", [0])]),
         run=False,
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         {"special_zero": "false"},
-        [
-            data("f32", "..."),
-            node("Roll", "opset7", {}, [SIZES, const("i64", [1]), const("i64", [0])]),
-        ],
+        "f32[...]",
+        node("Roll", "opset7", {}, [SIZES, const("i64", [1]), const("i64", [0])]),
         run=False,
         known="sizes-moved",
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         {"special_zero": "false"},
-        [
-            data("f32", "..."),
-            node("Reverse", "opset1", {"mode": "index"}, [SIZES, const("i64", [0])]),
-        ],
+        "f32[...]",
+        node("Reverse", "opset1", {"mode": "index"}, [SIZES, const("i64", [0])]),
         run=False,
         known="sizes-moved",
     ),

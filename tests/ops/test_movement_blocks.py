@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data
+from differential.cases import Case, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -66,9 +66,7 @@ def depths(operation: str) -> list[Case]:
         depth(operation, "?,4..16,2..6,?", fed=(1, 4, 2, 2)),
         depth(operation, "...", run=False),
         depth(operation, four, 2, "BLOCKS_FIRST"),
-        Case(
-            operation, "opset1", {"block_size": "2"}, [data("f32", four)], known="missing-attribute"
-        ),
+        row(f"{operation}-1", {"block_size": "2"}, data("f32", four), known="missing-attribute"),
         *(depth(operation, "1,4,2,2", t=t) for t in TYPES),
         *(depth(operation, "1,4,2,2", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
         depth(operation, "1,3,5,5"),
@@ -77,12 +75,11 @@ def depths(operation: str) -> list[Case]:
         depth(operation, four, 0),
         depth(operation, four, -2),
         depth(operation, four, 2, "sideways"),
-        Case(operation, "opset1", {"mode": "blocks_first"}, [data("f32", four)]),
-        Case(
-            operation,
-            "opset1",
+        row(f"{operation}-1", {"mode": "blocks_first"}, data("f32", four)),
+        row(
+            f"{operation}-1",
             {"block_size": "2", "mode": "blocks_first"},
-            [data("f32", four)] * 2,
+            *([data("f32", four)] * 2),
         ),
     ]
 
@@ -169,17 +166,14 @@ def batches(operation: str) -> list[Case]:
         batch(operation, "3,3", blocks=[1, 2], begin=[0, 0], end=[0, 0]),
         batch(operation, "4,4", blocks=[[1, 2]], begin=[0, 0], end=[0, 0]),
         batch(operation, "4,4", blocks=[1.0, 2.0], begin=[0.0, 0.0], end=[0.0, 0.0], index="f32"),
-        Case(
-            operation,
-            "opset2",
+        row(f"{operation}-2", {}, "f32[4,4]", const("i64", [1, 2]), const("i64", [0, 0])),
+        row(
+            f"{operation}-1",
             {},
-            [data("f32", "4,4"), const("i64", [1, 2]), const("i64", [0, 0])],
-        ),
-        Case(
-            operation,
-            "opset1",
-            {},
-            [data("f32", "4,4"), const("i64", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])],
+            "f32[4,4]",
+            const("i64", [1, 2]),
+            const("i64", [0, 0]),
+            const("i64", [0, 0]),
         ),
     ]
 
@@ -198,17 +192,21 @@ BATCHES = [
         run=False,
         known="negative-size",
     ),
-    Case(
-        "BatchToSpace",
-        "opset2",
+    row(
+        "BatchToSpace-2",
         {},
-        [data("f32", "4,4"), const("i32", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])],
+        "f32[4,4]",
+        const("i32", [1, 2]),
+        const("i64", [0, 0]),
+        const("i64", [0, 0]),
     ),
-    Case(
-        "SpaceToBatch",
-        "opset2",
+    row(
+        "SpaceToBatch-2",
         {},
-        [data("f32", "4,4"), const("i32", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])],
+        "f32[4,4]",
+        const("i32", [1, 2]),
+        const("i64", [0, 0]),
+        const("i64", [0, 0]),
     ),
 ]
 
@@ -264,17 +262,13 @@ PATCHES = [
     patches("1,2,4,5", rates=""),
     patches("1,2,4,5", auto_pad="explicit"),
     patches("1,2,4,5", auto_pad="notset"),
-    Case(
-        "ExtractImagePatches",
-        "opset3",
-        {"sizes": "2,2", "strides": "1,1", "rates": "1,1"},
-        [data("f32", "1,1,3,3")],
+    row(
+        "ExtractImagePatches-3", {"sizes": "2,2", "strides": "1,1", "rates": "1,1"}, "f32[1,1,3,3]"
     ),
-    Case(
-        "ExtractImagePatches",
-        "opset2",
+    row(
+        "ExtractImagePatches-2",
         {"sizes": "2,2", "strides": "1,1", "rates": "1,1", "auto_pad": "valid"},
-        [data("f32", "1,1,3,3")],
+        "f32[1,1,3,3]",
     ),
 ]
 
@@ -299,11 +293,11 @@ def image(
         "pads_end": "0,0",
     } | attributes
     run = not (known or isinstance(size, str) or isinstance(kernel, str) or shape == "...")
-    case = Case(
-        "Col2Im",
-        "opset15",
+    case = row(
+        "Col2Im-15",
         {name: text for name, text in given.items() if text != "absent"},
-        [data(t, shape, run_shape=fed), *lists],
+        data(t, shape, run_shape=fed),
+        *lists,
         run=run,
         known=known,
     )
@@ -356,7 +350,7 @@ IMAGE = [
     image(pads_begin="1"),
     image(size=(4.0, 4.0), kernel=(2.0, 2.0), index="f32"),
     image(index="u8"),
-    Case("Col2Im", "opset14", {}, [data("f32", "8,9"), const("i64", [4, 4]), const("i64", [2, 2])]),
+    row("Col2Im-14", {}, "f32[8,9]", const("i64", [4, 4]), const("i64", [2, 2])),
 ]
 
 

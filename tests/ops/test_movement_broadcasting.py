@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, Node, case_id, const, data, node
+from differential.cases import Case, Data, Node, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -201,54 +201,41 @@ BROADCAST = [
     broadcast("opset3", "bidirectional", "2,3", target=[2, 4]),
     broadcast("opset3", "bidirectional", "2,3", target=[2, 3], axes=[0]),
     # strings and sizes
-    Case(
-        "Broadcast",
-        "opset3",
+    row(
+        "Broadcast-3",
         {"mode": "numpy"},
-        [data("string", "2,1", [["a"], [""]]), const("i64", [2, 2])],
+        data("string", "2,1", [["a"], [""]]),
+        const("i64", [2, 2]),
         run="alone",
         expected=[[["a", "a"], ["", ""]]],
     ),
-    Case(
-        "Broadcast",
-        "opset3",
-        {"mode": "numpy"},
-        [data("u4", "1", [9]), const("i64", [2])],
-        expected=[[9, 9]],
+    row(
+        "Broadcast-3", {"mode": "numpy"}, data("u4", "1", [9]), const("i64", [2]), expected=[[9, 9]]
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "..."),
-            node("Broadcast", "opset3", {"mode": "numpy"}, [const("i64", [4]), const("i64", [3])]),
-        ],
+        "f32[...]",
+        node("Broadcast", "opset3", {"mode": "numpy"}, [const("i64", [4]), const("i64", [3])]),
         run=False,
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "..."),
-            node(
-                "Broadcast",
-                "opset1",
-                {"mode": "explicit"},
-                [SIZES, const("i64", [3]), const("i64", [0])],
-            ),
-        ],
+        "f32[...]",
+        node(
+            "Broadcast",
+            "opset1",
+            {"mode": "explicit"},
+            [SIZES, const("i64", [3]), const("i64", [0])],
+        ),
         run=False,
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "..."),
-            node("Broadcast", "opset3", {"mode": "bidirectional"}, [SIZES, const("i64", [3])]),
-        ],
+        "f32[...]",
+        node("Broadcast", "opset3", {"mode": "bidirectional"}, [SIZES, const("i64", [3])]),
         run=False,
     ),
 ]
@@ -289,19 +276,19 @@ TILE = [
     tile("3,1000000000000", [1000000, 2], run=False),
     *(tile("2,2", [1, 2], t=t) for t in TYPES),
     *(tile("2,2", [1, 2], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    Case(
-        "Tile",
-        "opset1",
+    row(
+        "Tile-1",
         {},
-        [data("string", "2", ["a", ""]), const("i64", [2])],
+        data("string", "2", ["a", ""]),
+        const("i64", [2]),
         run="alone",
         expected=[["a", "", "a", ""]],
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [data("f32", "..."), node("Tile", "opset1", {}, [SIZES, const("i64", [2])])],
+        "f32[...]",
+        node("Tile", "opset1", {}, [SIZES, const("i64", [2])]),
         run=False,
     ),
     tile("2,3", [2, -1], run=False, known="negative-size"),
@@ -310,14 +297,8 @@ TILE = [
     tile("2,3", 2),
     tile("2,3", [2.0, 1.0], index="f32"),
     tile("2,3", [True, True], index="boolean"),
-    Case("Tile", "opset1", {}, [data("f32", "2")]),
-    Case(
-        "Tile",
-        "opset1",
-        {},
-        [data("f32", "2,3"), data("i64", "0", values=[])],
-        known="empty-list-at-run-time",
-    ),
+    row("Tile-1", {}, "f32[2]"),
+    row("Tile-1", {}, "f32[2,3]", data("i64", "0", values=[]), known="empty-list-at-run-time"),
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, node
+from differential.cases import Case, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -97,14 +97,11 @@ def common(version: str) -> list[Case]:
             for index, axis in (("boolean", "i64"), ("f32", "i64"), ("i64", "f32"))
         ),
         # known sizes and bounds of sizes
-        Case(
-            "Reshape",
-            "opset1",
+        row(
+            "Reshape-1",
             {"special_zero": "false"},
-            [
-                data("f32", "?"),
-                node("Gather", version, {}, [SIZES, const("i64", [2, 0]), const("i64", 0)]),
-            ],
+            "f32[?]",
+            node("Gather", version, {}, [SIZES, const("i64", [2, 0]), const("i64", 0)]),
             run=False,
         ),
     ]
@@ -142,43 +139,44 @@ GATHER += [
     gather("opset8", "3,2", indices=[3, -4, 1]),
     gather("opset8", "0,2", indices=[0, -1], run=False),
     gather("opset8", "2,3", indices=[[3, 1], [0, -4]], axis=1, batch=1),
-    Case(
-        "Gather",
-        "opset8",
+    row(
+        "Gather-8",
         {},
-        [data("string", "2", ["a", "b"]), const("i64", [-1, 0]), const("i64", 0)],
+        data("string", "2", ["a", "b"]),
+        const("i64", [-1, 0]),
+        const("i64", 0),
         expected=[["b", "a"]],
     ),
-    Case(
-        "Gather",
-        "opset8",
+    row(
+        "Gather-8",
         {},
-        [data("u1", "3", [1, 0, 1]), const("i64", [1, 2]), const("i64", 0)],
+        data("u1", "3", [1, 0, 1]),
+        const("i64", [1, 2]),
+        const("i64", 0),
         run="alone",
         expected=[[0, 1]],
     ),
-    Case(
-        "Gather",
-        "opset8",
+    row(
+        "Gather-8",
         {},
-        [data("i4", "3", [1, -8, 7]), const("i64", [1, 2]), const("i64", 0)],
+        data("i4", "3", [1, -8, 7]),
+        const("i64", [1, 2]),
+        const("i64", 0),
         expected=[[-8, 7]],
     ),
-    Case(
-        "Gather",
-        "opset7",
+    row(
+        "Gather-7",
         {},
-        [data("f8e4m3", "3", [1, -2, 448]), const("i64", [1, 2]), const("i64", 0)],
+        data("f8e4m3", "3", [1, -2, 448]),
+        const("i64", [1, 2]),
+        const("i64", 0),
         expected=[[-2, 448]],
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         {"special_zero": "false"},
-        [
-            data("f32", "?"),
-            node("Gather", "opset8", {}, [SIZES, const("i64", [-1, -3]), const("i64", 0)]),
-        ],
+        "f32[?]",
+        node("Gather", "opset8", {}, [SIZES, const("i64", [-1, -3]), const("i64", 0)]),
         run=False,
     ),
 ]
@@ -219,7 +217,7 @@ ELEMENTS = [
     elements("...", indices="2,?", axis=1, run=False),
     elements("...", indices="...", axis=1, run=False),
     elements("3,2", indices=[[-1, -3]]),
-    Case("GatherElements", "opset6", {"axis": "0"}, [data("f32", "2,2"), const("i32", [[1, 0]])]),
+    row("GatherElements-6", {"axis": "0"}, "f32[2,2]", const("i32", [[1, 0]])),
     *(elements("2,2", indices=[[1, 0]], t=t) for t in TYPES),
     *(elements("2,2", indices=[[1, 0]], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
     elements("2,3", indices=[0, 1]),
@@ -228,16 +226,10 @@ ELEMENTS = [
     elements("2,3", indices=[[0, 1, 1]], axis=2),
     elements("2,3", indices=[[0, 1, 1]], axis=-3),
     elements("", indices=0),
-    Case(
-        "GatherElements",
-        "opset6",
-        {},
-        [data("f32", "2"), const("i64", [1])],
-        known="missing-attribute",
-    ),
-    Case("GatherElements", "opset6", {"axis": "0"}, [data("f32", "2"), const("f32", [1.0])]),
-    Case("GatherElements", "opset6", {"axis": "0"}, [data("f32", "2"), const("u8", [1])]),
-    Case("GatherElements", "opset5", {"axis": "0"}, [data("f32", "2"), const("i64", [1])]),
+    row("GatherElements-6", {}, "f32[2]", const("i64", [1]), known="missing-attribute"),
+    row("GatherElements-6", {"axis": "0"}, "f32[2]", const("f32", [1.0])),
+    row("GatherElements-6", {"axis": "0"}, "f32[2]", const("u8", [1])),
+    row("GatherElements-5", {"axis": "0"}, "f32[2]", const("i64", [1])),
 ]
 
 
@@ -343,15 +335,8 @@ TREE = [
     tree("3,2,2", "3,2,2", "2,1", ""),
     tree("3,2,2", "3,2,2", "2", "1"),
     tree(t="boolean"),
-    Case(
-        "GatherTree",
-        "opset1",
-        {},
-        [data("f32", "3,2,2"), data("f32", "3,2,2"), data("i32", "2"), data("f32", "")],
-    ),
-    Case(
-        "GatherTree", "opset1", {}, [data("f32", "3,2,2"), data("f32", "3,2,2"), data("f32", "2")]
-    ),
+    row("GatherTree-1", {}, "f32[3,2,2]", "f32[3,2,2]", "i32[2]", "f32[]"),
+    row("GatherTree-1", {}, "f32[3,2,2]", "f32[3,2,2]", "f32[2]"),
 ]
 
 

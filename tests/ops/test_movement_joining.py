@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, Const, Data, case_id, const, data, node
+from differential.cases import Case, Const, Data, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -54,32 +54,27 @@ CONCAT = [
     concat(0, "?,3", "...", "2,?", run=False),
     *(concat(0, "2,3", "1,3", t=t) for t in (*TYPES, "string")),
     *(concat(0, "2,3", "1,3", t=t, run=False) for t in (*PACKED, "dynamic")),
-    Case(
-        "Concat",
-        "opset1",
+    row(
+        "Concat-1",
         {"axis": "0"},
-        [data("u4", "2", [1, 15]), data("u4", "2", [7, 8])],
+        data("u4", "2", [1, 15]),
+        data("u4", "2", [7, 8]),
         expected=[[1, 15, 7, 8]],
     ),
-    Case("Concat", "opset1", {"axis": "0"}, [data("dynamic", "2"), data("f32", "2")], run=False),
-    Case(
-        "Concat", "opset1", {}, [data("f32", "2,3"), data("f32", "1,3")], known="missing-attribute"
-    ),
-    Case(
-        "Reshape",
-        "opset1",
+    row("Concat-1", {"axis": "0"}, "dynamic[2]", "f32[2]", run=False),
+    row("Concat-1", {}, "f32[2,3]", "f32[1,3]", known="missing-attribute"),
+    row(
+        "Reshape-1",
         PATTERN,
-        [data("f32", "?"), node("Concat", "opset1", {"axis": "0"}, [SIZES, const("i64", [7])])],
+        "f32[?]",
+        node("Concat", "opset1", {"axis": "0"}, [SIZES, const("i64", [7])]),
         run=False,
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "?"),
-            node("Concat", "opset1", {"axis": "0"}, [data("i64", "1"), const("i64", [7])]),
-        ],
+        "f32[?]",
+        node("Concat", "opset1", {"axis": "0"}, [data("i64", "1"), const("i64", [7])]),
         run=False,
         known="sizes-partly-known",
     ),
@@ -93,9 +88,9 @@ CONCAT = [
     concat(-3, "2,3", "2,3"),
     concat(0, "", ""),
     concat(0, "2,1..3", "2,4.."),
-    Case("Concat", "opset1", {"axis": "0"}, [data("f32", "2"), data("i32", "2")]),
-    Case("Concat", "opset1", {"axis": "first"}, [data("f32", "2"), data("f32", "2")]),
-    Case("Concat", "opset1", {"axis": "0"}, [], run=False),
+    row("Concat-1", {"axis": "0"}, "f32[2]", "i32[2]"),
+    row("Concat-1", {"axis": "first"}, "f32[2]", "f32[2]"),
+    row("Concat-1", {"axis": "0"}, run=False),
 ]
 
 
@@ -139,14 +134,11 @@ SPLIT = [
     split("6,2", 0, 3, index="u8"),
     *(split("2,2", 0, 2, t=t) for t in TYPES),
     *(split("2,2", 0, 2, t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "?"),
-            (node("Split", "opset1", {"num_splits": "3"}, [SIZES, const("i64", 0)], 3), 2),
-        ],
+        "f32[?]",
+        (node("Split", "opset1", {"num_splits": "3"}, [SIZES, const("i64", 0)], 3), 2),
         run=False,
     ),
     split("6,2", 0, 4),
@@ -160,7 +152,7 @@ SPLIT = [
     split("6,2", "1", 2),
     split("6,2", 0.0, 2, index="f32"),
     split("6,2", False, 2, index="boolean"),
-    Case("Split", "opset1", {}, [data("f32", "4"), const("i64", 0)]),
+    row("Split-1", {}, "f32[4]", const("i64", 0)),
     split("6,2", 0, 2, outputs=3),
 ]
 
@@ -209,19 +201,14 @@ VARIADIC = [
     variadic("6,2", 0, "...", 1, run=False),
     *(variadic("2,2", 0, [1, 1], t=t) for t in TYPES),
     *(variadic("2,2", 0, [1, 1], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "?"),
-            (
-                node(
-                    "VariadicSplit", "opset1", {}, [SIZES, const("i64", 0), const("i64", [1, 2])], 2
-                ),
-                1,
-            ),
-        ],
+        "f32[?]",
+        (
+            node("VariadicSplit", "opset1", {}, [SIZES, const("i64", 0), const("i64", [1, 2])], 2),
+            1,
+        ),
         run=False,
     ),
     variadic("6,2", 0, [2, -1, 9], known="split-lengths"),
@@ -238,7 +225,7 @@ VARIADIC = [
     variadic("6,2", 0, 6, 1),
     variadic("6,2", 0, [1.0, 5.0], index="f32", run=False, known="counted-in-reals"),
     variadic("6,2", 0, [1, 5], 3),
-    Case("VariadicSplit", "opset1", {}, [data("f32", "6"), const("i64", 0)], outputs=2),
+    row("VariadicSplit-1", {}, "f32[6]", const("i64", 0), outputs=2),
 ]
 
 

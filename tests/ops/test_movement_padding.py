@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, const, data, node
+from differential.cases import Case, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -177,34 +177,28 @@ def values(version: str) -> list[Case]:
         pad(version, "constant", "?,3..", begin=[-1, 0], end=[0, -2], fed=(4, 5)),
         pad(version, "constant", "..4,3..9", begin=[-1, 0], end=[1, -2], fed=(4, 5)),
         # the sizes of a shape
-        Case(
-            "Reshape",
-            "opset1",
+        row(
+            "Reshape-1",
             {"special_zero": "false"},
-            [
-                data("f32", "?"),
-                node(
-                    "Pad",
-                    version,
-                    {"pad_mode": "edge"},
-                    [SIZES, const("i64", [1]), const("i64", [0])],
-                ),
-            ],
+            "f32[?]",
+            node(
+                "Pad",
+                version,
+                {"pad_mode": "edge"},
+                [SIZES, const("i64", [1]), const("i64", [0])],
+            ),
             run=False,
         ),
-        Case(
-            "Reshape",
-            "opset1",
+        row(
+            "Reshape-1",
             {"special_zero": "false"},
-            [
-                data("f32", "?"),
-                node(
-                    "Pad",
-                    version,
-                    {"pad_mode": "constant"},
-                    [SIZES, const("i64", [1]), const("i64", [0]), const("i64", 2)],
-                ),
-            ],
+            "f32[?]",
+            node(
+                "Pad",
+                version,
+                {"pad_mode": "constant"},
+                [SIZES, const("i64", [1]), const("i64", [0]), const("i64", 2)],
+            ),
             run=False,
         ),
     ]
@@ -214,11 +208,12 @@ CASES = [row for version in VERSIONS for mode in MODES for row in modes(version,
     row for version in VERSIONS for row in values(version)
 ]
 CASES += [
-    Case(
-        "Pad",
-        "opset12",
+    row(
+        "Pad-12",
         {"pad_mode": "constant"},
-        [data("string", "1", ["a"]), const("i64", [1]), const("i64", [1])],
+        data("string", "1", ["a"]),
+        const("i64", [1]),
+        const("i64", [1]),
         expected=[["", "a", ""]],
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, Source, case_id, const, data, node
+from differential.cases import Case, Source, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -80,34 +80,28 @@ UPDATE = [
     update("4,3", [1], "4,1", "?", run=False),
     *(update("3,2", [1], "1,2", t=t) for t in TYPES),
     *(update("3,2", [1], "1,2", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "?"),
-            node(
-                "ScatterUpdate",
-                "opset3",
-                {},
-                [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
-            ),
-        ],
+        "f32[?]",
+        node(
+            "ScatterUpdate",
+            "opset3",
+            {},
+            [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
+        ),
         run=False,
     ),
-    Case(
-        "Broadcast",
-        "opset3",
+    row(
+        "Broadcast-3",
         {"mode": "bidirectional"},
-        [
-            data("f32", ""),
-            node(
-                "ScatterUpdate",
-                "opset3",
-                {},
-                [sizes("i32", "1..4,?,?"), const("i64", [1]), const("i32", [7]), const("i64", 0)],
-            ),
-        ],
+        "f32[]",
+        node(
+            "ScatterUpdate",
+            "opset3",
+            {},
+            [sizes("i32", "1..4,?,?"), const("i64", [1]), const("i32", [7]), const("i64", 0)],
+        ),
         run=False,
     ),
     update("4,3", [1], "1,3", 2),
@@ -117,19 +111,9 @@ UPDATE = [
     update("4,3", [1], "2,3"),
     update("4,3", [1], "1,3", [0, 1]),
     update("4,3", [1.0], "1,3", index="f32"),
-    Case(
-        "ScatterUpdate",
-        "opset3",
-        {},
-        [data("f32", "2"), const("i64", [0]), data("i32", "1"), const("i64", 0)],
-    ),
-    Case("ScatterUpdate", "opset3", {}, [data("f32", "2"), const("i64", [0]), data("f32", "1")]),
-    Case(
-        "ScatterUpdate",
-        "opset2",
-        {},
-        [data("f32", "2"), const("i64", [0]), data("f32", "1"), const("i64", 0)],
-    ),
+    row("ScatterUpdate-3", {}, "f32[2]", const("i64", [0]), "i32[1]", const("i64", 0)),
+    row("ScatterUpdate-3", {}, "f32[2]", const("i64", [0]), "f32[1]"),
+    row("ScatterUpdate-2", {}, "f32[2]", const("i64", [0]), "f32[1]", const("i64", 0)),
 ]
 
 
@@ -182,16 +166,11 @@ def nd(version: str) -> list[Case]:
             run="alone",
             expected=[["a", "ü"]],
         ),
-        Case(
-            "Reshape",
-            "opset1",
+        row(
+            "Reshape-1",
             PATTERN,
-            [
-                data("f32", "?"),
-                node(
-                    "ScatterNDUpdate", version, {}, [SIZES, const("i64", [[1]]), const("i64", [7])]
-                ),
-            ],
+            "f32[?]",
+            node("ScatterNDUpdate", version, {}, [SIZES, const("i64", [[1]]), const("i64", [7])]),
             run=False,
         ),
         tuples(version, "4,3", indices=[[1, 1, 1]], updates="1"),
@@ -231,15 +210,12 @@ ND = [
         for t in ("i32", "f16", "bf16", "i8", "u8", "i64")
     ),
     *(
-        Case(
-            "ScatterNDUpdate",
-            "opset15",
+        row(
+            "ScatterNDUpdate-15",
             {"reduction": reduction},
-            [
-                data("boolean", "4", [0, 0, 1, 1]),
-                const("i64", [[0], [1], [2], [3]]),
-                data("boolean", "4", [0, 1, 0, 1]),
-            ],
+            data("boolean", "4", [0, 0, 1, 1]),
+            const("i64", [[0], [1], [2], [3]]),
+            data("boolean", "4", [0, 1, 0, 1]),
             run=run,
         )
         for reduction, run in (
@@ -252,15 +228,12 @@ ND = [
         )
     ),
     *(
-        Case(
-            "ScatterNDUpdate",
-            "opset15",
+        row(
+            "ScatterNDUpdate-15",
             {"reduction": reduction},
-            [
-                data("f32", "3", [1.0, NAN, INF]),
-                const("i64", [[0], [1], [2]]),
-                data("f32", "3", [NAN, 1.0, -INF]),
-            ],
+            data("f32", "3", [1.0, NAN, INF]),
+            const("i64", [[0], [1], [2]]),
+            data("f32", "3", [NAN, 1.0, -INF]),
         )
         for reduction in ("sum", "prod")
     ),
@@ -308,19 +281,16 @@ def by_element(version: str) -> list[Case]:
             elements(version, "3,2", indices=[[1, 0]], updates="1,2", t=t, run=False)
             for t in (*PACKED, "string", "dynamic")
         ),
-        Case(
-            "Reshape",
-            "opset1",
+        row(
+            "Reshape-1",
             PATTERN,
-            [
-                data("f32", "?"),
-                node(
-                    "ScatterElementsUpdate",
-                    version,
-                    {},
-                    [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
-                ),
-            ],
+            "f32[?]",
+            node(
+                "ScatterElementsUpdate",
+                version,
+                {},
+                [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
+            ),
             run=False,
         ),
         elements(version, "4,3", indices=[[1]], updates="1,1", axis=2),
@@ -496,37 +466,26 @@ SLICED = [
     sliced("4,5", updates="2,5", start=[1, 0, 0], stop=[3, 1, 1], step=[1, 1, 1]),
     sliced("4,5", updates="2,5", start=[[1]], stop=[3], step=[1], axes=[0]),
     sliced("4,5", updates="2,5", start=[1.0], stop=[3.0], step=[1.0], axes=[0.0], index="f32"),
-    Case(
-        "SliceScatter",
-        "opset15",
+    row(
+        "SliceScatter-15",
         {},
-        [
-            data("f32", "4"),
-            data("i32", "2"),
-            const("i64", [0]),
-            const("i64", [2]),
-            const("i64", [1]),
-        ],
+        "f32[4]",
+        "i32[2]",
+        const("i64", [0]),
+        const("i64", [2]),
+        const("i64", [1]),
         run=False,
         known="slice-scatter-types",
     ),
-    Case(
-        "SliceScatter",
-        "opset15",
+    row("SliceScatter-15", {}, "f32[4]", "f32[2]", const("i64", [0]), const("i64", [2])),
+    row(
+        "SliceScatter-14",
         {},
-        [data("f32", "4"), data("f32", "2"), const("i64", [0]), const("i64", [2])],
-    ),
-    Case(
-        "SliceScatter",
-        "opset14",
-        {},
-        [
-            data("f32", "4"),
-            data("f32", "2"),
-            const("i64", [0]),
-            const("i64", [2]),
-            const("i64", [1]),
-        ],
+        "f32[4]",
+        "f32[2]",
+        const("i64", [0]),
+        const("i64", [2]),
+        const("i64", [1]),
     ),
 ]
 

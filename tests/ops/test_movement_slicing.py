@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, node
+from differential.cases import Case, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -108,15 +108,12 @@ SLICE = [
         )
     ),
     *(
-        Case(
-            "Slice",
-            "opset8",
+        row(
+            "Slice-8",
             {},
-            [
-                data("f32", shape, run_shape=(6,)),
-                node("ShapeOf", "opset1", {}, [data("f32", start, run_shape=(5,))]),
-                *(const("i64", [index]) for index in (stop, step, 0)),
-            ],
+            data("f32", shape, run_shape=(6,)),
+            node("ShapeOf", "opset1", {}, [data("f32", start, run_shape=(5,))]),
+            *(const("i64", [index]) for index in (stop, step, 0)),
             id=f"Slice-{shape}-from-{start}-to-{stop}-by-{step}",
             known=known,
         )
@@ -125,16 +122,13 @@ SLICE = [
             ("2..8", "2..", -2, -1, "slice-leaves-out"),
         )
     ),
-    Case(
-        "Slice",
-        "opset8",
+    row(
+        "Slice-8",
         {},
-        [
-            data("f32", "1.."),
-            const("i64", [-1]),
-            node("ShapeOf", "opset1", {}, [data("f32", "1..")]),
-            *(const("i64", [index]) for index in (1, 0)),
-        ],
+        "f32[1..]",
+        const("i64", [-1]),
+        node("ShapeOf", "opset1", {}, [data("f32", "1..")]),
+        *(const("i64", [index]) for index in (1, 0)),
         id="Slice-the-last-to-the-size-of-another",
         run=False,
         known="slice-leaves-out",
@@ -153,44 +147,35 @@ SLICE = [
         cut("4,2", start=[1], stop=[3], step=[1], axes=[0], t=t, run=False)
         for t in (*PACKED, "string", "dynamic")
     ),
-    Case(
-        "Slice",
-        "opset8",
+    row(
+        "Slice-8",
         {},
-        [
-            data("string", "3", ["a", "b", ""]),
-            const("i64", [2]),
-            const("i64", [0]),
-            const("i64", [-1]),
-        ],
+        data("string", "3", ["a", "b", ""]),
+        const("i64", [2]),
+        const("i64", [0]),
+        const("i64", [-1]),
         run="alone",
         expected=[["", "b"]],
     ),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "?"),
-            node(
-                "Slice",
-                "opset8",
-                {},
-                [SIZES, const("i64", [-1]), const("i64", [FIRST]), const("i64", [-2])],
-            ),
-        ],
+        "f32[?]",
+        node(
+            "Slice",
+            "opset8",
+            {},
+            [SIZES, const("i64", [-1]), const("i64", [FIRST]), const("i64", [-2])],
+        ),
         run=False,
     ),
-    Case(
-        "Slice",
-        "opset8",
+    row(
+        "Slice-8",
         {},
-        [
-            data("f32", "?,9"),
-            const("i64", [0, 0]),
-            node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,3..7")]),
-            const("i64", [1, 2]),
-        ],
+        "f32[?,9]",
+        const("i64", [0, 0]),
+        node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,3..7")]),
+        const("i64", [1, 2]),
         run=False,
     ),
     # refusals
@@ -207,13 +192,8 @@ SLICE = [
     cut("4,5", start=1, stop=3, step=1, axes=0),
     cut("4,5", start=[1.0], stop=[3.0], step=[1.0], index="f32"),
     cut("4,5", start=[True], stop=[True], step=[True], index="boolean"),
-    Case("Slice", "opset8", {}, [data("f32", "4"), const("i64", [1]), const("i64", [1])]),
-    Case(
-        "Slice",
-        "opset7",
-        {},
-        [data("f32", "4"), const("i64", [1]), const("i64", [1]), const("i64", [1])],
-    ),
+    row("Slice-8", {}, "f32[4]", const("i64", [1]), const("i64", [1])),
+    row("Slice-7", {}, "f32[4]", const("i64", [1]), const("i64", [1]), const("i64", [1])),
 ]
 
 
@@ -392,19 +372,16 @@ STRIDED = [
     ),
     strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 2], index="i32"),
     strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 2], index="u8"),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "?"),
-            node(
-                "StridedSlice",
-                "opset1",
-                {"begin_mask": "0", "end_mask": "1"},
-                [SIZES, const("i64", [1]), const("i64", [0]), const("i64", [1])],
-            ),
-        ],
+        "f32[?]",
+        node(
+            "StridedSlice",
+            "opset1",
+            {"begin_mask": "0", "end_mask": "1"},
+            [SIZES, const("i64", [1]), const("i64", [0]), const("i64", [1])],
+        ),
         run=False,
     ),
     # refusals
@@ -441,19 +418,15 @@ STRIDED = [
         run=False,
         known="shrink-out-of-range",
     ),
-    Case(
-        "StridedSlice",
-        "opset1",
+    row(
+        "StridedSlice-1",
         {},
-        [data("f32", "4"), const("i64", [1]), const("i64", [2])],
+        "f32[4]",
+        const("i64", [1]),
+        const("i64", [2]),
         known="missing-attribute",
     ),
-    Case(
-        "StridedSlice",
-        "opset1",
-        {"begin_mask": "0", "end_mask": "0"},
-        [data("f32", "4"), const("i64", [1])],
-    ),
+    row("StridedSlice-1", {"begin_mask": "0", "end_mask": "0"}, "f32[4]", const("i64", [1])),
 ]
 
 

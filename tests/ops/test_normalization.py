@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data, node
+from differential.cases import Case, Data, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -157,18 +157,16 @@ BATCH = [
             (None, "missing-attribute"),
         )
     ),
-    Case(
-        "BatchNormInference",
-        "opset4",
+    row(
+        "BatchNormInference-4",
         {"epsilon": "0.1"},
-        [positive("3"), positive("3"), f32("2,3"), positive("3"), positive("3")],
+        positive("3"),
+        positive("3"),
+        "f32[2,3]",
+        positive("3"),
+        positive("3"),
     ),
-    Case(
-        "BatchNormInference",
-        "opset5",
-        {"epsilon": "0.1"},
-        [f32("2,3"), f32("3"), f32("3"), f32("3")],
-    ),
+    row("BatchNormInference-5", {"epsilon": "0.1"}, "f32[2,3]", "f32[3]", "f32[3]", "f32[3]"),
 ]
 
 
@@ -191,139 +189,97 @@ def sixth(**changed: str) -> dict[str, str]:
 
 MVN = [
     *(
-        Case("MVN", "opset2", first(across, scale), [f32("2,3,4,5")])
+        row("MVN-2", first(across, scale), "f32[2,3,4,5]")
         for across in ("true", "false")
         for scale in ("true", "false")
     ),
     *(
-        Case("MVN", "opset2", first(across, scale), [f32("2,3,2,4,5")])
+        row("MVN-2", first(across, scale), "f32[2,3,2,4,5]")
         for across, scale in (("true", "true"), ("false", "true"))
     ),
-    *(Case("MVN", "opset2", first(across), [f32("2,3,7")]) for across in ("true", "false")),
-    Case("MVN", "opset2", first(eps="1"), [f32("2,3,4,5")]),
-    Case("MVN", "opset2", first(reduction_axes="2,3"), [f32("2,3,4,5")]),
-    Case("MVN", "opset2", first(reduction_axes="1,2,3"), [f32("2,3,4,5")]),
-    Case("MVN", "opset2", first(reduction_axes=""), [f32("2,3,4,5")]),
-    *(Case("MVN", "opset2", first(), [data(t, "2,3,4,5")]) for t in ("f16", "bf16")),
+    *(row("MVN-2", first(across), "f32[2,3,7]") for across in ("true", "false")),
+    row("MVN-2", first(eps="1"), "f32[2,3,4,5]"),
+    row("MVN-2", first(reduction_axes="2,3"), "f32[2,3,4,5]"),
+    row("MVN-2", first(reduction_axes="1,2,3"), "f32[2,3,4,5]"),
+    row("MVN-2", first(reduction_axes=""), "f32[2,3,4,5]"),
+    *(row("MVN-2", first(), f"{t}[2,3,4,5]") for t in ("f16", "bf16")),
+    *(row("MVN-2", first(), f"{t}[2,3,4]", run=False, known=TEXT.get(t, "")) for t in TYPES),
     *(
-        Case("MVN", "opset2", first(), [data(t, "2,3,4")], run=False, known=TEXT.get(t, ""))
-        for t in TYPES
-    ),
-    *(
-        Case("MVN", "opset2", first(), [f32(shape)], run=False)
+        row("MVN-2", first(), f32(shape), run=False)
         for shape in ("?,3,4..9,5", "...", "", "2", "0,3,4", "2,3,1000000000000")
     ),
-    Case(
-        "MVN", "opset2", first(eps="absent"), [f32("2,3,4")], run=False, known="missing-attribute"
-    ),
-    Case("MVN", "opset2", first("absent"), [f32("2,3,4")], run=False, known="missing-attribute"),
-    Case(
-        "MVN", "opset2", first(scale="absent"), [f32("2,3,4")], run=False, known="missing-attribute"
-    ),
-    Case("MVN", "opset2", first(eps="tiny"), [f32("2,3,4")]),
-    Case("MVN", "opset2", first("maybe"), [f32("2,3,4")], run=False, known="boolean-text"),
-    Case("MVN", "opset1", first(), [f32("2,3,4")], run=False),
-    Case("MVN", "opset5", first(), [f32("2,3,4")], run=False),
-    Case("MVN", "opset2", first(), [f32("2,3,4"), const("i64", [1])]),
+    row("MVN-2", first(eps="absent"), "f32[2,3,4]", run=False, known="missing-attribute"),
+    row("MVN-2", first("absent"), "f32[2,3,4]", run=False, known="missing-attribute"),
+    row("MVN-2", first(scale="absent"), "f32[2,3,4]", run=False, known="missing-attribute"),
+    row("MVN-2", first(eps="tiny"), "f32[2,3,4]"),
+    row("MVN-2", first("maybe"), "f32[2,3,4]", run=False, known="boolean-text"),
+    row("MVN-1", first(), "f32[2,3,4]", run=False),
+    row("MVN-5", first(), "f32[2,3,4]", run=False),
+    row("MVN-2", first(), "f32[2,3,4]", const("i64", [1])),
     # by a list of axes
     *(
-        Case("MVN", "opset6", sixth(), [f32("2,3,4,5"), const("i64", axes)])
+        row("MVN-6", sixth(), "f32[2,3,4,5]", const("i64", axes))
         for axes in ([1, 2, 3], [2, 3], [-1, -2], [-1, 1, 2])
     ),
     *(
-        Case(
-            "MVN",
-            "opset6",
+        row(
+            "MVN-6",
             sixth(eps_mode=mode, normalize_variance=scale),
-            [f32("2,3,4,5"), const("i32", [1, 2, 3])],
+            "f32[2,3,4,5]",
+            const("i32", [1, 2, 3]),
         )
         for mode in ("inside_sqrt", "outside_sqrt", "OUTSIDE_SQRT")
         for scale in ("true", "false")
     ),
     *(
-        Case("MVN", "opset6", sixth(eps="1", eps_mode=mode), [f32("2,3,4"), const("i64", [2])])
+        row("MVN-6", sixth(eps="1", eps_mode=mode), "f32[2,3,4]", const("i64", [2]))
         for mode in ("inside_sqrt", "outside_sqrt")
     ),
-    Case("MVN", "opset6", sixth(), [f32("6"), const("i64", [0])]),
-    Case("MVN", "opset6", sixth(), [f32("3,4"), const("i64", [1])]),
-    Case("MVN", "opset6", sixth(), [f32("2,3,4,2,3"), const("i64", [2, 3, 4])]),
+    row("MVN-6", sixth(), "f32[6]", const("i64", [0])),
+    row("MVN-6", sixth(), "f32[3,4]", const("i64", [1])),
+    row("MVN-6", sixth(), "f32[2,3,4,2,3]", const("i64", [2, 3, 4])),
+    *(row("MVN-6", sixth(), f"{t}[2,3,4]", const("i64", [2])) for t in ("f16", "bf16")),
     *(
-        Case("MVN", "opset6", sixth(), [data(t, "2,3,4"), const("i64", [2])])
-        for t in ("f16", "bf16")
-    ),
-    *(
-        Case(
-            "MVN",
-            "opset6",
-            sixth(),
-            [data(t, "2,3,4"), const("i64", [2])],
-            run=False,
-            known=TEXT.get(t, ""),
-        )
+        row("MVN-6", sixth(), f"{t}[2,3,4]", const("i64", [2]), run=False, known=TEXT.get(t, ""))
         for t in TYPES
     ),
     *(
-        Case(
-            "MVN", "opset6", sixth(), [f32("2,3,4"), data(t, "2")], run=False, known=AXES.get(t, "")
-        )
+        row("MVN-6", sixth(), "f32[2,3,4]", f"{t}[2]", run=False, known=AXES.get(t, ""))
         for t in ("i32", "u8", "f32", "i64", "boolean", "dynamic", "string")
     ),
     *(
-        Case("MVN", "opset6", sixth(), [f32("2,3,4"), data("i64", shape)], run=False)
+        row("MVN-6", sixth(), "f32[2,3,4]", data("i64", shape), run=False)
         for shape in ("?", "...", "2", "4", "..4", "2..3", "0", "", "1,1", "5..6")
     ),
     *(
-        Case("MVN", "opset6", sixth(), [f32(shape), const("i64", [-1])], run=False)
+        row("MVN-6", sixth(), f32(shape), const("i64", [-1]), run=False)
         for shape in ("?,3,4..9", "...", "", "0,3", "2,1000000000000")
     ),
     *(
-        Case(
-            "MVN",
-            "opset6",
-            sixth(),
-            [f32("2,3,4"), const("i64", axes)],
-            run=False,
-            known="normalized-axes",
-        )
+        row("MVN-6", sixth(), "f32[2,3,4]", const("i64", axes), run=False, known="normalized-axes")
         for axes in ([3], [-4])
     ),
-    Case(
-        "MVN",
-        "opset6",
-        sixth(),
-        [f32("2,3,4"), const("i64", [1, 1])],
-        run=False,
-        known="duplicate-axes",
-    ),
-    Case(
-        "MVN",
-        "opset6",
-        sixth(),
-        [f32("2,3,4"), const("i64", [1, -2])],
-        run=False,
-        known="duplicate-axes",
-    ),
+    row("MVN-6", sixth(), "f32[2,3,4]", const("i64", [1, 1]), run=False, known="duplicate-axes"),
+    row("MVN-6", sixth(), "f32[2,3,4]", const("i64", [1, -2]), run=False, known="duplicate-axes"),
     *(
-        Case(
-            "MVN",
-            "opset6",
+        row(
+            "MVN-6",
             sixth(**{name: "absent"}),
-            [f32("2,3,4"), const("i64", [2])],
+            "f32[2,3,4]",
+            const("i64", [2]),
             run=False,
             known="missing-attribute",
         )
         for name in ("eps", "eps_mode", "normalize_variance")
     ),
-    Case("MVN", "opset6", sixth(eps_mode="max"), [f32("2,3,4"), const("i64", [2])]),
-    Case(
-        "MVN", "opset6", sixth(), [data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])]
-    ),
-    Case("MVN", "opset6", sixth(), [f32("2,3,4")]),
-    Case(
-        "MVN",
-        "opset6",
+    row("MVN-6", sixth(eps_mode="max"), "f32[2,3,4]", const("i64", [2])),
+    row("MVN-6", sixth(), data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])),
+    row("MVN-6", sixth(), "f32[2,3,4]"),
+    row(
+        "MVN-6",
         sixth(),
-        [data("f32", "1,4", [1e4, 1e4 + 1, 1e4 + 2, 1e4 + 3], run_shape=(1, 4)), const("i64", [1])],
+        data("f32", "1,4", [1e4, 1e4 + 1, 1e4 + 2, 1e4 + 3], run_shape=(1, 4)),
+        const("i64", [1]),
         rtol=1e-3,
     ),
 ]
@@ -341,99 +297,49 @@ def lrn(**changed: str) -> dict[str, str]:
 
 LRN = [
     *(
-        Case("LRN", "opset1", lrn(size=size), [f32("2,6,4,5"), const("i64", [1])])
+        row("LRN-1", lrn(size=size), "f32[2,6,4,5]", const("i64", [1]))
         for size in ("1", "2", "3", "4", "5", "20")
     ),
+    *(row("LRN-1", lrn(), "f32[1,3,4,5]", const("i64", axes)) for axes in ([2, 3], [3, 2])),
+    row("LRN-1", lrn(alpha="0.0001", beta="1", bias="1"), "f32[2,6,4,5]", const("i32", [1])),
+    row("LRN-1", lrn(bias="1.5"), "f32[2,6,4,5]", const("i64", [1]), known="lrn-whole-bias"),
+    row("LRN-1", lrn(), "f32[2,6,4]", const("i64", [1])),
+    *(row("LRN-1", lrn(), f"{t}[1,6,3,4]", const("i64", [1])) for t in ("f16", "bf16")),
     *(
-        Case("LRN", "opset1", lrn(), [f32("1,3,4,5"), const("i64", axes)])
-        for axes in ([2, 3], [3, 2])
-    ),
-    Case(
-        "LRN",
-        "opset1",
-        lrn(alpha="0.0001", beta="1", bias="1"),
-        [f32("2,6,4,5"), const("i32", [1])],
-    ),
-    Case(
-        "LRN",
-        "opset1",
-        lrn(bias="1.5"),
-        [f32("2,6,4,5"), const("i64", [1])],
-        known="lrn-whole-bias",
-    ),
-    Case("LRN", "opset1", lrn(), [f32("2,6,4"), const("i64", [1])]),
-    *(
-        Case("LRN", "opset1", lrn(), [data(t, "1,6,3,4"), const("i64", [1])])
-        for t in ("f16", "bf16")
-    ),
-    *(
-        Case(
-            "LRN",
-            "opset1",
-            lrn(),
-            [data(t, "1,6,3,4"), const("i64", [1])],
-            run=False,
-            known=TEXT.get(t, ""),
-        )
+        row("LRN-1", lrn(), f"{t}[1,6,3,4]", const("i64", [1]), run=False, known=TEXT.get(t, ""))
         for t in TYPES
     ),
     *(
-        Case(
-            "LRN", "opset1", lrn(), [f32("1,6,3,4"), data(t, "2")], run=False, known=TEXT.get(t, "")
-        )
+        row("LRN-1", lrn(), "f32[1,6,3,4]", f"{t}[2]", run=False, known=TEXT.get(t, ""))
         for t in ("i32", "u8", "f32", "boolean", "dynamic", "string")
     ),
     *(
-        Case("LRN", "opset1", lrn(), [f32("2,3,4"), data("i64", shape)], run=False)
+        row("LRN-1", lrn(), "f32[2,3,4]", data("i64", shape), run=False)
         for shape in ("?", "...", "2", "4", "..4", "0", "", "1,1", "5..6")
     ),
     *(
-        Case("LRN", "opset1", lrn(), [f32(shape), const("i64", [1])], run=False)
+        row("LRN-1", lrn(), f32(shape), const("i64", [1]), run=False)
         for shape in ("?,3,4..9", "...", "", "3", "0,3", "2,1000000000000")
     ),
+    *(row("LRN-1", lrn(), "f32[2,3,4]", const("i64", axes), run=False) for axes in ([3], [5])),
+    row("LRN-1", lrn(), "f32[2,3,4]", const("i64", [-4]), run=False, known="normalized-axes"),
+    row("LRN-1", lrn(), "f32[2,3,4]", const("i64", [-1]), run=False),
+    row("LRN-1", lrn(), "f32[2,3,4]", const("i64", [1, 1]), run=False, known="duplicate-axes"),
     *(
-        Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", axes)], run=False)
-        for axes in ([3], [5])
-    ),
-    Case(
-        "LRN",
-        "opset1",
-        lrn(),
-        [f32("2,3,4"), const("i64", [-4])],
-        run=False,
-        known="normalized-axes",
-    ),
-    Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [-1])], run=False),
-    Case(
-        "LRN",
-        "opset1",
-        lrn(),
-        [f32("2,3,4"), const("i64", [1, 1])],
-        run=False,
-        known="duplicate-axes",
-    ),
-    *(
-        Case(
-            "LRN",
-            "opset1",
+        row(
+            "LRN-1",
             lrn(**{name: "absent"}),
-            [f32("2,3,4"), const("i64", [1])],
+            "f32[2,3,4]",
+            const("i64", [1]),
             run=False,
             known="missing-attribute",
         )
         for name in ("alpha", "beta", "bias", "size")
     ),
-    Case("LRN", "opset1", lrn(size="big"), [f32("2,3,4"), const("i64", [1])]),
-    Case(
-        "LRN",
-        "opset1",
-        lrn(size="0"),
-        [f32("2,3,4"), const("i64", [1])],
-        run=False,
-        known="lrn-size",
-    ),
-    Case("LRN", "opset1", lrn(), [f32("2,3,4")]),
-    Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [], (0,))], run=False),
+    row("LRN-1", lrn(size="big"), "f32[2,3,4]", const("i64", [1])),
+    row("LRN-1", lrn(size="0"), "f32[2,3,4]", const("i64", [1]), run=False, known="lrn-size"),
+    row("LRN-1", lrn(), "f32[2,3,4]"),
+    row("LRN-1", lrn(), "f32[2,3,4]", const("i64", [], (0,)), run=False),
 ]
 
 
@@ -448,99 +354,79 @@ def euclid(eps: str = "0.01", mode: str = "add") -> dict[str, str]:
 
 EUCLID = [
     *(
-        Case("NormalizeL2", "opset1", euclid(mode=mode), [f32("2,3,4,5"), const("i64", axes)])
+        row("NormalizeL2-1", euclid(mode=mode), "f32[2,3,4,5]", const("i64", axes))
         for mode in ("add", "max", "MAX")
         for axes in ([1], [1, 2, 3], [2, 3], [-1], [0])
     ),
     *(
-        Case("NormalizeL2", "opset1", euclid("5", mode), [f32("2,3,4"), const("i64", [1])])
+        row("NormalizeL2-1", euclid("5", mode), "f32[2,3,4]", const("i64", [1]))
         for mode in ("add", "max")
     ),
-    Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", 1)]),
-    Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", [], (0,))]),
-    Case("NormalizeL2", "opset1", euclid(), [f32("5"), const("i64", [0])]),
-    Case(
-        "NormalizeL2",
-        "opset1",
+    row("NormalizeL2-1", euclid(), "f32[2,3,4]", const("i64", 1)),
+    row("NormalizeL2-1", euclid(), "f32[2,3,4]", const("i64", [], (0,))),
+    row("NormalizeL2-1", euclid(), "f32[5]", const("i64", [0])),
+    row(
+        "NormalizeL2-1",
         euclid("0.5", "max"),
-        [data("f32", "2,2", [[0, 0], [3, 4]]), const("i64", [1])],
+        data("f32", "2,2", [[0, 0], [3, 4]]),
+        const("i64", [1]),
     ),
+    *(row("NormalizeL2-1", euclid(), f"{t}[2,3,4]", const("i64", [1])) for t in ("f16", "bf16")),
     *(
-        Case("NormalizeL2", "opset1", euclid(), [data(t, "2,3,4"), const("i64", [1])])
-        for t in ("f16", "bf16")
-    ),
-    *(
-        Case(
-            "NormalizeL2",
-            "opset1",
+        row(
+            "NormalizeL2-1",
             euclid(),
-            [data(t, "2,3,4"), const("i64", [1])],
+            f"{t}[2,3,4]",
+            const("i64", [1]),
             run=False,
             known=TEXT.get(t, ""),
         )
         for t in TYPES
     ),
     *(
-        Case(
-            "NormalizeL2",
-            "opset1",
-            euclid(),
-            [f32("2,3,4"), data(t, "2")],
-            run=False,
-            known=AXES.get(t, ""),
-        )
+        row("NormalizeL2-1", euclid(), "f32[2,3,4]", f"{t}[2]", run=False, known=AXES.get(t, ""))
         for t in ("i32", "u8", "f32", "boolean", "dynamic", "string")
     ),
     *(
-        Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), data("i64", shape)], run=False)
+        row("NormalizeL2-1", euclid(), "f32[2,3,4]", data("i64", shape), run=False)
         for shape in ("?", "...", "2", "4", "..4", "0", "", "1,1", "5..6")
     ),
     *(
-        Case("NormalizeL2", "opset1", euclid(), [f32(shape), const("i64", [1])], run=False)
+        row("NormalizeL2-1", euclid(), f32(shape), const("i64", [1]), run=False)
         for shape in ("?,3,4..9", "...", "", "3", "0,3", "2,1000000000000")
     ),
     *(
-        Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", axes)], run=False)
+        row("NormalizeL2-1", euclid(), "f32[2,3,4]", const("i64", axes), run=False)
         for axes in ([3], [-4], [-3])
     ),
-    Case(
-        "NormalizeL2",
-        "opset1",
+    row(
+        "NormalizeL2-1",
         euclid(),
-        [f32("2,3,4"), const("i64", [1, 1])],
+        "f32[2,3,4]",
+        const("i64", [1, 1]),
         run=False,
         known="duplicate-axes",
     ),
     *(
-        Case(
-            "NormalizeL2",
-            "opset1",
+        row(
+            "NormalizeL2-1",
             euclid(**changed),
-            [f32("2,3,4"), const("i64", [1])],
+            "f32[2,3,4]",
+            const("i64", [1]),
             run=False,
             known="missing-attribute",
         )
         for changed in ({"eps": "absent"}, {"mode": "absent"})
     ),
-    Case("NormalizeL2", "opset1", euclid(mode="min"), [f32("2,3,4"), const("i64", [1])]),
-    Case(
-        "NormalizeL2",
-        "opset1",
+    row("NormalizeL2-1", euclid(mode="min"), "f32[2,3,4]", const("i64", [1])),
+    row("NormalizeL2-1", euclid(), data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])),
+    row("NormalizeL2-1", euclid(), data("f32", "2,3", [[INF, 1, 2], [1, 2, 3]]), const("i64", [1])),
+    row("NormalizeL2-1", euclid(), "f32[2,3,4]"),
+    row(
+        "NormalizeL2-1",
         euclid(),
-        [data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])],
-    ),
-    Case(
-        "NormalizeL2",
-        "opset1",
-        euclid(),
-        [data("f32", "2,3", [[INF, 1, 2], [1, 2, 3]]), const("i64", [1])],
-    ),
-    Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4")]),
-    Case(
-        "NormalizeL2",
-        "opset1",
-        euclid(),
-        [f32("..."), node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("1..2")])],
+        "f32[...]",
+        node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("1..2")]),
         run=False,
     ),
 ]
@@ -561,48 +447,30 @@ def group(number: str = "2", epsilon: str = "0.01") -> dict[str, str]:
 
 GROUP = [
     *(
-        Case("GroupNormalization", "opset12", group(number), [f32("2,6,4,5"), f32("6"), f32("6")])
+        row("GroupNormalization-12", group(number), "f32[2,6,4,5]", "f32[6]", "f32[6]")
         for number in ("1", "2", "3", "6")
     ),
     *(
-        Case("GroupNormalization", "opset12", group(), [f32(shape), f32("4"), f32("4")])
+        row("GroupNormalization-12", group(), f32(shape), "f32[4]", "f32[4]")
         for shape in ("2,4", "2,4,3", "2,4,3,2,2")
     ),
-    Case(
-        "GroupNormalization",
-        "opset12",
-        group(),
-        [data("f16", "2,4,3"), data("f16", "4"), data("f16", "4")],
-    ),
+    row("GroupNormalization-12", group(), "f16[2,4,3]", "f16[4]", "f16[4]"),
     *(
-        Case(
-            "GroupNormalization",
-            "opset12",
+        row(
+            "GroupNormalization-12",
             group(),
-            [data(t, "2,4,3"), data(t, "4"), data(t, "4")],
+            f"{t}[2,4,3]",
+            f"{t}[4]",
+            f"{t}[4]",
             run=False,
             known=TEXT.get(t, ""),
         )
         for t in TYPES
     ),
-    Case(
-        "GroupNormalization",
-        "opset12",
-        group(),
-        [f32("2,4,3"), data("f16", "4"), f32("4")],
-        run=False,
-    ),
-    Case(
-        "GroupNormalization",
-        "opset12",
-        group(),
-        [data("dynamic", "2,4,3"), f32("4"), f32("4")],
-        run=False,
-    ),
+    row("GroupNormalization-12", group(), "f32[2,4,3]", "f16[4]", "f32[4]", run=False),
+    row("GroupNormalization-12", group(), "dynamic[2,4,3]", "f32[4]", "f32[4]", run=False),
     *(
-        Case(
-            "GroupNormalization", "opset12", group(), [f32(shape), f32(scale), f32(bias)], run=False
-        )
+        row("GroupNormalization-12", group(), f32(shape), f32(scale), f32(bias), run=False)
         for shape, scale, bias in (
             ("?,4,3..9", "4", "4"),
             ("2,?,4", "4", "4"),
@@ -633,42 +501,25 @@ GROUP = [
         )
     ),
     *(
-        Case(
-            "GroupNormalization",
-            "opset12",
-            group(number),
-            [f32("2,4,3"), f32("4"), f32("4")],
-            run=False,
-        )
+        row("GroupNormalization-12", group(number), "f32[2,4,3]", "f32[4]", "f32[4]", run=False)
         for number in ("0", "-1", "3", "8", "two")
     ),
     *(
-        Case(
-            "GroupNormalization",
-            "opset12",
-            group(number),
-            [f32("..."), f32("4"), f32("4")],
-            run=False,
-        )
+        row("GroupNormalization-12", group(number), "f32[...]", "f32[4]", "f32[4]", run=False)
         for number in ("0", "-1", "3", "8")
     ),
-    Case(
-        "GroupNormalization",
-        "opset12",
+    row(
+        "GroupNormalization-12",
         group(epsilon="absent"),
-        [f32("2,4,3"), f32("4"), f32("4")],
+        "f32[2,4,3]",
+        "f32[4]",
+        "f32[4]",
         run=False,
         known="missing-attribute",
     ),
-    Case(
-        "GroupNormalization",
-        "opset12",
-        group("absent"),
-        [f32("2,4,3"), f32("4"), f32("4")],
-        run=False,
-    ),
-    Case("GroupNormalization", "opset11", group(), [f32("2,4,3"), f32("4"), f32("4")]),
-    Case("GroupNormalization", "opset12", group(), [f32("2,4,3"), f32("4")]),
+    row("GroupNormalization-12", group("absent"), "f32[2,4,3]", "f32[4]", "f32[4]", run=False),
+    row("GroupNormalization-11", group(), "f32[2,4,3]", "f32[4]", "f32[4]"),
+    row("GroupNormalization-12", group(), "f32[2,4,3]", "f32[4]"),
 ]
 
 
@@ -678,20 +529,20 @@ def test_group(case: Case, oracle: Oracle) -> None:
 
 
 GRN = [
-    *(Case("GRN", "opset1", {"bias": "0.5"}, [f32(shape)]) for shape in ("2,3,4,5", "1,3,4")),
-    Case("GRN", "opset1", {"bias": "1e-6"}, [f32("2,3,4,5")]),
-    *(Case("GRN", "opset1", {"bias": "0.5"}, [data(t, "2,3,4,5")]) for t in ("f16", "bf16")),
+    *(row("GRN-1", {"bias": "0.5"}, f32(shape)) for shape in ("2,3,4,5", "1,3,4")),
+    row("GRN-1", {"bias": "1e-6"}, "f32[2,3,4,5]"),
+    *(row("GRN-1", {"bias": "0.5"}, f"{t}[2,3,4,5]") for t in ("f16", "bf16")),
     *(
-        Case("GRN", "opset1", {"bias": "0.5"}, [data(t, "2,3,4")], run=False, known=TEXT.get(t, ""))
+        row("GRN-1", {"bias": "0.5"}, f"{t}[2,3,4]", run=False, known=TEXT.get(t, ""))
         for t in TYPES
     ),
     *(
-        Case("GRN", "opset1", {"bias": "0.5"}, [f32(shape)], run=False)
+        row("GRN-1", {"bias": "0.5"}, f32(shape), run=False)
         for shape in ("2,3", "?,3,4..9", "...", "", "2", "0,3,4", "2,3,4,5,6", "2,3,1000000000000")
     ),
-    Case("GRN", "opset1", {}, [f32("2,3,4,5")], known="missing-attribute"),
-    Case("GRN", "opset1", {"bias": "some"}, [f32("2,3,4,5")]),
-    Case("GRN", "opset1", {"bias": "1"}, [f32("2,3"), f32("2,3")]),
+    row("GRN-1", {}, "f32[2,3,4,5]", known="missing-attribute"),
+    row("GRN-1", {"bias": "some"}, "f32[2,3,4,5]"),
+    row("GRN-1", {"bias": "1"}, "f32[2,3]", "f32[2,3]"),
 ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data, node
+from differential.cases import Case, Data, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -235,25 +235,19 @@ AVERAGES = [
         Case("AvgPool", version, window(exclude_pad="absent"), [x], known="missing-attribute")
         for version in ("opset1", "opset14", "opset16")
     ),
-    Case("AvgPool", "opset1", window(exclude_pad="maybe"), [x], known="boolean-text"),
-    Case("AvgPool", "opset1", window(exclude_pad="false", pads_begin="3,2", pads_end="3,2"), [x]),
-    Case("AvgPool", "opset1", window(exclude_pad="false", kernel="7,7"), [x]),
-    Case("AvgPool", "opset1", window(exclude_pad="false", pads_begin="2,2", kernel="7,7"), [x]),
-    Case("AvgPool", "opset1", window(exclude_pad="true", kernel="1,6"), [odd]),
-    Case("AvgPool", "opset1", window(exclude_pad="true", kernel="1,2"), [odd]),
+    row("AvgPool-1", window(exclude_pad="maybe"), x, known="boolean-text"),
+    row("AvgPool-1", window(exclude_pad="false", pads_begin="3,2", pads_end="3,2"), x),
+    row("AvgPool-1", window(exclude_pad="false", kernel="7,7"), x),
+    row("AvgPool-1", window(exclude_pad="false", pads_begin="2,2", kernel="7,7"), x),
+    row("AvgPool-1", window(exclude_pad="true", kernel="1,6"), odd),
+    row("AvgPool-1", window(exclude_pad="true", kernel="1,2"), odd),
     *(
-        Case(
-            "AvgPool",
-            "opset16",
-            window(exclude_pad=exclude, dilations="2,3"),
-            [data("f32", "1,2,7,8")],
-        )
+        row("AvgPool-16", window(exclude_pad=exclude, dilations="2,3"), "f32[1,2,7,8]")
         for exclude in ("true", "false")
     ),
     *(
-        Case(
-            "AvgPool",
-            "opset16",
+        row(
+            "AvgPool-16",
             window(
                 exclude_pad=exclude,
                 dilations="2,2",
@@ -262,32 +256,26 @@ AVERAGES = [
                 pads_end="1,1",
                 rounding_type=rounding,
             ),
-            [data("f32", "1,2,7,8")],
+            "f32[1,2,7,8]",
         )
         for exclude in ("true", "false")
         for rounding in ("floor", "ceil", "ceil_torch")
     ),
-    Case(
-        "AvgPool",
-        "opset16",
+    row(
+        "AvgPool-16",
         window(exclude_pad="true", dilations="2,2", auto_pad="same_upper"),
-        [data("f32", "1,2,7,8")],
+        "f32[1,2,7,8]",
     ),
-    Case(
-        "AvgPool",
-        "opset16",
-        window(exclude_pad="true", dilations="1,2"),
-        [f32("1,2,?,4..9", (1, 2, 6, 7))],
-    ),
-    Case("AvgPool", "opset16", window(exclude_pad="true", dilations=""), [x], run=False),
-    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="2"), [x]),
-    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="0,1"), [x]),
-    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="3,1"), [x]),
-    Case("AvgPool", "opset14", window(exclude_pad="true", dilations="2,1"), [x], run=False),
-    Case("AvgPool", "opset8", window(exclude_pad="true"), [x]),
-    Case("AvgPool", "opset15", window(exclude_pad="true", rounding_type="ceil_torch"), [x]),
-    Case("AvgPool", "opset1", window(exclude_pad="true"), [x, x]),
-    Case("AvgPool", "opset1", window(exclude_pad="true"), []),
+    row("AvgPool-16", window(exclude_pad="true", dilations="1,2"), f32("1,2,?,4..9", (1, 2, 6, 7))),
+    row("AvgPool-16", window(exclude_pad="true", dilations=""), x, run=False),
+    row("AvgPool-16", window(exclude_pad="true", dilations="2"), x),
+    row("AvgPool-16", window(exclude_pad="true", dilations="0,1"), x),
+    row("AvgPool-16", window(exclude_pad="true", dilations="3,1"), x),
+    row("AvgPool-14", window(exclude_pad="true", dilations="2,1"), x, run=False),
+    row("AvgPool-8", window(exclude_pad="true"), x),
+    row("AvgPool-15", window(exclude_pad="true", rounding_type="ceil_torch"), x),
+    row("AvgPool-1", window(exclude_pad="true"), x, x),
+    row("AvgPool-1", window(exclude_pad="true")),
 ]
 
 
@@ -302,7 +290,7 @@ def largest(**changed: str) -> dict[str, str]:
 
 LARGEST = [
     *(
-        Case("MaxPool", "opset1", window(kernel="2,2", strides="2,2"), [source])
+        row("MaxPool-1", window(kernel="2,2", strides="2,2"), source)
         for source in (
             integers,
             data("u8", "1,2,4,5"),
@@ -310,25 +298,23 @@ LARGEST = [
             data("i64", "1,2,4,5"),
         )
     ),
-    Case("MaxPool", "opset1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), [integers]),
-    Case(
-        "MaxPool",
-        "opset1",
+    row("MaxPool-1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), integers),
+    row(
+        "MaxPool-1",
         window(kernel="2,2", pads_begin="1,1", pads_end="1,1"),
-        [data("i8", "1,1,2,2", [-128, -128, -128, -127], run_shape=(1, 1, 2, 2))],
+        data("i8", "1,1,2,2", [-128, -128, -128, -127], run_shape=(1, 1, 2, 2)),
     ),
-    Case("MaxPool", "opset1", window(kernel="1,2"), [odd]),
+    row("MaxPool-1", window(kernel="1,2"), odd),
     *(
         Case("MaxPool", version, largest(kernel="1,2"), [odd], outputs=2)
         for version in ("opset8", "opset14")
     ),
-    Case(
-        "MaxPool",
-        "opset1",
+    row(
+        "MaxPool-1",
         window(pads_begin="2,1", pads_end="2,1"),
-        [data("f32", "1,2,5,6", low=-9, high=-8)],
+        data("f32", "1,2,5,6", low=-9, high=-8),
     ),
-    Case("MaxPool", "opset1", window(pads_begin="3,2", pads_end="3,2"), [x]),
+    row("MaxPool-1", window(pads_begin="3,2", pads_end="3,2"), x),
     *(
         Case(
             "MaxPool",
@@ -356,10 +342,7 @@ LARGEST = [
         )
         for version in ("opset8", "opset14")
     ),
-    *(
-        Case("MaxPool", "opset8", largest(index_element_type=t), [x], outputs=2)
-        for t in ("i32", "I64")
-    ),
+    *(row("MaxPool-8", largest(index_element_type=t), x, outputs=2) for t in ("i32", "I64")),
     *(
         Case(
             "MaxPool",
@@ -373,7 +356,7 @@ LARGEST = [
         for version in ("opset8", "opset14")
         for t in ("u8", "f32")
     ),
-    Case("MaxPool", "opset8", largest(index_element_type="int"), [x], outputs=2),
+    row("MaxPool-8", largest(index_element_type="int"), x, outputs=2),
     *(
         Case(
             "MaxPool",
@@ -418,41 +401,37 @@ LARGEST = [
         for pad in ("same_upper", "same_lower", "valid")
     ),
     *(
-        Case("MaxPool", "opset14", largest(kernel="2,2"), [source], outputs=2)
+        row("MaxPool-14", largest(kernel="2,2"), source, outputs=2)
         for source in (integers, data("u8", "1,2,4,5"), data("i8", "1,2,4,5", low=-100, high=100))
     ),
-    Case(
-        "MaxPool",
-        "opset8",
+    row(
+        "MaxPool-8",
         window(1, index_element_type="i32", axis="1", dilations="2", strides="2"),
-        [data("f32", "2,2,9")],
+        "f32[2,2,9]",
         outputs=2,
     ),
-    Case(
-        "MaxPool",
-        "opset14",
+    row(
+        "MaxPool-14",
         window(3, index_element_type="i32", axis="2", dilations="1,2,1", pads_begin="1,0,0"),
-        [data("f32", "2,2,4,5,4")],
+        "f32[2,2,4,5,4]",
         outputs=2,
     ),
-    Case(
-        "MaxPool",
-        "opset14",
+    row(
+        "MaxPool-14",
         largest(rounding_type="ceil_torch", strides="2,2", pads_begin="1,1", pads_end="1,1"),
-        [f32("1,2,?,4..9", (1, 2, 6, 7))],
+        f32("1,2,?,4..9", (1, 2, 6, 7)),
         outputs=2,
     ),
-    Case(
-        "MaxPool",
-        "opset8",
+    row(
+        "MaxPool-8",
         largest(auto_pad="same_lower"),
-        [f32("1,2,6,3..9", (1, 2, 6, 5))],
+        f32("1,2,6,3..9", (1, 2, 6, 5)),
         outputs=2,
         known="max-pool-same-lower",
     ),
-    Case("MaxPool", "opset13", largest(rounding_type="ceil_torch"), [x], outputs=2),
-    Case("MaxPool", "opset7", window(), [x]),
-    Case("MaxPool", "opset1", window(), [x, x]),
+    row("MaxPool-13", largest(rounding_type="ceil_torch"), x, outputs=2),
+    row("MaxPool-7", window(), x),
+    row("MaxPool-1", window(), x, x),
 ]
 
 
@@ -463,8 +442,8 @@ def test_largest(case: Case, oracle: Oracle) -> None:
 
 def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
     def case(*inputs: object, run: bool = True, known: str = "", **changed: str) -> Case:
-        return Case(
-            operation, "opset8", fixed | changed, inputs, outputs=outputs, run=run, known=known
+        return row(
+            f"{operation}-8", fixed | changed, *inputs, outputs=outputs, run=run, known=known
         )  # type: ignore[arg-type]
 
     two = const("i64", [3, 2])
@@ -507,21 +486,21 @@ def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
 
 INDEX = [
     *(
-        Case(
-            "AdaptiveMaxPool",
-            "opset8",
+        row(
+            "AdaptiveMaxPool-8",
             {"index_element_type": t} if t else {},
-            [f32("1,2,5,6"), const("i64", [2, 4])],
+            "f32[1,2,5,6]",
+            const("i64", [2, 4]),
             outputs=2,
             run=t == "i32",
         )
         for t in ("i32", "i64", "", "u8", "f32", "int")
     ),
-    Case(
-        "AdaptiveMaxPool",
-        "opset8",
+    row(
+        "AdaptiveMaxPool-8",
         {"index_element_type": "i32"},
-        [data("f32", "1,1,1,4", [[[[1, 1, -INF, -INF]]]]), const("i64", [1, 2])],
+        data("f32", "1,1,1,4", [[[[1, 1, -INF, -INF]]]]),
+        const("i64", [1, 2]),
         outputs=2,
     ),
 ]

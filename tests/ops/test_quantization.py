@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data
+from differential.cases import Case, Data, case_id, const, data, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -42,11 +42,11 @@ def quantize(
     expected: list[object] | None = None,
 ) -> Case:
     """A FakeQuantize; `four` are its limits, or one of them for all."""
-    return Case(
-        "FakeQuantize",
-        "opset1",
+    return row(
+        "FakeQuantize-1",
         attributes,
-        [source, *(four if len(four) != 1 else four * 4)],
+        source,
+        *(four if len(four) != 1 else four * 4),
         run=run,
         known=known,
         expected=expected,
@@ -250,11 +250,11 @@ def test_fake_quantize(case: Case, oracle: Oracle) -> None:
 def convert(
     source: object, *others: object, to: str = "f8e4m3", run: bool = True, known: str = ""
 ) -> Case:
-    return Case(
-        "FakeConvert",
-        "opset13",
+    return row(
+        "FakeConvert-13",
         {"destination_type": to} if to != "absent" else {},
-        [source, *others],
+        source,
+        *others,
         run=run,
         known=known,
     )  # type: ignore[list-item]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, node
+from differential.cases import Case, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -214,80 +214,80 @@ def test_element_types(case: Case, oracle: Oracle) -> None:
 
 
 SPECIAL = [
-    Case(
-        "ReduceMean",
-        "opset1",
+    row(
+        "ReduceMean-1",
         DROP,
-        [data("i32", "4", values=[-1, -2, -2, -2]), const("i64", [0])],
+        data("i32", "4", values=[-1, -2, -2, -2]),
+        const("i64", [0]),
         id="mean-of-integers-towards-zero",
     ),
-    Case(
-        "ReduceMean",
-        "opset1",
+    row(
+        "ReduceMean-1",
         DROP,
-        [data("i64", "4", values=[2**40] * 4), const("i64", [0])],
+        data("i64", "4", values=[2**40] * 4),
+        const("i64", [0]),
         expected=[np.array(2**40)],
         known="i64-as-i32",
         id="mean-of-2^40",
     ),
-    Case(
-        "ReduceMean",
-        "opset1",
+    row(
+        "ReduceMean-1",
         DROP,
-        [data("f64", "2", values=[1e300, 1e300]), const("i64", [0])],
+        data("f64", "2", values=[1e300, 1e300]),
+        const("i64", [0]),
         expected=[np.array(1e300)],
         known="f64-as-f32",
         id="mean-of-1e300",
     ),
-    Case(
-        "ReduceMean",
-        "opset1",
+    row(
+        "ReduceMean-1",
         DROP,
-        [data("u8", "4", values=[254] * 4), const("i64", [0])],
+        data("u8", "4", values=[254] * 4),
+        const("i64", [0]),
         expected=[np.array(254, np.uint8)],
         known="u8-sum-wraps",
         id="mean-of-four-254",
     ),
-    Case(
-        "ReduceMean",
-        "opset1",
+    row(
+        "ReduceMean-1",
         DROP,
-        [data("f32", "3", values=[np.nan, 1, 2]), const("i64", [0])],
+        data("f32", "3", values=[np.nan, 1, 2]),
+        const("i64", [0]),
         id="mean-with-nan",
     ),
-    Case(
-        "ReduceMean",
-        "opset1",
+    row(
+        "ReduceMean-1",
         DROP,
-        [data("f32", "3", values=[np.inf, 1, 2]), const("i64", [0])],
+        data("f32", "3", values=[np.inf, 1, 2]),
+        const("i64", [0]),
         id="mean-with-infinity",
     ),
-    Case(
-        "ReduceMax",
-        "opset1",
+    row(
+        "ReduceMax-1",
         DROP,
-        [data("f32", "3", values=[-np.inf, 1, 2]), const("i64", [0])],
+        data("f32", "3", values=[-np.inf, 1, 2]),
+        const("i64", [0]),
         id="max-with-infinity",
     ),
-    Case(
-        "ReduceMin",
-        "opset1",
+    row(
+        "ReduceMin-1",
         KEEP,
-        [data("i32", "3", values=[-(2**31), 1, 2**31 - 1]), const("i64", [0])],
+        data("i32", "3", values=[-(2**31), 1, 2**31 - 1]),
+        const("i64", [0]),
         id="min-at-the-limits",
     ),
-    Case(
-        "ReduceL2",
-        "opset4",
+    row(
+        "ReduceL2-4",
         DROP,
-        [data("i32", "2", values=[1, 2]), const("i64", [0])],
+        data("i32", "2", values=[1, 2]),
+        const("i64", [0]),
         id="l2-of-integers-truncates",
     ),
-    Case(
-        "ReduceProd",
-        "opset1",
+    row(
+        "ReduceProd-1",
         DROP,
-        [data("i32", "3", values=[1 << 20, 1 << 20, 3]), const("i64", [0])],
+        data("i32", "3", values=[1 << 20, 1 << 20, 3]),
+        const("i64", [0]),
         id="product-wraps",
     ),
     *[
@@ -327,7 +327,7 @@ def of_sizes(operation: str, shape: str, axes: list[int]) -> Case:
     inputs = [data("f32", "1"), reduced]
     dynamic = any(sign in shape for sign in "?.")
     known = "value-bounds-tighter" if operation == "ReduceSum" and dynamic else ()
-    return Case("Broadcast", "opset3", {"mode": "numpy"}, inputs, run=False, known=known)
+    return row("Broadcast-3", {"mode": "numpy"}, *inputs, run=False, known=known)
 
 
 SIZES = [

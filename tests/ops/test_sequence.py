@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, Input, case_id, const, data, node
+from differential.cases import Case, Data, Input, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -151,11 +151,10 @@ def peephole(
         for index, shape in enumerate(forms)
     ][:count]
     attributes = settings("LSTMCell", **changes)
-    return Case(
-        "LSTMCell",
-        "opset1",
+    return row(
+        "LSTMCell-1",
         attributes,
-        inputs,
+        *inputs,
         outputs=2,
         id=f"LSTMCell-1-{id}",
         run=run,
@@ -215,11 +214,10 @@ def sequence(
                 high=1 if name != "L" else 5,
             )
         )
-    return Case(
-        operation,
-        "opset5",
+    return row(
+        f"{operation}-5",
         settings(operation, **changes),
-        inputs,
+        *inputs,
         outputs=3 if gates == 4 else 2,
         id=f"{operation}-{id}",
         run=run,

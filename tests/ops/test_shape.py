@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, Const, Data, Node, case_id, const, data, node
+from differential.cases import Case, Const, Data, Node, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -65,26 +65,26 @@ def shape_of(version: str) -> list[Case]:
 SHAPE_OF = [
     *shape_of("opset1"),
     *shape_of("opset3"),
-    Case("ShapeOf", "opset3", {"output_type": "i32"}, [data("f32", "2,0,3")]),
-    Case("ShapeOf", "opset3", {"output_type": "i32"}, [data("f32", "..3,?", run_shape=(2, 3))]),
-    Case("ShapeOf", "opset3", {"output_type": "I32"}, [data("f32", "2,3")]),
+    row("ShapeOf-3", {"output_type": "i32"}, "f32[2,0,3]"),
+    row("ShapeOf-3", {"output_type": "i32"}, data("f32", "..3,?", run_shape=(2, 3))),
+    row("ShapeOf-3", {"output_type": "I32"}, "f32[2,3]"),
     *(
-        Case("ShapeOf", "opset3", {"output_type": t}, [data("f32", "2,3")])
+        row("ShapeOf-3", {"output_type": t}, "f32[2,3]")
         for t in ("u32", "f32", "boolean", "i16", "none")
     ),
-    Case("ShapeOf", "opset3", {}, [data("f32", "2,3")]),
+    row("ShapeOf-3", {}, "f32[2,3]"),
     *(
-        Case(
-            "Reshape",
-            "opset1",
+        row(
+            "Reshape-1",
             PATTERN,
-            [data("f32", "?"), node("ShapeOf", "opset3", {"output_type": t}, [data("f32", shape)])],
+            "f32[?]",
+            node("ShapeOf", "opset3", {"output_type": t}, [data("f32", shape)]),
             run=False,
         )
         for t in ("i32", "i64")
         for shape in ("1..4,?,5", "2,..3000000000", "2147483647..,3")
     ),
-    Case("Reshape", "opset1", PATTERN, [data("f32", "?"), sizes_of("1..4,?", "opset1")], run=False),
+    row("Reshape-1", PATTERN, "f32[?]", sizes_of("1..4,?", "opset1"), run=False),
 ]
 
 
@@ -183,13 +183,7 @@ RESHAPE = [
         node("Reshape", "opset1", PATTERN, [const("i64", [[2, 3]]), const("i64", [2])]),
         run=False,
     ),
-    Case(
-        "Reshape",
-        "opset1",
-        {},
-        [data("f32", "2,6"), const("i64", [3, 4])],
-        known="missing-attribute",
-    ),
+    row("Reshape-1", {}, "f32[2,6]", const("i64", [3, 4]), known="missing-attribute"),
     # refusals
     reshape("2,6", [5, 2]),
     reshape("2,6", [5, -1]),
@@ -205,13 +199,9 @@ RESHAPE = [
     reshape("2,6", [[3, 4]]),
     reshape("2,6", [3.0, 4.0], index="f32"),
     reshape("2,6", [True, True], index="boolean"),
-    Case("Reshape", "opset1", PATTERN, [data("f32", "2")]),
-    Case(
-        "Reshape",
-        "opset1",
-        {"special_zero": "perhaps"},
-        [data("f32", "2"), const("i64", [2])],
-        known="boolean-text",
+    row("Reshape-1", PATTERN, "f32[2]"),
+    row(
+        "Reshape-1", {"special_zero": "perhaps"}, "f32[2]", const("i64", [2]), known="boolean-text"
     ),
 ]
 
@@ -263,22 +253,19 @@ def squeezes(version: str) -> list[Case]:
         squeeze(version, "...", "...", run=False),
         *(squeeze(version, "1,3", [0], t=t) for t in (*TYPES, "string")),
         *(squeeze(version, "1,3", [0], t=t, run=False) for t in (*PACKED, "dynamic")),
-        Case(
-            "Reshape",
-            "opset1",
+        row(
+            "Reshape-1",
             PATTERN,
-            [
-                data("f32", "?"),
-                node(
-                    "Squeeze",
-                    version,
-                    {},
-                    [
-                        node("Unsqueeze", "opset1", {}, [sizes_of("1..4,?"), const("i64", [0])]),
-                        const("i64", [0]),
-                    ],
-                ),
-            ],
+            "f32[?]",
+            node(
+                "Squeeze",
+                version,
+                {},
+                [
+                    node("Unsqueeze", "opset1", {}, [sizes_of("1..4,?"), const("i64", [0])]),
+                    const("i64", [0]),
+                ],
+            ),
             run=False,
         ),
         squeeze(version, "1,3", [2]),
@@ -338,27 +325,24 @@ UNSQUEEZE = [
     unsqueeze("2,3", "...", run=False),
     *(unsqueeze("2,3", [0], t=t) for t in (*TYPES, "string")),
     *(unsqueeze("2,3", [0], t=t, run=False) for t in (*PACKED, "dynamic")),
-    Case(
-        "Reshape",
-        "opset1",
+    row(
+        "Reshape-1",
         PATTERN,
-        [
-            data("f32", "?"),
-            node(
-                "Unsqueeze",
-                "opset1",
-                {},
-                [
-                    node(
-                        "Gather",
-                        "opset8",
-                        {},
-                        [sizes_of("1..4,?"), const("i64", 0), const("i64", 0)],
-                    ),
-                    const("i64", 0),
-                ],
-            ),
-        ],
+        "f32[?]",
+        node(
+            "Unsqueeze",
+            "opset1",
+            {},
+            [
+                node(
+                    "Gather",
+                    "opset8",
+                    {},
+                    [sizes_of("1..4,?"), const("i64", 0), const("i64", 0)],
+                ),
+                const("i64", 0),
+            ],
+        ),
         run=False,
     ),
     unsqueeze("2,3", [3]),
@@ -366,17 +350,17 @@ UNSQUEEZE = [
     unsqueeze("2,3", []),
     unsqueeze("2,3", [[0]]),
     unsqueeze("2,3", [True], index="boolean"),
-    Case("Unsqueeze", "opset1", {}, [data("f32", "2")]),
+    row("Unsqueeze-1", {}, "f32[2]"),
 ]
 
 
 LESS_FOUR = node("Subtract", "opset1", {}, [sizes_of("1..8"), const("i64", [4])])
 OF_INTERVALS = [
-    Case(
-        "Broadcast",
-        "opset3",
+    row(
+        "Broadcast-3",
         {"mode": "numpy"},
-        [const("f32", 1.0), node(function, "opset1", {}, inputs)],
+        const("f32", 1.0),
+        node(function, "opset1", {}, inputs),
         id=f"interval-{function}",
         run=False,
         known="interval-by-its-ends",

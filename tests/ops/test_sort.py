@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Input, case_id, const, data, node
+from differential.cases import Case, Input, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -108,11 +108,11 @@ TOPK = [
     topk({}, [data("f32", "2,3"), const("i16", 1)], "opset1"),
     topk({}, [data("f32", "2,3"), const("u64", 1)], "opset1"),
     topk({}, [data("f32", "2,3"), const("i64", 1), const("i64", 1)]),
-    Case(
-        "TopK",
-        "opset3",
+    row(
+        "TopK-3",
         {"mode": "max", "sort": "value"},
-        [data("f32", "2,3"), const("i64", 1)],
+        "f32[2,3]",
+        const("i64", 1),
         outputs=2,
         known="missing-attribute",
     ),
@@ -262,9 +262,7 @@ BUCKETIZE = [
     bucketize([data("boolean", "3"), const("f32", [1])]),
     bucketize([data("f32", "3"), const("boolean", [1])]),
     bucketize([data("f32", "3"), const("f32", [1])], {"output_type": "u8"}),
-    Case(
-        "Bucketize", "opset3", {"with_right_bound": "true"}, [data("f32", "3"), const("f32", [1])]
-    ),
+    row("Bucketize-3", {"with_right_bound": "true"}, "f32[3]", const("f32", [1])),
     bucketize([data("f32", "3")]),
 ]
 
@@ -302,7 +300,7 @@ SORTED = [
     searched([data("f32", "5"), data("f32", "...")], run=False),
     searched([data("f32", "..."), data("f32", "2,3")], run=False),
     searched([data("dynamic", "5"), data("f32", "")], run=False),
-    Case("SearchSorted", "opset15", {}, [data("boolean", "5"), data("boolean", "2,3")], run=False),
+    row("SearchSorted-15", {}, "boolean[5]", "boolean[2,3]", run=False),
     # refused
     searched([data("f32", ""), data("f32", "...")]),
     searched([data("f32", "2,5"), data("f32", "")]),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential import elements
-from differential.cases import Case, Node, case_id, const, data, node
+from differential.cases import Case, Node, case_id, const, data, node, row
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -185,12 +185,7 @@ def promote(a: str, b: str, shape: str, unsafe: str, scalar: str, **fields: Any)
 
 TYPES = [
     *(
-        Case(
-            "Convert",
-            "opset1",
-            {"destination_type": "f16"},
-            [data("f32", shape, run_shape=run_shape)],
-        )
+        row("Convert-1", {"destination_type": "f16"}, data("f32", shape, run_shape=run_shape))
         for shape, run_shape in (
             ("", None),
             ("0,3", None),
@@ -199,37 +194,29 @@ TYPES = [
             ("2,1000000000000", ()),
         )[:4]
     ),
-    Case(
-        "Convert",
-        "opset1",
-        {"destination_type": "f16"},
-        [data("f32", "2,1000000000000")],
-        run=False,
-    ),
-    Case("Convert", "opset17", {"destination_type": "i32"}, [data("f32", "2")]),
-    Case("Convert", "opset1", {"destination_type": "I32"}, [data("f32", "2")]),
-    Case("Convert", "opset1", {"destination_type": "dynamic"}, [data("f32", "2")], run=False),
-    Case("Convert", "opset1", {"destination_type": "int"}, [data("f32", "2")]),
-    Case("Convert", "opset1", {}, [data("f32", "2")], run=False, known="missing-attribute"),
-    Case("Convert", "opset1", {"destination_type": "string"}, [data("f32", "2")], run=False),
-    Case("Convert", "opset1", {"destination_type": "f32"}, [data("string", "2")], run=False),
-    Case("Convert", "opset1", {"destination_type": "f32"}, [data("dynamic", "2")], run=False),
-    Case("Convert", "opset1", {"destination_type": "f32"}, [data("f32", "2")] * 2),
+    row("Convert-1", {"destination_type": "f16"}, "f32[2,1000000000000]", run=False),
+    row("Convert-17", {"destination_type": "i32"}, "f32[2]"),
+    row("Convert-1", {"destination_type": "I32"}, "f32[2]"),
+    row("Convert-1", {"destination_type": "dynamic"}, "f32[2]", run=False),
+    row("Convert-1", {"destination_type": "int"}, "f32[2]"),
+    row("Convert-1", {}, "f32[2]", run=False, known="missing-attribute"),
+    row("Convert-1", {"destination_type": "string"}, "f32[2]", run=False),
+    row("Convert-1", {"destination_type": "f32"}, "string[2]", run=False),
+    row("Convert-1", {"destination_type": "f32"}, "dynamic[2]", run=False),
+    row("Convert-1", {"destination_type": "f32"}, *([data("f32", "2")] * 2)),
     *(
-        Case("ConvertLike", "opset1", {}, [data("f32", "2,3"), const(t, [1])])
+        row("ConvertLike-1", {}, "f32[2,3]", const(t, [1]))
         for t in ("f16", "i32", "u8", "boolean", "bf16")
     ),
-    Case(
-        "ConvertLike", "opset1", {}, [data("i64", "1..4,?", run_shape=(2, 3)), data("f32", "...")]
-    ),
-    Case(
-        "ConvertLike",
-        "opset1",
+    row("ConvertLike-1", {}, data("i64", "1..4,?", run_shape=(2, 3)), "f32[...]"),
+    row(
+        "ConvertLike-1",
         {},
-        [data("i64", "1..4,?", run_shape=(2, 3)), data("f32", "?,?", run_shape=(1, 1))],
+        data("i64", "1..4,?", run_shape=(2, 3)),
+        data("f32", "?,?", run_shape=(1, 1)),
     ),
-    Case("ConvertLike", "opset1", {}, [data("f32", "2,3"), data("dynamic", "?")], run=False),
-    Case("ConvertLike", "opset1", {}, [data("f32", "2,3")]),
+    row("ConvertLike-1", {}, "f32[2,3]", "dynamic[?]", run=False),
+    row("ConvertLike-1", {}, "f32[2,3]"),
     *(
         promote(a, b, shape="3", unsafe=unsafe, scalar=scalar)
         for a, b in MIXED
@@ -248,22 +235,22 @@ TYPES = [
     ),
     promote("nf4", "f32", shape="3", unsafe="false", scalar="false"),
     promote("f32", "string", shape="3", unsafe="false", scalar="false"),
-    Case("ConvertPromoteTypes", "opset14", {}, [data("i8", "2,3"), data("f32", "3")], outputs=2),
-    Case(
-        "ConvertPromoteTypes",
-        "opset14",
+    row("ConvertPromoteTypes-14", {}, "i8[2,3]", "f32[3]", outputs=2),
+    row(
+        "ConvertPromoteTypes-14",
         {"promote_unsafe": "true"},
-        [data("i64", "2,3"), data("u64", "3", low=0)],
+        "i64[2,3]",
+        data("u64", "3", low=0),
         outputs=2,
     ),
-    Case(
-        "ConvertPromoteTypes",
-        "opset14",
+    row(
+        "ConvertPromoteTypes-14",
         {"u64_integer_promotion_target": "long"},
-        [data("i64", "2,3"), data("u64", "3")],
+        "i64[2,3]",
+        "u64[3]",
         outputs=2,
     ),
-    Case("ConvertPromoteTypes", "opset13", {}, [data("i8", "2,3"), data("f32", "3")], outputs=2),
+    row("ConvertPromoteTypes-13", {}, "i8[2,3]", "f32[3]", outputs=2),
 ]
 
 
@@ -369,11 +356,11 @@ TARGETS: dict[str, tuple[Node, str]] = {
 @pytest.mark.parametrize(("name", "known"), [(name, known) for name, (_, known) in TARGETS.items()])
 def test_values_for_shapes(name: str, known: str, oracle: Oracle) -> None:
     target, _ = TARGETS[name]
-    case = Case(
-        "Broadcast",
-        "opset3",
+    case = row(
+        "Broadcast-3",
         {"mode": "numpy"},
-        [const("f32", 1.0), target],
+        const("f32", 1.0),
+        target,
         run=False,
         id=name,
         known=known and "value-bounds-tighter",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from ..spelling import counted
 from .arguments import Command
 from .common import echo, expand, form_option, load_among
-from .tables import fitted
+from .tables import fitted, terminal_width
 
 if TYPE_CHECKING:
     from ..inspection.requirements import Requirements
@@ -20,13 +21,16 @@ SHOWN = 5
 
 @click.command("requires", cls=Command)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--ask", is_flag=True, help="Also let OpenVINO compile it on the devices here.")
 @form_option("text", "json")
-def command(paths: tuple[str, ...], form: str) -> None:
-    """Print the oldest OpenVINO release that reads a model, and the oldest that runs it on the CPU.
+def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
+    """Print the OpenVINO releases that read and run a model, and the devices that take it.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
     from the version of the IR, the operations with their opsets, the element types, and the
-    inferred shapes; for the release that runs it, from what was measured on its CPU plugin.
+    inferred shapes; for the release that runs it, from what was measured on its CPU plugin. What
+    CPU, GPU and NPU make of the model is judged by measurements and sources; docs/devices.md
+    explains the verdicts. --ask compiles it on those that are here, and prints what they say.
 
     Several models also get one answer for all: the newest release that any of them needs, and the
     libraries that they need. The JSON then has `requires`, `libraries`, `unknown` (the models with
@@ -54,12 +58,18 @@ def command(paths: tuple[str, ...], form: str) -> None:
         from ..diagnostics.renderers.common import json_text
 
         if len(files) > 1:
-            echo(json_text(together(answers, len(answers) == len(files)), 1))
+            document = together(answers, len(answers) == len(files))
         elif answers:
-            echo(json_text(answers[0].to_dict(), 1))
+            document = answers[0].to_dict()
+        else:
+            raise click.exceptions.Exit(max(statuses))
+        for answer, each in zip(answers, document.get("models", [document]), strict=True):
+            for name, said in _asked(answer, ask).items():
+                each["devices"][name]["asked"] = said
+        echo(json_text(document, 1))
     else:
         for answer in answers:
-            echo("\n".join(fitted(_text(answer))))
+            echo("\n".join(_text(answer, _asked(answer, ask))))
         if len(answers) > 1:
             strictest = max(answers, key=lambda answer: answer.oldest)
             lines = [f"all {len(answers)} models: OpenVINO {strictest.release} or newer"]
@@ -73,41 +83,100 @@ def command(paths: tuple[str, ...], form: str) -> None:
         raise click.exceptions.Exit(max(statuses))
 
 
-def _text(requirements: Requirements) -> list[str]:
+def _asked(requirements: Requirements, ask: bool) -> dict[str, str]:
+    """What the devices that are here say when they compile the model; nothing without `ask`."""
+    if not ask:
+        return {}
+    from ..comparison.devices import OpenVinoDevice
+
+    with OpenVinoDevice() as openvino:
+        try:
+            return {
+                name: openvino.compiles(requirements.model, name) for name in requirements.devices
+            }
+        except RuntimeError as problem:
+            raise click.UsageError(str(problem)) from None
+
+
+WIDTH = 80
+"""The columns of the table where the output goes to no terminal."""
+
+_Row = tuple[str, str, str]
+"""What something is for, the release or the verdict, and why; the first two empty where they are
+those of the row before."""
+
+
+def _text(requirements: Requirements, asked: dict[str, str]) -> list[str]:
+    """The table: releases that read and run the model, libraries, and devices."""
     from ..diagnostics.renderers.common import plain
 
     answer = requirements.to_dict()
-    lines = [f"{plain(answer['model'])}: {requirements.releases}"]
-    for reason in answer["reasons"]:
-        lines += _reason(reason, "")
-    for reason in answer["running_reasons"]:
-        lines += _reason(reason, "to run ")
+    rows = [*_reasons("read by", answer["reasons"]), *_reasons("run by", answer["running_reasons"])]
     for library in answer["libraries"]:
         types = sorted({layer["type"] for layer in library["layers"]})
-        lines.append(
-            f"  library: {library['install']}, {library['release']} or newer, "
-            f"for {plain(', '.join(types))}"
+        rows.append(
+            ("library", library["release"], f"{library['install']}, for {', '.join(types)}")
         )
     for layer in answer["unknown"]:
-        lines.append(
-            f"  unknown: {plain(layer['why'])}: '{plain(layer['name'])}', line {layer['line']}; "
-            "no release reads it without its library"
-        )
-    return lines
+        place = f"{layer['why']}: '{layer['name']}', line {layer['line']}"
+        rows.append(("library", "unknown", f"{place}; no release reads it without its library"))
+    for name, device in answer["devices"].items():
+        rows += _device(name, device, asked.get(name))
+    return [f"{plain(answer['model'])}: {requirements.releases}", *_table(rows)]
 
 
-def _reason(reason: dict[str, Any], purpose: str) -> list[str]:
+def _table(rows: list[_Row]) -> Iterator[str]:
+    import textwrap
+
     from ..diagnostics.renderers.common import plain
 
-    count = len(reason["layers"])
-    layers = f", {counted(count, 'layer')}" if count else ""
-    lines = [f"  {reason['release']}  {purpose}{reason['reason']}{layers}"]
-    for layer in reason["layers"][: SHOWN if reason["forces"] else 0]:
-        place = "/".join([*layer["path"], layer["id"]])
-        lines.append(
-            f"          {plain(layer['type'])} '{plain(layer['name'])}' (id {plain(place)}), "
-            f"line {layer['line']}"
+    first, second = (max(len(row[column]) for row in rows) + 2 for column in (0, 1))
+    width = max((terminal_width() or WIDTH) - first - second - 2, 20)
+    for subject, needed, why in rows:
+        indent = " " * (len(why) - len(why.lstrip()))
+        lines = textwrap.wrap(plain(why.strip()), width, subsequent_indent=indent) or [""]
+        lines[0] = indent + lines[0]
+        yield f"  {subject:{first}}{needed:{second}}{lines[0]}".rstrip()
+        yield from (f"  {'':{first + second}}{line}" for line in lines[1:])
+
+
+def _reasons(subject: str, reasons: list[dict[str, Any]]) -> Iterator[_Row]:
+    for reason in reasons:
+        count = len(reason["layers"])
+        layers = f", {counted(count, 'layer')}" if count else ""
+        yield subject, reason["release"], f"{reason['reason']}{layers}"
+        subject = ""
+        if reason["forces"]:
+            yield from _places(reason["layers"])
+
+
+def _device(name: str, device: dict[str, Any], asked: str | None) -> Iterator[_Row]:
+    verdict = device["verdict"]
+    if not device["reasons"]:
+        yield name, verdict, f"no known obstacle in {device['openvino']}"
+    for reason in device["reasons"][:SHOWN]:
+        again = "" if reason["verdict"] == verdict else f"{reason['verdict']}: "
+        yield name, verdict, f"{again}{reason['reason']}, {counted(len(reason['layers']), 'layer')}"
+        name, verdict = "", ""
+        yield from _places(reason["layers"], 2)
+        yield "", "", f"  {reason['cure']}"
+    if len(device["reasons"]) > SHOWN:
+        more = counted(len(device["reasons"]) - SHOWN, "more reason")
+        yield "", "", f"and {more}; --format json lists them"
+    if device["moved"]:
+        moved = counted(len(device["moved"]), "layer")
+        yield (
+            "",
+            "",
+            f"HETERO:GPU,CPU would run {moved} on the CPU, where nothing stands against them",
         )
-    if reason["forces"] and count > SHOWN:
-        lines.append(f"          and {count - SHOWN} more; --format json lists them")
-    return lines
+    if asked is not None:
+        yield "", "", f"asked: {asked}"
+
+
+def _places(layers: list[dict[str, Any]], shown: int = SHOWN) -> Iterator[_Row]:
+    for layer in layers[:shown]:
+        place = "/".join([*layer["path"], layer["id"]])
+        yield "", "", f"  {layer['type']} '{layer['name']}' (id {place}), line {layer['line']}"
+    if len(layers) > shown:
+        yield "", "", f"  and {len(layers) - shown} more; --format json lists them"

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 )
 @click.option("--target", metavar="RELEASE", help="Show what this OpenVINO release cannot read.")
 @click.option(
+    "--device", "devices", multiple=True, metavar="DEVICE", help="Show what this device refuses."
+)
+@click.option(
     "--histograms", is_flag=True, help="Read the .bin, and show how each constant is spread."
 )
 @click.option(
@@ -68,6 +71,7 @@ def command(
     compare: str | None,
     node_data: tuple[str, ...],
     target: str | None,
+    devices: tuple[str, ...],
     weights: str,
     opens: bool,
     **shown: bool,
@@ -90,7 +94,7 @@ def command(
         raise click.UsageError("--compare shows how two models differ; name the other by --beside")
     if opens and output_file == "-":
         raise click.UsageError("--open opens the file that is written: give its name to -o")
-    subject = _subject(model, weights, target, shown)
+    subject = _subject(model, weights, target, devices, shown)
     if crosscheck:
         from ..view.overlays import crosscheck_overlays
 
@@ -107,7 +111,7 @@ def command(
     if beside is None:
         write_view(output, subject)
     else:
-        other = _subject(beside, "beside", target, shown)
+        other = _subject(beside, "beside", target, devices, shown)
         write_view(output, subject, other, beside=_beside(subject, other, compare))
     if output != "-":
         echo(output)
@@ -123,16 +127,24 @@ def _open(page: str) -> None:
         click.echo("no browser could be started; open the page yourself", err=True)
 
 
-def _subject(path: str, weights: str, target: str | None, shown: dict[str, bool]) -> Subject:
+def _subject(
+    path: str,
+    weights: str,
+    target: str | None,
+    devices: tuple[str, ...],
+    shown: dict[str, bool],
+) -> Subject:
     from ..releases import parse_release
-    from ..rules.settings import PLAIN
+    from ..rules.settings import PLAIN, Devices
+    from ..settings.configuration import device_names
     from ..view.showing import Subject
 
     try:
         release = None if target is None else parse_release(target)
+        named = Devices(device_names(devices))
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
-    return Subject(path, weights, settings=PLAIN._replace(target=release), **shown)
+    return Subject(path, weights, settings=PLAIN._replace(target=release, devices=named), **shown)
 
 
 _UNFIT = (ValueError, LookupError, TypeError, AttributeError)

@@ -48,6 +48,17 @@ class OpenVinoDevice:
         }
         return runtime.ask(folder, request)
 
+    def compiles(self, model: Model, device: str) -> str:
+        """What a device says when it compiles a model: `compiles`, or why not. Raises
+        `RuntimeError` where OpenVINO is not installed."""
+        folder = Path(self._folder.name) / str(next(self._numbers))
+        folder.mkdir()
+        (folder / "model.xml").write_bytes(model.source.data)
+        xml, weights = str(folder / "model.xml"), weights_file(model, folder)
+        request: dict[str, Any] = {"xml": xml, "bin": weights, "inputs": {}, "compiles": True}
+        answer = runtime.ask(folder, request | {"device": device})
+        return answer.crashed or answer.refused or answer.problem or "compiles"
+
 
 def weights_file(model: Model, folder: Path) -> str | None:
     """The path of the .bin of a model; None if it has none.

@@ -67,6 +67,12 @@ class Fact(NamedTuple):
     source: str = ""
     """Where it is from, if that is not the measurement of the table."""
 
+    @property
+    def learned(self) -> bool:
+        """Whether its conditions were found by comparing measured models; the reason is then what
+        the plugin says."""
+        return self.reason.startswith("the plugin")
+
     def holds(self, layer: DeviceLayer) -> bool:
         return all(condition.holds(layer.value) for condition in self.conditions)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..inference.result import BodyResult
 from ..model.graph import Layer
+from ..ops.declaration import Operation
+from ..ops.elementwise import Broadcasting
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
 from ..shapes import Dimension
@@ -35,35 +37,47 @@ class DeviceLayer:
         """Of each input, whether it is a constant once constants are folded."""
 
     @property
-    def type(self) -> str:
-        """The name of its operation; the type as it is written where no opset holds it."""
-        operation = declaration_of(self.layer)
-        return self.layer.type if operation is None else operation.type_name()
+    def operation(self) -> type[Operation] | None:
+        """Its operation; None where no opset holds it."""
+        return declaration_of(self.layer)
+
+    @property
+    def family(self) -> str:
+        """The name under which facts about its operation stand."""
+        return family_of(self.operation) if self.operation else self.layer.type
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The inputs that are there."""
+        return [tensor for tensor in self.inputs if tensor is not None]
 
     def value(self, key: str) -> str:
         """What a layer has under a key of a condition; empty for what it lacks.
 
-        `opset` (that brought the version), `inputs` (how many), `mixed` (whether element types of
-        inputs differ), `body` (whether it stands in one), `@axis` (an attribute as it is written,
-        in small letters), and of an input or output such as `in0` or `out1`: `.type`, `.rank`,
-        `.dims` (`static`, `bounded`, `unbounded`, or `rank` for a dynamic one), `.elements` (`0`,
-        `1`, `many`, `?`), and alike `.dim2`, `.dim-1`; of an input also `.const`.
+        `operation`, `opset` (that brought the version), `inputs` (how many), `mixed` (whether
+        element types of inputs differ), `shapes` (whether their shapes do: `same`, `ranks`, `sizes`
+        or `?`), `dims` (as below, the least known of all inputs), `body` (whether it stands in
+        one), `@axis` (an attribute as it is written, in small letters), `@axis.least` (the least of
+        its numbers: `negative`, `0`, `1` or `many`), and of an input or output
+        such as `in0` or `out1`: `.type`, `.kind`, `.rank`, `.dims` (`static`, `bounded`,
+        `unbounded`, or `rank` for a dynamic one), `.elements` (`0`, `1`, `many`, `?`), and alike
+        `.dim2`, `.dim-1`; of an input also `.const`.
         """
         if key[0] == "@":
-            return (self.layer.attribute(key[1:]) or "").replace(" ", "").lower()
+            return self._of_attribute(*key[1:].split(".least"))
         port, dot, name = key.partition(".")
         if dot:
             return self._of_port(port, name)
-        if key == "opset":
-            operation = declaration_of(self.layer)
-            return "" if operation is None else str(operation.since)
-        if key == "inputs":
-            return str(len(self.inputs))
-        if key == "mixed":
-            types = {each.element_type.name for each in self.inputs if each is not None}
-            return "yes" if len(types) > 1 else "no"
-        assert key == "body", key
-        return "yes" if self.layer.path else "no"
+        return _OF_ALL[key](self)
+
+    def _of_attribute(self, name: str, *least: str) -> str:
+        text = (self.layer.attribute(name) or "").replace(" ", "").lower()
+        if not least:
+            return text
+        try:
+            return _counted(Dimension.of(min(map(int, text.split(",")))))
+        except ValueError:
+            return "negative" if "-" in text else ""
 
     def _of_port(self, port: str, name: str) -> str:
         is_input = port.startswith("in")
@@ -77,10 +91,45 @@ class DeviceLayer:
         return tensor_value(tensor, name)
 
 
+def _shapes(layer: DeviceLayer) -> str:
+    shapes = [tensor.shape for tensor in layer.tensors]
+    if len({shape.rank for shape in shapes}) > 1:
+        return "ranks"
+    if not all(shape.is_static for shape in shapes):
+        return "?"
+    return "sizes" if len({shape.static for shape in shapes}) > 1 else "same"
+
+
+_DIMS = ("", "static", "bounded", "unbounded", "rank")
+
+_OF_ALL: dict[str, Callable[[DeviceLayer], str]] = {
+    "operation": lambda layer: layer.operation.type_name() if layer.operation else layer.layer.type,
+    "opset": lambda layer: str(layer.operation.since) if layer.operation else "",
+    "inputs": lambda layer: str(len(layer.inputs)),
+    "mixed": lambda layer: (
+        "yes" if len({tensor.element_type for tensor in layer.tensors}) > 1 else "no"
+    ),
+    "shapes": _shapes,
+    "dims": lambda layer: max(
+        (tensor_value(tensor, "dims") for tensor in layer.tensors), key=_DIMS.index, default=""
+    ),
+    "body": lambda layer: "yes" if layer.layer.path else "no",
+}
+
+
+def family_of(operation: type[Operation]) -> str:
+    """The name under which facts about an operation stand: that of the widest class of operations
+    that it belongs to, such as `Reduction`, or its own."""
+    bases = [each for each in operation.__mro__ if issubclass(each, Operation)]
+    return [each for each in bases if each not in (Operation, Broadcasting)][-1].type_name()
+
+
 def tensor_value(tensor: Tensor, name: str) -> str:
     """What a tensor has under a name of a condition; see `DeviceLayer.value`."""
     if name == "type":
         return tensor.element_type.name
+    if name == "kind":
+        return tensor.element_type.kind
     dims = tensor.shape.dims
     if name == "rank":
         return "?" if dims is None else str(len(dims))

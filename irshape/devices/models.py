@@ -77,7 +77,7 @@ def _large_buffers(inference: Inference, fact: Fact, limit: int | None) -> Itera
     for body in inference.result.walk():
         for layer, outputs in zip(body.body.layers, body.outputs, strict=True):
             size = max(map(tensor_size, outputs), default=0)
-            if size > limit:
+            if size > limit and not layer.is_result:
                 most = written_size(limit)
                 reason = f"{fact.reason}: {written_size(size)} in one buffer, at most {most}"
                 yield Found(fact, layer, reason, smaller)

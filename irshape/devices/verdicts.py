@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 from ..inference.result import Inference
 from ..model.graph import Layer, Model
 from ..ops.registry import UnknownOperation, find
+from ..spelling import counted
 from .cures import Cure, cure_of
 from .facts import VERDICTS, Fact, Facts, Verdict, facts_of
 from .layers import DeviceLayer, device_layers
 from .models import model_obstacles
+from .words import in_words
 
 
 class Obstacle(NamedTuple):
@@ -64,6 +66,13 @@ class DeviceVerdict:
     def _layers(self, *verdicts: Verdict) -> list[Layer]:
         layers = [each.layer for each in self.obstacles if each.verdict in verdicts]
         return list(dict.fromkeys(layers))
+
+    def moved(self, cpu: DeviceVerdict) -> list[Layer]:
+        """The layers that `HETERO:GPU,CPU` would run on the CPU: those that GPU does not take and
+        CPU does. Empty where that is not so for all of them, and for devices other than GPU."""
+        if self.device != "GPU" or set(self.layers) & set(cpu.layers):
+            return []
+        return [layer for layer in self.layers if not (layer.is_parameter or layer.is_result)]
 
     def grouped(self) -> list[tuple[Obstacle, list[Layer]]]:
         """The obstacles with the same reason together, each with its layers."""
@@ -121,11 +130,10 @@ def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Ite
         fact = None if layer.layer in told else _judged(layer, facts, memory)
         if fact is not None:
             cure, source = cure_of(fact, inference.model), fact.source or facts.source
-            yield Obstacle(fact.verdict, layer.layer, fact.reason, source, cure)
+            yield Obstacle(fact.verdict, layer.layer, _reason(fact), source, cure)
 
 
 _UNKNOWN = Fact("", (), "unknown", 0, 0, "this operation was not measured", "")
-_BROKEN = Fact("", (), "unknown", 0, 0, "its types and shapes could not be inferred", "")
 
 
 def _judged(layer: DeviceLayer, facts: Facts, memory: dict[Any, Fact | None]) -> Fact | None:
@@ -133,15 +141,24 @@ def _judged(layer: DeviceLayer, facts: Facts, memory: dict[Any, Fact | None]) ->
     own = layer.layer
     key = (own.type, own.version, own.items, layer.inputs, layer.constant, bool(own.path))
     if key not in memory:
-        if layer.index in layer.result.faulty:
-            memory[key] = _BROKEN
-        elif not _known(own, facts):
+        if not _known(own, facts):
             memory[key] = _UNKNOWN
         else:
             memory[key] = _gravest(
-                [each for each in facts.layers.get(layer.type, ()) if each.holds(layer)]
+                [each for each in facts.layers.get(layer.family, ()) if each.holds(layer)]
             )
     return memory[key]
+
+
+def _reason(fact: Fact) -> str:
+    """Why, and for a fact that was learned, for what layers and from how many models."""
+    words = in_words(fact.conditions)
+    if not fact.learned:
+        return fact.reason
+    models = counted(fact.refused, "such model") + (
+        f" refused, {fact.compiled} compiled" if fact.compiled else " refused"
+    )
+    return f"{words or 'every such layer'} ({models}): {fact.reason}"
 
 
 def _gravest(facts: Sequence[Fact]) -> Fact | None:

@@ -127,8 +127,12 @@ class Requirements:
                 for package, layers in self._libraries.items()
             ],
             "unknown": [self._placed(layer) | {"why": why} for layer, why in self.unknown],
-            "devices": {name: judged.to_dict() for name, judged in self.devices.items()},
+            "devices": {name: self._device(judged) for name, judged in self.devices.items()},
         }
+
+    def _device(self, judged: DeviceVerdict) -> dict[str, Any]:
+        moved = judged.moved(self.devices["CPU"])
+        return judged.to_dict() | {"moved": [self._placed(layer) for layer in moved]}
 
     def _reasons(self, layers_of: _Reasons, oldest: Release) -> list[dict[str, Any]]:
         return [

@@ -1,4 +1,4 @@
-"""What the page can lay over the graph: errors, ranges, costs, reasons of dynamic sizes, releases.
+"""What the page can lay over the graph: errors, ranges, costs, dynamic sizes, releases, devices.
 
 An overlay gives layers a number (`heat`) or one of a few groups (`groups`), the telling ones first,
 and each layer a note. `focus` lists the layers that a reader should see first.
@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..byte_sizes import written_size
+from ..devices.facts import DEVICES
+from ..devices.verdicts import judge
 from ..inference.engine import infer
 from ..inference.explaining import Place, Reasons
 from ..inference.overview import dynamic_places
@@ -21,8 +23,11 @@ from ..inspection.requirements import Requirements
 from ..model.graph import Layer
 from ..model.names import inputs_of
 from ..releases import Release, written
+from ..rules.settings import Devices
 from ..shapes import UNBOUNDED, Dimension
 from .document import Numbering
+
+NO_DEVICES = Devices()
 
 LARGEST = 1e30
 """What stands for infinity: JSON has none, and a scale would have no end."""
@@ -64,13 +69,16 @@ def static_overlays(
     symbols: Inference | None,
     numbering: Numbering,
     target: Release | None = None,
+    devices: Devices = NO_DEVICES,
 ) -> list[Overlay]:
-    """Costs, reasons of dynamic sizes, and the releases that read the layers."""
+    """Costs, reasons of dynamic sizes, the releases that read the layers, and what devices make of
+    them: of those named, or else of all."""
     overlays = [*_costs(inference, numbering)]
     if symbols is not None and symbols.model.kind == "net":
         overlays.append(_dynamic(symbols, numbering))
     if inference.model.format.layers_as_written:
         overlays.append(_releases(inference, numbering, target))
+        overlays += [_device(inference, numbering, name, devices) for name in DEVICES]
     return [overlay for overlay in overlays if overlay.values]
 
 
@@ -233,6 +241,28 @@ def _releases(inference: Inference, numbering: Numbering, target: Release | None
         values,
         tuple(groups),
         first=target is not None and any(release > target for release in releases),
+    )
+
+
+VERDICT_TONES: Groups = (("fails", "bad"), ("likely", "warn"), ("unknown", "note"))
+"""The verdicts on layers; one that is clear has no colour."""
+
+
+def _device(inference: Inference, numbering: Numbering, name: str, devices: Devices) -> Overlay:
+    judged = judge(inference, name, devices.max_alloc)
+    order = [verdict for verdict, _ in VERDICT_TONES]
+    values: dict[int, tuple[int, float, str]] = {}
+    for each in judged.obstacles:
+        at, note = numbering.at[each.layer], f"{each.reason}; {each.cure.text}"
+        values.setdefault(at, (at, float(order.index(each.verdict)), note))
+    return Overlay(
+        f"device-{name.lower()}",
+        f"Device: {name}",
+        f"What stands against compiling the layers on {name}, by what is known of OpenVINO "
+        f"{judged.release}: {judged.source}.",
+        list(values.values()),
+        VERDICT_TONES,
+        first=name in devices.names,
     )
 
 

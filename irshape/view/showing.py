@@ -53,7 +53,13 @@ class Subject:
             self.numbering = Numbering(model)
             self.document = model_document(shown, self.numbering, histograms)
             self.lay_over(
-                static_overlays(shown.inference, shown.symbols, self.numbering, settings.target)
+                static_overlays(
+                    shown.inference,
+                    shown.symbols,
+                    self.numbering,
+                    settings.target,
+                    settings.devices,
+                )
             )
 
     def lay_over(self, overlays: Iterable[Overlay]) -> None:

@@ -1,6 +1,6 @@
 """Measures what a device makes of models, and writes the table of facts that follow from it.
 
-usage: device_facts.py --device GPU --measured FILE.tsv [--holdout] [-o FOLDER] MODELS...
+usage: device_facts.py --device GPU --measured FILE.tsv [--holdout PARTS] [-o FOLDER] MODELS...
 
 MODELS are folders of IRs. FILE.tsv has a line for each: its path, and `ok`, `refused: REASON` or
 `crash` (what `compile_model` of the installed OpenVINO made of it). Those without a line are asked
@@ -14,7 +14,8 @@ tells most first, until it holds for no layer that compiles; then for the refuse
 left. A rule says `fails` if enough refusals and no compiled model are behind it, otherwise
 `likely`. Facts that are not measured here are in `irshape/devices/tables/stated.tsv`.
 
---holdout learns from one half of the models, by a hash of their names, and judges the other.
+--holdout 2 learns from one half of the models, by a hash of their names, and judges the other;
+--holdout 10 learns from nine tenths.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import irshape
-from irshape.devices.facts import Condition, Fact, tables
+from irshape.devices.facts import VERDICTS, Condition, Fact, Verdict, tables
 from irshape.devices.layers import DeviceLayer, device_layers
 
 ASK = """
@@ -86,8 +87,9 @@ def measure(device: str, paths: dict[str, str], into: Path) -> None:
 class Seen(NamedTuple):
     """A layer of a measured model."""
 
-    type: str
-    since: str
+    family: str
+    operation: str
+    opset: str
     name: str
     values: dict[str, str]
 
@@ -98,15 +100,16 @@ RANKS = 12
 
 def keys_of(layer: DeviceLayer) -> Iterator[str]:
     """What a condition can ask of a layer."""
-    yield from ("inputs", "mixed", "body", "opset")
+    yield from ("operation", "opset", "inputs", "mixed", "shapes", "dims", "body")
     for key in layer.layer.attributes:
         if f"@{key}" not in IGNORED or layer.layer.type == "Parameter":
             yield f"@{key}"
+            yield f"@{key}.least"
     for kind, tensors in (("in", layer.inputs), ("out", layer.outputs)):
         for at, tensor in enumerate(tensors[:8]):
             if tensor is None:
                 continue
-            names = ["type", "rank", "dims", "elements", *["const"] * (kind == "in")]
+            names = ["type", "kind", "rank", "dims", "elements", *["const"] * (kind == "in")]
             dims = tensor.shape.dims or ()
             names += [f"dim{axis}" for axis in range(min(len(dims), RANKS))]
             names += [f"dim-{axis + 1}" for axis in range(min(len(dims), RANKS))]
@@ -122,7 +125,8 @@ def layers_of(path: str) -> list[Seen] | None:
     rows = []
     for layer in device_layers(result):
         values = {key: layer.value(key) for key in keys_of(layer)}
-        rows.append(Seen(layer.type, values["opset"], layer.layer.name, values))
+        own = values["operation"], values["opset"], layer.layer.name
+        rows.append(Seen(layer.family, *own, values))
     return rows
 
 
@@ -141,7 +145,7 @@ class Model(NamedTuple):
     def of_dynamic_rank(self) -> bool:
         """Whether an input has no rank: a fact about the whole model, not about a layer."""
         return any(
-            layer.type == "Parameter"
+            layer.operation == "Parameter"
             and layer.values["body"] == "no"
             and layer.values.get("out0.dims") == "rank"
             for layer in self.layers
@@ -150,25 +154,26 @@ class Model(NamedTuple):
 
 def blamed(model: Model) -> list[Seen]:
     """The layers that may be the reason of a refusal: those that it names, or else all."""
-    inner = [layer for layer in model.layers if layer.type not in ("Parameter", "Result")]
+    inner = [layer for layer in model.layers if layer.operation not in ("Parameter", "Result")]
     named = [
         layer
         for layer in inner
         if len(layer.name) > 2
         and re.search(rf"(?<![\w.]){re.escape(layer.name)}(?![\w.])", model.answer)
     ]
-    typed = [layer for layer in inner if re.search(rf"\b{layer.type}\b", model.answer)]
+    typed = [layer for layer in inner if re.search(rf"\b{layer.operation}\b", model.answer)]
     return named or typed or inner or model.layers
 
 
 # how conditions are found
 
 MOST_CONDITIONS = 4
-FEWEST_FAILS = 4
+FEWEST_FAILS = 6
 """How many refused models a rule that says `fails` has behind it at least."""
 
-LEAST_SHARE = 0.6
-"""The share of refused models among those for which a rule that says `likely` holds."""
+LIKELY = 0.65
+UNKNOWN = 0.25
+"""The shares of refused models, among all for which a rule holds, from which on it says so."""
 
 SPREAD = 12
 """An attribute of more different values is a size, not a mode: no condition asks for it."""
@@ -186,36 +191,84 @@ def holds(conditions: Iterable[Condition], values: dict[str, str]) -> bool:
 
 
 def groups_of(models: Iterable[Model]) -> dict[str, Group]:
+    """The layers of each family. Where a refusal names no layer, and several families may be the
+    reason, it is held against those that are refused most often when they are alone."""
     groups: dict[str, Group] = defaultdict(lambda: Group([], []))
+    doubtful: list[tuple[Model, list[Seen]]] = []
     for model in models:
         if model.of_dynamic_rank:
             continue
         if model.compiles:
             for layer in model.layers:
-                groups[layer.type].compiled.append(layer.values)
-        else:
-            for layer in blamed(model):
-                groups[layer.type].refused.append((model, layer.values))
+                groups[layer.family].compiled.append(layer.values)
+            continue
+        layers = blamed(model)
+        if len({layer.family for layer in layers}) > 1:
+            doubtful.append((model, layers))
+            continue
+        for layer in layers:
+            groups[layer.family].refused.append((model, layer.values))
+    alone = {
+        family: share(len({model.name for model, _ in group.refused}), len(group.compiled))
+        for family, group in groups.items()
+    }
+    for model, layers in doubtful:
+        worst = max(alone.get(layer.family, 0.0) for layer in layers)
+        for layer in layers:
+            if alone.get(layer.family, 0.0) == worst:
+                groups[layer.family].refused.append((model, layer.values))
     return groups
 
 
 def candidates(group: Group) -> list[Condition]:
-    """The conditions that may tell refused layers of a type from others."""
-    found: dict[str, set[str]] = defaultdict(set)
-    everything = [*(values for _, values in group.refused), *group.compiled]
-    for values in everything:
-        for key, value in values.items():
-            found[key].add(value)
-    conditions = []
-    for key, values in found.items():
+    """The conditions that may tell refused layers of a type from others: those on ranks past a
+    limit first, and sizes only where they are 0, 1 or not known."""
+    rows = [*(values for _, values in group.refused), *group.compiled]
+    limits: list[Condition] = []
+    single: list[Condition] = []
+    for key in sorted({key for row in rows for key in row}):
+        values = {row.get(key, "") for row in rows}
         if key.startswith("@") and len(values) > SPREAD:
             continue
-        in_refused = {row.get(key, "") for _, row in group.refused}
-        conditions += [Condition(key, "=", frozenset((value,))) for value in sorted(in_refused)]
+        refused = {row.get(key, "") for _, row in group.refused}
         if key.endswith(".rank"):
             ranks = sorted(int(value) for value in values if value.isdecimal())
-            conditions += [Condition(key, ">", frozenset((str(rank),))) for rank in ranks[:-1]]
-    return conditions
+            limits += [Condition(key, ">", frozenset((str(rank),))) for rank in ranks[:-1]]
+        if DIM.search(key):
+            refused &= {"0", "1", "?"}
+        single += [Condition(key, "=", frozenset((value,))) for value in sorted(refused)]
+    return limits + single
+
+
+def is_numeric(condition: Condition) -> bool:
+    """Whether a condition asks for a number in an attribute."""
+    values = "".join(condition.values)
+    return condition.key.startswith("@") and bool(re.fullmatch(r"[-+0-9.,e]+", values))
+
+
+DIM = re.compile(r"\.dim-?[0-9]+$")
+OF_FEW_VALUES = re.compile(r"^operation$|\.type$|^@[^.]*$")
+
+
+def together(
+    refused: list[dict[str, str]], compiled: list[dict[str, str]], atoms: list[Condition]
+) -> list[Condition]:
+    """Conditions that name several values: all that occur in refused layers and in no other."""
+    keys = {each.key for each in atoms if OF_FEW_VALUES.search(each.key)}
+    several = []
+    for key in sorted(keys):
+        taken = {row.get(key, "") for row in compiled}
+        condition = Condition(key, "=", frozenset({row.get(key, "") for row in refused} - taken))
+        if len(condition.values) > 1 and not is_numeric(condition):
+            several.append(condition)
+    return several
+
+
+def weight(condition: Condition) -> float:
+    """How much a condition is trusted: one on a size holds by chance more often."""
+    if DIM.search(condition.key) or is_numeric(condition):
+        return 0.4
+    return 0.7 if condition.key.endswith((".dims", ".elements", "dims", "shapes")) else 1.0
 
 
 def share(refused: int, compiled: int) -> float:
@@ -230,11 +283,12 @@ def rule(group: Group, left: list[tuple[Model, dict[str, str]]]) -> tuple[Condit
     while compiled and len(chosen) < MOST_CONDITIONS:
         before = math.log2((len(refused) + 0.1) / (len(refused) + len(compiled) + 0.2))
         best, gain = None, 1e-9
-        for atom in atoms:
+        for atom in atoms + together(refused, compiled, atoms):
             yes = sum(holds((atom,), row) for row in refused)
             no = sum(holds((atom,), row) for row in compiled)
             if yes and no < len(compiled):
                 told = yes * (math.log2((yes + 0.1) / (yes + no + 0.2)) - before)
+                told *= weight(atom)
                 if told > gain:
                     best, gain = atom, told
         if best is None:
@@ -262,25 +316,81 @@ def pruned(conditions: tuple[Condition, ...], group: Group) -> tuple[Condition, 
     return conditions
 
 
-def learn(models: list[Model]) -> dict[str, list[Fact]]:
-    """The facts about layers that follow from measured models, by type."""
+def stated(device: str) -> Iterator[list[str]]:
+    """The rows of the facts that are stated for a device."""
+    for line in Path(tables(), "stated.tsv").read_text("utf-8").splitlines():
+        row = line.split("\t")
+        if row[0] == device:
+            yield row[1:]
+
+
+def counted_stated(device: str, groups: dict[str, Group]) -> dict[str, list[Fact]]:
+    """The facts about layers that are stated, as far as the measured models bear them out."""
     facts: dict[str, list[Fact]] = {}
-    for type_name, group in sorted(groups_of(models).items()):
-        left = group.refused
+    for family, texts, _, reason, source in stated(device):
+        if family == "*" or family not in groups:
+            continue
+        conditions = tuple(Condition.parse(text) for text in texts.split())
+        group = groups[family]
+        refused, compiled = counted(conditions, group)
+        covered = [each for each in group.refused if holds(conditions, each[1])]
+        verdict = said(conditions, refused, compiled, covered)
+        if verdict == "unknown" and share(refused, compiled) > LIKELY:
+            verdict = "likely"
+        if verdict == "unknown":
+            print(f"not borne out, {refused} to {compiled}: {family} {texts}", file=sys.stderr)
+            continue
+        fact = Fact(family, conditions, verdict, refused, compiled, reason, source)
+        facts.setdefault(family, []).append(fact)
+    return facts
+
+
+def learn(device: str, models: list[Model]) -> dict[str, list[Fact]]:
+    """The facts about layers that follow from measured models, by family."""
+    groups = groups_of(models)
+    facts = counted_stated(device, groups)
+    for type_name, group in sorted(groups.items()):
+        known = facts.get(type_name, [])
+        left = [
+            each
+            for each in group.refused
+            if not any(holds(fact.conditions, each[1]) for fact in known)
+        ]
         while left:
             conditions = rule(group, left)
             refused, compiled = counted(conditions, group)
             rest = [each for each in left if not holds(conditions, each[1])]
-            if len(rest) == len(left) or share(refused, compiled) < LEAST_SHARE:
+            if len(rest) == len(left):
                 break
-            covered = [each for each in left if holds(conditions, each[1])]
-            verdict = "fails" if refused >= FEWEST_FAILS and not compiled else "likely"
+            left, before = rest, left
+            if share(refused, compiled) < (UNKNOWN if refused > 1 else 1.0):
+                continue
+            covered = [each for each in before if holds(conditions, each[1])]
+            verdict = said(conditions, refused, compiled, covered)
             reason = reason_of([model.answer for model, _ in covered])
             facts.setdefault(type_name, []).append(
                 Fact(type_name, conditions, verdict, refused, compiled, reason)
             )
-            left = rest
     return facts
+
+
+def said(
+    conditions: tuple[Condition, ...],
+    refused: int,
+    compiled: int,
+    covered: list[tuple[Model, dict[str, str]]],
+) -> Verdict:
+    """The verdict of a rule. `fails` takes enough refusals of several origins, no compiled model,
+    and no condition on sizes, which passes may change before a plugin looks. What is known from a
+    single model is `unknown`, and so is what most often compiles."""
+    origins = {model.name.rpartition("/")[0] for model, _ in covered}
+    plain = all(PLAIN.search(each.key) for each in conditions)
+    if refused >= FEWEST_FAILS and not compiled and plain and len(origins) > 1:
+        return "fails"
+    return "likely" if refused > 1 and share(refused, compiled) >= LIKELY else "unknown"
+
+
+PLAIN = re.compile(r"^op|^@[^.]*$|(type|kind|const|rank)$")
 
 
 def reason_of(answers: list[str]) -> str:
@@ -289,12 +399,18 @@ def reason_of(answers: list[str]) -> str:
 
 
 def plain_reason(answer: str) -> str:
-    if answer == "crash" or answer.startswith("crash"):
-        return "the compiler crashes"
+    """What a refusal says, without names, numbers and tensors."""
+    if answer.startswith("crash"):
+        return "the plugin ends the process"
     text = answer.removeprefix("refused: ").rpartition("| ")[2]
-    text = re.sub(r"\(opset.*|Operation name: .*|Exception from \S+:\s*", "", text)
-    text = re.sub(r"(?:with name|with friendly_name) '[^']*'|\b\w+_\d+\b|\[\d[\d,.]*\]", "", text)
-    return " ".join(text.split()).rstrip(".:, ")[:140]
+    text = re.sub(
+        r"\(?opset\d*::.*|Operation name: .*|Exception from \S+:\s*|params raw.*", "", text
+    )
+    text = re.sub(r"(?:with name|with friendly_name) '[^']*'|\b\w+_\d+\b|\[[^\]]*\]", "", text)
+    text = " ".join(text.split()).strip(".:;, |")[:110]
+    if len(re.findall(r"[A-Za-z]{3,}", text)) < 3 or ("(" in text and ")" not in text):
+        return "the plugin finds no kernel, or says nothing that tells why"
+    return f"the plugin says: {text}"
 
 
 # judging, and writing the table
@@ -304,42 +420,69 @@ def verdict(model: Model, facts: dict[str, list[Fact]]) -> str:
     """The gravest verdict on a model."""
     if model.of_dynamic_rank:
         return "fails"
-    found = {
+    verdicts = {
         fact.verdict
         for layer in model.layers
-        for fact in facts.get(layer.type, ())
+        for fact in facts.get(layer.family, ())
         if holds(fact.conditions, layer.values)
     }
-    return "fails" if "fails" in found else "likely" if found else "clear"
+    return min(verdicts, key=VERDICTS.index, default="clear")
 
 
-def half(model: Model) -> int:
-    return hashlib.sha1(model.name.encode()).digest()[0] & 1
+def part(model: Model, parts: int) -> int:
+    return int.from_bytes(hashlib.sha1(model.name.encode()).digest()[:4]) % parts
 
 
-def holdout(models: list[Model], listed: int) -> None:
-    """Learns from one half, judges the other, both ways."""
-    for side in (0, 1):
-        facts = learn([model for model in models if half(model) == side])
+def holdout(device: str, models: list[Model], parts: int, listed: int) -> None:
+    """Learns from all parts of the models but one, and judges that; for two of the parts."""
+    for side in range(2):
+        facts = learn(device, [model for model in models if part(model, parts) != side])
         counts: Counter[tuple[bool, str]] = Counter()
         wrong = []
         for model in models:
-            if half(model) != side:
+            if part(model, parts) == side:
                 found = verdict(model, facts)
                 counts[model.compiles, found] += 1
-                if model.compiles == (found != "clear"):
-                    wrong.append((model, found))
+                if model.compiles == (found != "clear") and found != "unknown":
+                    why = [
+                        f"{fact.operation}: {' '.join(map(str, fact.conditions))} "
+                        f"{fact.refused}/{fact.compiled}"
+                        for layer in model.layers
+                        for fact in facts.get(layer.family, ())
+                        if holds(fact.conditions, layer.values)
+                    ]
+                    wrong.append((model, found, "; ".join(why)))
+        if listed:
+            support(facts, [model for model in models if part(model, parts) == side])
         total = sum(counts.values())
         refused = sum(count for (compiles, _), count in counts.items() if not compiles)
+        unknown = counts[True, "unknown"] + counts[False, "unknown"]
         right = counts[True, "clear"] + counts[False, "fails"] + counts[False, "likely"]
         print(
-            f"{total} judged by {sum(map(len, facts.values()))} facts: {right / total:.2%} right; "
-            f"of {refused} refused {counts[False, 'clear']} clear "
-            f"({counts[False, 'clear'] / refused:.2%}); of {total - refused} compiled "
-            f"{counts[True, 'fails']} fails, {counts[True, 'likely']} likely"
+            f"{total} judged by {sum(map(len, facts.values()))} facts: {unknown / total:.2%} "
+            f"unknown, of the others {right / (total - unknown):.2%} right; of {refused} refused "
+            f"{counts[False, 'clear']} clear ({counts[False, 'clear'] / refused:.2%}); of "
+            f"{total - refused} compiled {counts[True, 'fails']} fails, {counts[True, 'likely']} "
+            f"likely, {counts[True, 'unknown']} unknown"
         )
-        for model, found in wrong[:listed]:
-            print(f"  {found}\t{model.name}\t{model.answer[:150]}")
+        for model, found, why in wrong[:listed]:
+            print(f"  {found}\t{model.name}\t{why or model.answer[:150]}")
+
+
+def support(facts: dict[str, list[Fact]], models: list[Model]) -> None:
+    """By how many refused models facts were learned from, how often they are right."""
+    table: Counter[tuple[int, str]] = Counter()
+    for model in models:
+        if not model.of_dynamic_rank:
+            held = {
+                (min(fact.refused, 5), str(fact.compiled > 0))
+                for layer in model.layers
+                for fact in facts.get(layer.family, ())
+                if holds(fact.conditions, layer.values)
+            }
+            table.update((*each, model.compiles) for each in held)
+    for each, count in sorted(table.items()):
+        print("   ", each, count)
 
 
 def measured(file: Path, folders: list[str], device: str) -> list[Model]:
@@ -372,7 +515,7 @@ def written(device: str, models: list[Model]) -> str:
     import openvino
 
     release = openvino.__version__.partition("-")[0]
-    facts = learn(models)
+    facts = learn(device, models)
     lines = [
         f"# device: {device}",
         f"# release: {release}",
@@ -383,14 +526,12 @@ def written(device: str, models: list[Model]) -> str:
     if device == "GPU":
         lines.append(f"# max-alloc: {MAX_ALLOC}")
     dynamic = sum(model.of_dynamic_rank for model in models)
-    stated = Path(tables()) / "stated.tsv"
-    for line in stated.read_text("utf-8").splitlines():
-        if line.startswith(f"{device}\t"):
-            _, check, said, reason, source = line.split("\t")
+    for family, check, verdict, reason, source in stated(device):
+        if family == "*":
             count = dynamic if check == "dynamic-rank" else 0
-            lines.append("\t".join(("*", check, said, str(count), "0", reason, source)))
+            lines.append("\t".join(("*", check, verdict, str(count), "0", reason, source)))
     known = Counter(
-        (layer.type, layer.since) for model in models for layer in model.layers if layer.since
+        (layer.operation, layer.opset) for model in models for layer in model.layers if layer.opset
     )
     lines += [
         f"{name}\topset{since}\tknown\t0\t{known[name, since]}" for name, since in sorted(known)
@@ -423,13 +564,13 @@ def main() -> None:
     parser.add_argument("models", nargs="+")
     parser.add_argument("--device", required=True, choices=("CPU", "GPU"))
     parser.add_argument("--measured", type=Path, required=True)
-    parser.add_argument("--holdout", action="store_true")
+    parser.add_argument("--holdout", type=int, metavar="PARTS")
     parser.add_argument("--list", type=int, default=0)
     parser.add_argument("-o", type=Path)
     given = parser.parse_args()
     models = measured(given.measured, given.models, given.device)
     if given.holdout:
-        holdout(models, given.list)
+        holdout(given.device, models, given.holdout, given.list)
     if given.o is not None:
         text = written(given.device, models)
         release = text.splitlines()[1].removeprefix("# release: ")

@@ -1,0 +1,81 @@
+"""Conditions of facts in words: `in1.const=no` is `input 1 not constant`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..spelling import counted
+from .facts import Condition
+
+_DIMS = {
+    "static": "of static shape",
+    "bounded": "with bounded dimensions",
+    "unbounded": "with unbounded dimensions",
+    "rank": "of dynamic rank",
+}
+_SIZES = {"0": "0", "1": "1", "many": "more than 1", "?": "not known", "negative": "negative"}
+_SHAPES = {
+    "same": "inputs of one shape",
+    "sizes": "inputs of different sizes",
+    "ranks": "inputs of different ranks",
+    "?": "inputs of dynamic shapes",
+}
+
+
+def in_words(conditions: Iterable[Condition]) -> str:
+    """What layers have for which the conditions hold; empty for none but the operation."""
+    return ", ".join(text for text in map(_one, conditions) if text)
+
+
+def _one(condition: Condition) -> str:
+    key, values = condition.key, sorted(condition.values)
+    text = " or ".join(values)
+    if key == "operation":
+        return ""
+    if key[0] == "@":
+        return _attribute(key[1:], condition, values)
+    if key == "inputs":
+        return " or ".join(counted(int(value), "input") for value in values)
+    if key == "mixed":
+        return "inputs of different element types" if text == "yes" else "inputs of one type"
+    if key == "body":
+        return "in a body" if text == "yes" else "in the net"
+    if key == "shapes":
+        return _negated(condition, " or ".join(_SHAPES[value] for value in values))
+    if key == "opset":
+        return _negated(condition, f"opset{text}")
+    port, dot, name = key.rpartition(".")
+    if not dot:
+        return f"an input {_negated(condition, ' or '.join(_DIMS[value] for value in values))}"
+    kind, at = ("input", port[2:]) if port.startswith("in") else ("output", port[3:])
+    return f"{kind} {at} {_of_port(name, condition, values)}"
+
+
+def _of_port(name: str, condition: Condition, values: list[str]) -> str:
+    text = " or ".join(value or "nothing" for value in values)
+    if name == "const":
+        return "constant" if (text == "yes") == (condition.relation == "=") else "not constant"
+    if name == "dims":
+        return _negated(condition, " or ".join(_DIMS[value] for value in values if value))
+    if name == "rank":
+        more = "more than " if condition.relation == ">" else ""
+        return _negated(condition, f"of rank {more}{text.replace('?', 'not known')}")
+    if name == "elements":
+        return f"with a count of elements {' or '.join(_SIZES.get(each, each) for each in values)}"
+    if name.startswith("dim"):
+        sizes = " or ".join(_SIZES.get(each, "missing") for each in values)
+        return f"with size {sizes} at axis {name[3:]}"
+    return _negated(condition, f"of type {text}")
+
+
+def _attribute(name: str, condition: Condition, values: list[str]) -> str:
+    name, least = name.removesuffix(".least"), name.endswith(".least")
+    if least:
+        text = " or ".join(_SIZES.get(each, "no number") for each in values)
+        return _negated(condition, f"least of {name} {text}")
+    text = " or ".join(f'{name}="{value}"' if value else f"without {name}" for value in values)
+    return _negated(condition, text)
+
+
+def _negated(condition: Condition, text: str) -> str:
+    return f"not {text}" if condition.relation == "!=" else text

@@ -1,0 +1,123 @@
+"""Small models, each with something that a device refuses, takes, or does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from irshape import Graph
+
+MODELS: dict[str, Callable[[Graph], object]] = {}
+
+
+def _model(build: Callable[[Graph], object]) -> Callable[[Graph], object]:
+    MODELS[build.__name__] = build
+    return build
+
+
+@_model
+def plain(graph: Graph) -> object:
+    return graph.add("ReLU", graph.parameter("f32", "[2,3]", name="x"))
+
+
+@_model
+def no_rank(graph: Graph) -> object:
+    return graph.add("ReLU", graph.parameter("f32", "[...]", name="x"))
+
+
+@_model
+def unbounded(graph: Graph) -> object:
+    return graph.add("ReLU", graph.parameter("f32", "[?,3]", name="x"))
+
+
+@_model
+def bounded(graph: Graph) -> object:
+    return graph.add("ReLU", graph.parameter("f32", "[1..8,3]", name="x"))
+
+
+@_model
+def axes_of_an_input(graph: Graph) -> object:
+    data, axes = graph.parameter("f32", "[2,3,4]", name="x"), graph.parameter("i64", "[1]")
+    return graph.add("ReduceMean", data, axes, keep_dims=True)
+
+
+@_model
+def axes_that_are_folded(graph: Graph) -> object:
+    data = graph.parameter("f32", "[2,3,4]", name="x")
+    axes = graph.add("Convert", graph.constant(np.array([1], np.int32)), destination_type="i64")
+    return graph.add("ReduceMean", data, axes, keep_dims=True)
+
+
+@_model
+def axes_of_a_static_shape(graph: Graph) -> object:
+    """Half the size of axis 0: the shape is known, so OpenVINO folds what is computed from it."""
+    data = graph.parameter("f32", "[2,3,4]", name="x")
+    size = graph.add(
+        "Gather", graph.add("ShapeOf", data), graph.constant(np.array([0])), graph.constant(0)
+    )
+    axes = graph.add("Divide", size, graph.constant(np.array([2])))
+    return graph.add("ReduceMean", data, axes, keep_dims=True)
+
+
+@_model
+def local_response(graph: Graph) -> object:
+    data, axes = graph.parameter("f32", "[1,3,4,4]", name="x"), graph.parameter("i64", "[1]")
+    return graph.add("LRN", data, axes, alpha=1.0, beta=0.75, bias=1.0, size=3)
+
+
+@_model
+def integers_to_a_sine(graph: Graph) -> object:
+    return graph.add("Sinh", graph.parameter("i32", "[2,3]", name="x"))
+
+
+@_model
+def compressed_weights(graph: Graph) -> object:
+    weights = graph.constant(np.ones((4, 8), np.int8))
+    halves = graph.add("Convert", weights, destination_type="f32")
+    scaled = graph.add("Multiply", halves, graph.constant(np.ones((4, 1), np.float32)))
+    data = graph.parameter("f32", "[?,8]", name="x")
+    return graph.add("MatMul", data, scaled, transpose_a=False, transpose_b=True)
+
+
+@_model
+def inverse(graph: Graph) -> object:
+    return graph.add("Inverse", graph.parameter("f32", "[2,3,3]", name="x"), adjoint=False)
+
+
+def saved(name: str, folder: Path) -> Path:
+    """A model by name, in a folder."""
+    graph = Graph()
+    graph.result(MODELS[name](graph), "y")  # type: ignore[arg-type]
+    path = folder / f"{name}.xml"
+    graph.save(path)
+    return path
+
+
+def variable_alone(folder: Path) -> Path:
+    """A variable that is read and never assigned."""
+    path = folder / "variable_alone.xml"
+    path.write_text(
+        '<net name="m" version="11"><layers>'
+        '<layer id="0" name="x" type="Parameter" version="opset1">'
+        '<data shape="2" element_type="f32"/>'
+        '<output><port id="0" precision="FP32" names="x"><dim>2</dim></port></output></layer>'
+        '<layer id="1" name="read" type="ReadValue" version="opset6">'
+        '<data variable_id="v" variable_type="f32" variable_shape="2"/>'
+        '<input><port id="0" precision="FP32"><dim>2</dim></port></input>'
+        '<output><port id="1" precision="FP32"><dim>2</dim></port></output></layer>'
+        '<layer id="2" name="y" type="Result" version="opset1">'
+        '<input><port id="0" precision="FP32"><dim>2</dim></port></input></layer></layers><edges>'
+        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
+        '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>'
+    )
+    return path
+
+
+def custom(folder: Path) -> Path:
+    """A layer of an operation that nobody has measured."""
+    path = saved("plain", folder)
+    text = path.read_text().replace('type="ReLU" version="opset1"', 'type="Mine" version="mine"')
+    path.write_text(text)
+    return path

@@ -1,0 +1,197 @@
+"""What devices make of models: verdicts, layers, and every door through which they come."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from models import custom, saved, variable_alone
+
+import irshape
+from irshape.cli import cli
+from irshape.devices.facts import DEVICES, VERDICTS, Condition, facts_of
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def call(*arguments: str, columns: str = "") -> tuple[int, str]:
+    """Exit status and stdout."""
+    done = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": columns})
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout
+
+
+def codes(*arguments: str) -> list[tuple[str, str]]:
+    """Code and type of the layer of each finding about devices."""
+    document = json.loads(call("validate", "-f", "json", *arguments)[1])
+    return [
+        (found["code"], found["layer"]["type"])
+        for file in document["files"]
+        for found in file["diagnostics"]
+        if found["code"].startswith("IR8")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "cpu", "gpu", "npu"),
+    [
+        ("plain", "clear", "clear", "clear"),
+        ("no_rank", "fails Parameter", "fails Parameter", "likely Parameter"),
+        ("unbounded", "clear", "clear", "likely Parameter"),
+        ("bounded", "clear", "clear", "clear"),
+        ("axes_of_an_input", "clear", "fails ReduceMean", "clear"),
+        ("axes_that_are_folded", "clear", "clear", "clear"),
+        ("axes_of_a_static_shape", "clear", "clear", "clear"),
+        ("local_response", "likely LRN", "likely LRN", "likely LRN"),
+        ("integers_to_a_sine", "clear", "likely Sinh", "clear"),
+        ("compressed_weights", "clear", "clear", "likely Parameter"),
+        ("inverse", "clear", "fails Inverse", "clear"),
+    ],
+)
+def test_verdicts(tmp_path: Path, model: str, cpu: str, gpu: str, npu: str) -> None:
+    devices = irshape.requires(saved(model, tmp_path)).devices
+    seen = [
+        " ".join([devices[name].verdict, *(layer.type for layer in devices[name].layers)])
+        for name in DEVICES
+    ]
+    assert seen == [cpu, gpu, npu]
+    for judged in devices.values():
+        for each in judged.obstacles:
+            assert each.reason
+            assert each.source
+            assert each.cure.text
+
+
+@pytest.mark.parametrize("model", ["plain", "axes_of_an_input", "no_rank", "compressed_weights"])
+def test_the_cpu_says_so_too(tmp_path: Path, model: str) -> None:
+    openvino = pytest.importorskip("openvino")
+    path = saved(model, tmp_path)
+    verdict = irshape.requires(path).devices["CPU"].verdict
+    if verdict == "clear":
+        openvino.Core().compile_model(path, "CPU")
+    else:
+        with pytest.raises(RuntimeError):
+            openvino.Core().compile_model(path, "CPU")
+
+
+def test_an_unknown_operation_is_not_judged(tmp_path: Path) -> None:
+    devices = irshape.requires(custom(tmp_path)).devices
+    assert {name: judged.verdict for name, judged in devices.items()} == dict.fromkeys(
+        DEVICES, "unknown"
+    )
+    assert [layer.type for layer in devices["GPU"].unjudged] == ["Mine"]
+
+
+def test_a_variable_without_its_pair(tmp_path: Path) -> None:
+    devices = irshape.requires(variable_alone(tmp_path)).devices
+    assert {judged.verdict for judged in devices.values()} == {"likely"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [("4GiB", []), ("16", [("IR802", "Parameter"), ("IR802", "ReLU")])]
+)
+def test_a_buffer_past_the_limit(
+    tmp_path: Path, limit: str, expected: list[tuple[str, str]]
+) -> None:
+    path = str(saved("plain", tmp_path))
+    assert codes("--device", "gpu", "--max-alloc", limit, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ((), 0),
+        (("--device", "gpu"), 1),
+        (("--device", "cpu"), 0),
+        (("--device", "npu", "--device", "cpu"), 0),
+        (("--device", "tpu"), 2),
+        (("--device", "gpu", "--ignore", "IR801"), 0),
+        (("--device", "gpu", "--max-alloc", "much"), 2),
+    ],
+)
+def test_exit_status(tmp_path: Path, arguments: tuple[str, ...], status: int) -> None:
+    assert call("validate", *arguments, str(saved("axes_of_an_input", tmp_path)))[0] == status
+
+
+def test_severities(tmp_path: Path) -> None:
+    paths = [str(saved("inverse", tmp_path)), str(saved("local_response", tmp_path))]
+    assert codes("--device", "gpu", *paths) == [("IR801", "Inverse"), ("IR802", "LRN")]
+    extension = ("--extension", "Mine@mine")
+    assert codes("--device", "gpu", *extension, str(custom(tmp_path))) == [("IR803", "Mine")]
+    assert call("validate", "--device", "gpu", "--fail-level", "warning", paths[1])[0] == 1
+
+
+def test_the_configuration_names_devices(tmp_path: Path) -> None:
+    path = saved("axes_of_an_input", tmp_path)
+    config = tmp_path / "irshape.toml"
+    config.write_text('[devices]\ncheck = ["gpu"]\nmax-alloc = "1GiB"\n')
+    assert codes("--config", str(config), str(path)) == [("IR801", "ReduceMean")]
+    config.write_text('[devices]\ncheck = ["tpu"]\n')
+    assert call("validate", "--config", str(config), str(path))[0] == 2
+
+
+def test_requires_prints_a_table_of_80_columns(tmp_path: Path) -> None:
+    for path in (saved("axes_of_an_input", tmp_path), EXAMPLES / "reductions.xml"):
+        status, output = call("requires", str(path))
+        assert status == 0
+        assert max(map(len, output.splitlines()[1:])) <= 80
+        assert [line.split()[0] for line in output.splitlines() if line[2:5].strip()][-3:] == [
+            *DEVICES
+        ]
+
+
+def test_requires_as_json(tmp_path: Path) -> None:
+    schema = json.loads((ROOT / "schemas" / "requires.schema.json").read_text())
+    for model in ("axes_of_an_input", "no_rank", "inverse"):
+        document = json.loads(call("requires", "-f", "json", str(saved(model, tmp_path)))[1])
+        jsonschema.validate(document, schema)
+    assert document["devices"]["GPU"]["verdict"] == "fails"
+    assert [layer["type"] for layer in document["devices"]["GPU"]["moved"]] == ["Inverse"]
+
+
+def test_ask_puts_the_answer_of_the_device_beside(tmp_path: Path) -> None:
+    pytest.importorskip("openvino")
+    path = str(saved("inverse", tmp_path))
+    document = json.loads(call("requires", "--ask", "-f", "json", path)[1])
+    assert document["devices"]["CPU"]["asked"] == "compiles"
+
+
+def test_the_page_and_model_explorer_show_devices(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    path = str(saved("axes_of_an_input", tmp_path))
+    assert call("view", path, "--device", "gpu", "-o", str(page))[0] == 0
+    text = page.read_text()
+    assert '"device-gpu"' in text
+    assert '"device-cpu"' not in text  # nothing stands against it
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_tables(device: str) -> None:
+    facts = facts_of(device)
+    assert (device == "NPU") == ("nothing measured" in facts.source)
+    assert ("ReduceMean", "opset1") in facts.known
+    for fact in (*facts.model.values(), *(each for row in facts.layers.values() for each in row)):
+        assert fact.verdict in VERDICTS[: 3 if device == "NPU" else 4]
+        assert device != "NPU" or fact.verdict != "fails"
+        assert fact.verdict != "fails" or (fact.refused and not fact.compiled)
+        assert fact.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "holds"),
+    [
+        ("in0.type=f64|f32", "f32", True),
+        ("in0.type=f64|f32", "i32", False),
+        ("in0.type!=f64", "i32", True),
+        ("in0.rank>5", "6", True),
+        ("in0.rank>5", "?", False),
+        ("@mode=", "", True),
+    ],
+)
+def test_conditions(text: str, value: str, holds: bool) -> None:
+    condition = Condition.parse(text)
+    assert condition.holds(lambda key: value if key == condition.key else "-") is holds

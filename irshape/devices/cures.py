@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 from ..model.graph import Model
+from ..model.names import inputs_of
 from .facts import Condition, Fact
 
 
@@ -15,33 +17,46 @@ class Cure(NamedTuple):
     command: str | None = None
 
 
-def reshape(model: Model, text: str = "give the inputs sizes") -> Cure:
-    """Sizes for the inputs of a model."""
-    inputs = " ".join(f"--reshape '{_name(model, layer)}=[…]'" for layer in model.parameters[:2])
-    return Cure(text, f"irshape edit {model.path} {inputs} -o OUT.xml" if inputs else None)
+class Cures:
+    """The cures of the obstacles of one model."""
 
+    def __init__(self, model: Model) -> None:
+        self._model = model
 
-def _name(model: Model, layer: object) -> str:
-    from ..model.names import inputs_of
+    @cached_property
+    def _reshape(self) -> str | None:
+        names = inputs_of(self._model).names[:2]
+        inputs = " ".join(f"--reshape '{name}=[…]'" for name in names)
+        return f"irshape edit {self._model.path} {inputs} -o OUT.xml" if inputs else None
 
-    return dict(zip(model.parameters, inputs_of(model).names, strict=True))[layer]  # type: ignore[index]
+    def sizes(self, text: str) -> Cure:
+        """Sizes for the inputs of the model."""
+        return Cure(text, self._reshape)
 
+    def of(self, fact: Fact) -> Cure:
+        """What would make the conditions of a fact no longer hold."""
+        for condition in fact.conditions:
+            key, _, name = condition.key.partition(".")
+            if name == "const" and "no" in condition.values:
+                return Cure(f"make {_port(key)} a constant", self._bind)
+            if name == "dims" or (name.startswith("dim") and "?" in condition.values):
+                return self.sizes(f"make the shape of {_port(key)} static")
+            if condition.key == "dims":
+                return self.sizes("make the shapes of its inputs static")
+            if name in ("type", "kind"):
+                return Cure(f"convert {_port(key)} to another element type, such as f32 or i32")
+            if name == "rank":
+                return Cure(f"change the rank of {_port(key)} by a Reshape, {_ranks(condition)}")
+            if key.startswith("@"):
+                return Cure(f"give the attribute `{key[1:]}` another value")
+        return Cure(
+            "run this layer elsewhere: cut the model before and behind it",
+            f"irshape split {self._model.path} --at TENSOR TENSOR -o PART.xml",
+        )
 
-def cure_of(fact: Fact, model: Model) -> Cure:
-    """What would make the conditions of a fact no longer hold."""
-    for condition in fact.conditions:
-        key, _, name = condition.key.partition(".")
-        if name == "const" and "no" in condition.values:
-            return Cure(f"make {_port(key)} a constant")
-        if name == "dims" or (name.startswith("dim") and "?" in condition.values):
-            return reshape(model, f"make the shape of {_port(key)} static")
-        if name == "type":
-            return Cure(f"convert {_port(key)} to another element type, such as f32 or i32")
-        if name == "rank":
-            return Cure(f"change the rank of {_port(key)} by a Reshape, {_ranks(condition)}")
-        if key.startswith("@"):
-            return Cure(f"give the attribute `{key[1:]}` another value")
-    return Cure("cut the model here and run the layer elsewhere", "irshape split")
+    @cached_property
+    def _bind(self) -> str:
+        return f"irshape edit {self._model.path} --bind INPUT=VALUE --fold -o OUT.xml"
 
 
 def _port(key: str) -> str:

@@ -11,10 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from .layers import DeviceLayer
+from typing import Literal, NamedTuple
 
 Verdict = Literal["fails", "likely", "unknown", "clear"]
 
@@ -73,8 +70,16 @@ class Fact(NamedTuple):
         the plugin says."""
         return self.reason.startswith("the plugin")
 
-    def holds(self, layer: DeviceLayer) -> bool:
-        return all(condition.holds(layer.value) for condition in self.conditions)
+    def conditions_on(self, operation: str, opset: str) -> tuple[Condition, ...] | None:
+        """The conditions that are left for a version of an operation; None where the fact does not
+        concern it."""
+        left = []
+        for condition in self.conditions:
+            if condition.key not in ("operation", "opset"):
+                left.append(condition)
+            elif not condition.holds({"operation": operation, "opset": opset}.__getitem__):
+                return None
+        return tuple(left)
 
 
 class Facts(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 
 from ..inference.result import BodyResult
 from ..model.graph import Layer
@@ -19,7 +20,7 @@ STATEFUL = frozenset(("ReadValue", "Assign", "RandomUniform", "Multinomial", "Pa
 class DeviceLayer:
     """A layer that a device has to compute, with what conditions of facts ask about it."""
 
-    __slots__ = ("constant", "index", "inputs", "layer", "outputs", "result")
+    __slots__ = ("_values", "constant", "index", "inputs", "layer", "outputs", "result")
 
     def __init__(
         self,
@@ -28,6 +29,7 @@ class DeviceLayer:
         index: int,
         constant: tuple[bool, ...],
     ) -> None:
+        self._values: dict[str, str] = {}
         self.layer = layer
         self.result = result
         self.index = index
@@ -63,32 +65,54 @@ class DeviceLayer:
         `unbounded`, or `rank` for a dynamic one), `.elements` (`0`, `1`, `many`, `?`), and alike
         `.dim2`, `.dim-1`; of an input also `.const`.
         """
-        if key[0] == "@":
-            return self._of_attribute(*key[1:].split(".least"))
-        port, dot, name = key.partition(".")
-        if dot:
-            return self._of_port(port, name)
-        return _OF_ALL[key](self)
+        text = self._values.get(key)
+        if text is None:
+            text = self._values[key] = _reader(key)(self)
+        return text
 
-    def _of_attribute(self, name: str, *least: str) -> str:
-        text = (self.layer.attribute(name) or "").replace(" ", "").lower()
-        if not least:
-            return text
-        try:
-            return _counted(Dimension.of(min(map(int, text.split(",")))))
-        except ValueError:
-            return "negative" if "-" in text else ""
 
-    def _of_port(self, port: str, name: str) -> str:
-        is_input = port.startswith("in")
-        at = int(port[2 if is_input else 3 :])
-        tensors = self.inputs if is_input else self.outputs
-        tensor = tensors[at] if at < len(tensors) else None
-        if tensor is None:
-            return ""
-        if name == "const":
-            return "yes" if self.constant[at] else "no"
-        return tensor_value(tensor, name)
+Reader = Callable[[DeviceLayer], str]
+
+
+@lru_cache
+def _reader(key: str) -> Reader:
+    """What reads the value of a key from a layer."""
+    if key[0] == "@":
+        name = key[1:].removesuffix(".least")
+        return partial(_least if key.endswith(".least") else _attribute, name)
+    port, dot, name = key.partition(".")
+    if not dot:
+        return _OF_ALL[key]
+    if port.startswith("out"):
+        return partial(_output, int(port[3:]), name)
+    return partial(_constant if name == "const" else _input, int(port[2:]), name)
+
+
+def _attribute(name: str, layer: DeviceLayer) -> str:
+    return (layer.layer.attribute(name) or "").replace(" ", "").lower()
+
+
+def _least(name: str, layer: DeviceLayer) -> str:
+    text = _attribute(name, layer)
+    try:
+        return _counted(Dimension.of(min(map(int, text.split(",")))))
+    except ValueError:
+        return "negative" if "-" in text else ""
+
+
+def _input(at: int, name: str, layer: DeviceLayer) -> str:
+    tensor = layer.inputs[at] if at < len(layer.inputs) else None
+    return "" if tensor is None else tensor_value(tensor, name)
+
+
+def _output(at: int, name: str, layer: DeviceLayer) -> str:
+    return tensor_value(layer.outputs[at], name) if at < len(layer.outputs) else ""
+
+
+def _constant(at: int, _: str, layer: DeviceLayer) -> str:
+    if at >= len(layer.inputs) or layer.inputs[at] is None:
+        return ""
+    return "yes" if layer.constant[at] else "no"
 
 
 def _shapes(layer: DeviceLayer) -> str:
@@ -102,7 +126,7 @@ def _shapes(layer: DeviceLayer) -> str:
 
 _DIMS = ("", "static", "bounded", "unbounded", "rank")
 
-_OF_ALL: dict[str, Callable[[DeviceLayer], str]] = {
+_OF_ALL: dict[str, Reader] = {
     "operation": lambda layer: layer.operation.type_name() if layer.operation else layer.layer.type,
     "opset": lambda layer: str(layer.operation.since) if layer.operation else "",
     "inputs": lambda layer: str(len(layer.inputs)),
@@ -152,18 +176,22 @@ def _counted(size: Dimension) -> str:
     return str(size.low) if size.low < 2 else "many"
 
 
-def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:
-    """The layers of a body and of those inside it that are not folded, producers first."""
+def device_layers(
+    result: BodyResult, wanted: Callable[[Layer], bool] = lambda layer: True
+) -> Iterator[DeviceLayer]:
+    """The layers of a body and of those inside it that are not folded, producers first.
+
+    wanted: whether a layer is asked for.
+    """
     layers, sources = result.body.layers, result.wiring.sources
     folded = folded_layers(result)
     for index in result.wiring.order:
-        if index not in folded:
-            constant = tuple(
-                source is not None and source[0] in folded for source in sources[index]
-            )
+        if index not in folded and wanted(layers[index]):
+            constant = tuple([each is not None and each[0] in folded for each in sources[index]])
             yield DeviceLayer(layers[index], result, index, constant)
-        for inner in result.inner.get(index, {}).values():
-            yield from device_layers(inner)
+        if index in result.inner:
+            for inner in result.inner[index].values():
+                yield from device_layers(inner, wanted)
 
 
 def folded_layers(result: BodyResult) -> set[int]:
@@ -177,21 +205,26 @@ def folded_layers(result: BodyResult) -> set[int]:
     for index in result.wiring.order:
         layer, row = layers[index], sources[index]
         if not row:
-            if layer.is_constant:
+            if layer.type == "Const" or layer.is_constant:
                 folded.add(index)
-            continue
-        if layer.type in STATEFUL or layer.is_result or not outputs[index]:
-            continue
-        if (
-            all(source is not None and source[0] in folded for source in row)
-            or (layer.type == "ShapeOf" and _is_static(result, index))
-            or all(
-                tensor.value is not None and tensor.value.exact is not None
-                for tensor in outputs[index]
-            )
-        ):
-            folded.add(index)
+        elif outputs[index] and layer.type not in STATEFUL and layer.type != "Result":
+            for source in row:
+                if source is None or source[0] not in folded:
+                    break
+            else:
+                folded.add(index)
+                continue
+            if outputs[index][0].value is not None:
+                known = all(map(_is_exact, outputs[index]))
+            else:
+                known = layer.type == "ShapeOf" and _is_static(result, index)
+            if known:
+                folded.add(index)
     return folded
+
+
+def _is_exact(tensor: Tensor) -> bool:
+    return tensor.value is not None and tensor.value.exact is not None
 
 
 def _is_static(result: BodyResult, index: int) -> bool:

@@ -10,7 +10,7 @@ from ..byte_sizes import written_size
 from ..inference.result import Inference
 from ..model.graph import Layer
 from ..ops.tensors import Tensor
-from .cures import Cure, reshape
+from .cures import Cure, Cures
 from .facts import Fact, Facts
 
 
@@ -23,12 +23,14 @@ class Found(NamedTuple):
     cure: Cure
 
 
-def model_obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Iterator[Found]:
+def model_obstacles(
+    inference: Inference, facts: Facts, max_alloc: int | None, cures: Cures
+) -> Iterator[Found]:
     """What stands against a model as a whole, by the checks that a table names."""
     limit = facts.max_alloc if max_alloc is None else max_alloc
     for name, check in _CHECKS.items():
         if name in facts.model:
-            yield from check(inference, facts.model[name], limit)
+            yield from check(inference, facts.model[name], limit, cures)
 
 
 def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
@@ -38,45 +40,46 @@ def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
             yield layer, outputs[0]
 
 
-def _dynamic_rank(inference: Inference, fact: Fact, _: int | None) -> Iterator[Found]:
+def _dynamic_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
     """Inputs of dynamic rank."""
     for layer, tensor in _inputs(inference):
         if tensor.rank is None:
-            cure = reshape(inference.model, "give the input a rank")
+            cure = cures.sizes("give the input a rank")
             yield Found(fact, layer, fact.reason, cure)
 
 
-def _inner_rank(inference: Inference, fact: Fact, _: int | None) -> Iterator[Found]:
+def _inner_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
     """The first tensors of dynamic rank that layers make of others."""
+    cure = Cure("make the values known that decide the rank, such as axes")
     for body in inference.result.walk():
-        for position, layer in enumerate(body.body.layers):
-            has_none = any(tensor.rank is None for tensor in body.outputs[position])
-            given = body.inputs.get(position, ())
-            if (
-                has_none
-                and not layer.is_parameter
-                and all(tensor is None or tensor.rank is not None for tensor in given)
+        for position, outputs in enumerate(body.outputs):
+            if not any(tensor.rank is None for tensor in outputs):
+                continue
+            layer, given = body.body.layers[position], body.inputs.get(position, ())
+            if not layer.is_parameter and all(
+                tensor is None or tensor.rank is not None for tensor in given
             ):
-                cure = Cure("make the values known that decide the rank, such as axes")
                 yield Found(fact, layer, fact.reason, cure)
 
 
-def _unbounded(inference: Inference, fact: Fact, _: int | None) -> Iterator[Found]:
+def _unbounded(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
     """Inputs with a dimension that has no upper bound."""
     for layer, tensor in _inputs(inference):
         if tensor.shape.dims and any(dim.is_unbounded for dim in tensor.shape.dims):
-            cure = reshape(inference.model, "fix or bound every dimension of the input")
+            cure = cures.sizes("fix or bound every dimension of the input")
             yield Found(fact, layer, f"{fact.reason}: {tensor.shape}", cure)
 
 
-def _large_buffers(inference: Inference, fact: Fact, limit: int | None) -> Iterator[Found]:
+def _large_buffers(
+    inference: Inference, fact: Fact, limit: int | None, _: Cures
+) -> Iterator[Found]:
     """Tensors, constants included, of more bytes than the device puts into one buffer."""
     smaller = Cure("make the tensor smaller, or cut it in parts; --max-alloc sets the limit")
     if limit is None:
         return
     for body in inference.result.walk():
         for layer, outputs in zip(body.body.layers, body.outputs, strict=True):
-            size = max(map(tensor_size, outputs), default=0)
+            size = max([tensor_size(tensor) for tensor in outputs], default=0)
             if size > limit and not layer.is_result:
                 most = written_size(limit)
                 reason = f"{fact.reason}: {written_size(size)} in one buffer, at most {most}"
@@ -89,7 +92,9 @@ def tensor_size(tensor: Tensor) -> int:
     return 0 if shape is None else tensor.element_type.byte_size(prod(shape))
 
 
-def _unpaired_variables(inference: Inference, fact: Fact, _: int | None) -> Iterator[Found]:
+def _unpaired_variables(
+    inference: Inference, fact: Fact, _: int | None, cures: Cures
+) -> Iterator[Found]:
     """Variables that are read and never assigned, or assigned and never read."""
     layers: dict[tuple[str, str], Layer] = {}
     for layer in inference.model.walk():

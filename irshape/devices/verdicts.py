@@ -10,9 +10,9 @@ from ..inference.result import Inference
 from ..model.graph import Layer, Model
 from ..ops.registry import UnknownOperation, find
 from ..spelling import counted
-from .cures import Cure, cure_of
-from .facts import VERDICTS, Fact, Facts, Verdict, facts_of
-from .layers import DeviceLayer, device_layers
+from .cures import Cure, Cures
+from .facts import VERDICTS, Condition, Fact, Facts, Verdict, facts_of
+from .layers import DeviceLayer, device_layers, family_of
 from .models import model_obstacles
 from .words import in_words
 
@@ -120,34 +120,71 @@ def judge(inference: Inference, device: str, max_alloc: int | None = None) -> De
 
 
 def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Iterator[Obstacle]:
+    cures = Cures(inference.model)
     told: set[Layer] = set()
-    for shown in model_obstacles(inference, facts, max_alloc):
+    for shown in model_obstacles(inference, facts, max_alloc, cures):
         source = shown.fact.source or facts.source
         told.add(shown.layer)
         yield Obstacle(shown.fact.verdict, shown.layer, shown.reason, source, shown.cure)
+    of_kind = _FactsOfKinds(facts)
     memory: dict[Any, Fact | None] = {}
-    for layer in device_layers(inference.result):
-        fact = None if layer.layer in told else _judged(layer, facts, memory)
-        if fact is not None:
-            cure, source = cure_of(fact, inference.model), fact.source or facts.source
-            yield Obstacle(fact.verdict, layer.layer, _reason(fact), source, cure)
+    for layer in device_layers(inference.result, lambda layer: bool(of_kind[layer])):
+        own = layer.layer
+        key = (own.type, own.version, own.items, layer.inputs, layer.constant, bool(own.path))
+        if key not in memory:
+            memory[key] = _gravest(layer, of_kind[own])
+        fact = memory[key]
+        if fact is not None and own not in told:
+            source = fact.source or facts.source
+            yield Obstacle(fact.verdict, own, _reason(fact), source, cures.of(fact))
 
 
 _UNKNOWN = Fact("", (), "unknown", 0, 0, "this operation was not measured", "")
 
 
-def _judged(layer: DeviceLayer, facts: Facts, memory: dict[Any, Fact | None]) -> Fact | None:
+_Candidates = Sequence[tuple[tuple[Condition, ...], Fact]]
+"""Facts, the gravest first, each with the conditions that decide whether it holds."""
+
+
+class _FactsOfKinds:
+    """The facts that may hold for a layer, by its type and version."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._known: dict[tuple[str, str], _Candidates] = {}
+
+    def __getitem__(self, layer: Layer) -> _Candidates:
+        kind = layer.type, layer.version
+        if kind not in self._known:
+            self._known[kind] = self._of(*kind)
+        return self._known[kind]
+
+    def _of(self, type_name: str, version: str) -> _Candidates:
+        try:
+            operation = find(type_name, version)
+        except UnknownOperation:
+            return [((), _UNKNOWN)]
+        name, opset = operation.type_name(), str(operation.since)
+        if (name, f"opset{opset}") not in self._facts.known:
+            return [((), _UNKNOWN)]
+        concerning = [
+            (conditions, fact)
+            for fact in self._facts.layers.get(family_of(operation), ())
+            if (conditions := fact.conditions_on(name, opset)) is not None
+        ]
+        return sorted(concerning, key=lambda each: VERDICTS.index(each[1].verdict))
+
+
+def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
     """The gravest fact that holds for a layer; None where nothing stands against it."""
-    own = layer.layer
-    key = (own.type, own.version, own.items, layer.inputs, layer.constant, bool(own.path))
-    if key not in memory:
-        if not _known(own, facts):
-            memory[key] = _UNKNOWN
+    value = layer.value
+    for conditions, fact in candidates:
+        for condition in conditions:
+            if not condition.holds(value):
+                break
         else:
-            memory[key] = _gravest(
-                [each for each in facts.layers.get(layer.family, ()) if each.holds(layer)]
-            )
-    return memory[key]
+            return fact
+    return None
 
 
 def _reason(fact: Fact) -> str:
@@ -159,15 +196,3 @@ def _reason(fact: Fact) -> str:
         f" refused, {fact.compiled} compiled" if fact.compiled else " refused"
     )
     return f"{words or 'every such layer'} ({models}): {fact.reason}"
-
-
-def _gravest(facts: Sequence[Fact]) -> Fact | None:
-    return min(facts, key=lambda fact: VERDICTS.index(fact.verdict), default=None)
-
-
-def _known(layer: Layer, facts: Facts) -> bool:
-    try:
-        operation = find(layer.type, layer.version)
-    except UnknownOperation:
-        return False
-    return (operation.type_name(), f"opset{operation.since}") in facts.known

@@ -61,7 +61,12 @@ def form_of(text: str) -> Form | None:
 
     None where it is not laid out as writers lay it out.
     """
-    outline = _outline(text.encode("latin-1").translate(_ONES)) if len(text) < SHORT else None
+    return _form_of(text) if len(text) < SHORT else read_form(text)
+
+
+@lru_cache(maxsize=4096)
+def _form_of(text: str) -> Form | None:
+    outline = _outline(text.encode("latin-1").translate(_ONES))
     return (None if outline is None else outline.form_of(text)) or read_form(text)
 
 

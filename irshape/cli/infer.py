@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -107,9 +106,8 @@ def command(
         raise click.UsageError(str(problem)) from None
     broken = refusing(inference)
     if broken:
-        given = {} if symbols or assume else given_shapes(loaded, shapes)
         named = bool(symbols or assume)  # with names, the refusal itself says which sizes differ
-        click.echo("\n".join(_reasons(inference, given, verbose, named)), err=True)
+        click.echo("\n".join(_reasons(inference, verbose, named)), err=True)
     document = inference.to_dict()
     if outputs:
         document["layers"] = [
@@ -171,19 +169,15 @@ def written_shape(output: dict[str, Any]) -> str:
     return "[" + ",".join(dim if text is None else text for text, dim in pairs) + "]"
 
 
-def _reasons(
-    inference: Inference, given: Mapping[str, str], verbose: bool, named: bool
-) -> list[str]:
+def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
     """Why layers do not fit their inputs: all with their chains, or the first in a few lines."""
-    from ..inference.chain import refusals, refusing
-    from ..inference.unequal import MAX_LINES, told_briefly
+    from ..inference.chain import refusal_in_brief, refusals, refusing
 
     layer = None if named else refusing(inference)[0][0]
-    conflicts = [f"irshape: {conflict}" for conflict in _conflicts(inference, layer)]
+    conflicts = _conflicts(inference, layer)
     if verbose:
-        return [*refusals(inference), *conflicts]
-    conflicts = conflicts[:2]
-    return [*told_briefly(inference, given)[: MAX_LINES - len(conflicts)], *conflicts]
+        return [*refusals(inference), *(f"irshape: {conflict}" for conflict in conflicts)]
+    return refusal_in_brief(inference, conflicts)
 
 
 def _outputs_table(layers: list[dict[str, Any]], names: list[str]) -> list[str]:

@@ -68,8 +68,9 @@ def command(
     Exit status: 0; 1 if the file contains no model, or a layer does not fit its inputs; 2 if a
     path cannot be opened.
     """
+    from ..inference.chain import refusal_in_brief, refusing
+    from ..inference.conflicts import size_conflicts, sizes_of_inputs
     from ..inference.engine import infer
-    from ..inference.unequal import told_briefly
     from ..inspection.inspection import Inspection
 
     loaded = load_or_exit(model, weights)
@@ -85,7 +86,9 @@ def command(
         echo(json_text(inspection.to_dict(), 1))
     else:
         echo("\n".join(fitted(_text(inspection, top, sort))))
-    broken = told_briefly(inference, given)
+    sizes = sizes_of_inputs(inference) if refusing(inference) else {}
+    conflicts = [text for _, text in size_conflicts(loaded, sizes).of_inputs] if sizes else []
+    broken = refusal_in_brief(inference, conflicts)
     for line in broken:
         click.echo(line, err=True)
     if broken:

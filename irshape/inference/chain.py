@@ -3,6 +3,8 @@ constants of the model that decide its shapes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..faults import Fault
 from ..model.graph import Layer
 from ..ops.declaration import AttributeFault
@@ -11,6 +13,7 @@ from ..rule_ids import DUPLICATE_VALUES
 from .result import BodyResult, Inference, Observation
 
 MAX_STEPS = 40
+MAX_LINES = 5
 
 
 def refusals(inference: Inference) -> list[str]:
@@ -19,6 +22,28 @@ def refusals(inference: Inference) -> list[str]:
         "\n".join([head, *(f"  {step}" for step in chain(inference, layer))])
         for layer, head in refusing(inference)
     ]
+
+
+def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> list[str]:
+    """Why the first layer that refuses its inputs does, in at most five lines.
+
+    conflicts: sizes of the inputs that contradict each other. Empty where no layer refuses.
+    """
+    from .fitting_sizes import fitting_size
+
+    refused = refusing(inference)
+    if not refused:
+        return []
+    layer, head = refused[0]
+    fit = fitting_size(inference, layer)
+    reasons = [fit] if fit is not None else list(conflicts[:2])
+    if not reasons:
+        reasons = [step for step in chain(inference, layer) if ": constant '" not in step]
+    lines = [head, *(f"  {reason}" for reason in reasons[: MAX_LINES - 2])]
+    more = len(refused) - 1
+    if more:
+        lines.append(f"  {more} more layer{'s' if more > 1 else ''} cannot be inferred")
+    return lines
 
 
 def refusing(inference: Inference) -> list[tuple[Layer, str]]:

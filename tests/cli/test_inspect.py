@@ -317,6 +317,4 @@ def test_a_layer_that_does_not_fit_is_told_in_few_lines() -> None:
     status, _, err = call(str(model), *unequal)
     lines = err.splitlines()
     assert (status, len(lines) <= 5) == (1, True), err
-    assert lines[1].strip() == (
-        "dimension 1 of 'input_ids' is 16, but dimension 1 of 'attention_mask' is 17"
-    )
+    assert "16 by input_ids, 17 by attention_mask" in lines[1]

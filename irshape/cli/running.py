@@ -33,8 +33,9 @@ def input_options(function: F) -> F:
         "--input",
         "inputs",
         multiple=True,
-        metavar="[NAME=]FILE.npy",
-        help="An input, by tensor name, layer name, position or id (id:3), or in order. "
+        metavar="[NAME=]FILE.npy|VALUE",
+        help="An input, by tensor name, layer name, position or id (id:3), or in order: a file, or "
+        "a value such as [[1,2,3]]. "
         "[default: MODEL.input0.npy … beside the model, if they exist]",
     )(function)
 
@@ -101,8 +102,8 @@ def gathered(
     random: draw those that are not given. Raises `UsageError`, and `ExecutionError` where they
     would take more than `max_memory` bytes.
     """
-    from ..element_types import ElementType
-    from ..execution.inputs import beside, random_inputs, read_array, restored
+    from ..element_types import DYNAMIC_TYPE
+    from ..execution.inputs import array_of, beside, random_inputs
     from ..model.names import inputs_of
 
     named = inputs_of(model)
@@ -122,12 +123,10 @@ def gathered(
                 files[named.find(name)] = file
         if not inputs and not shapes:
             files = beside(model)
-        fed = {layer: read_array(file) for layer, file in files.items()}
-        for layer in parameters:
-            if layer in fed and layer.outputs:
-                fed[layer] = restored(
-                    fed[layer], layer.outputs[0].element_type or ElementType.of("dynamic")
-                )
+        fed = {
+            layer: array_of(text, (layer.outputs and layer.outputs[0].element_type) or DYNAMIC_TYPE)
+            for layer, text in files.items()
+        }
         wanted = given_shapes(model, shapes)
         if random and len(fed) < len(parameters):
             return random_inputs(model, seed, wanted, fed, max_memory=max_memory)
@@ -137,7 +136,7 @@ def gathered(
     if missing:
         raise click.UsageError(
             f"no value for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
-            "give --input NAME=FILE.npy or --random"
+            "give --input NAME=FILE.npy, --input NAME=[[1,2,3]] or --random"
         )
     return fed
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..byte_sizes import written_size
 from ..element_types import ElementType
 from ..inference.engine import infer
-from ..inference.literals import parse_value
+from ..inference.literals import parse_array
 from ..model.graph import Layer, Model
 from ..numpy_types import dtype_of
 from ..ops.tensors import Tensor
@@ -137,14 +137,30 @@ def random_array(
     return array.reshape(sizes)
 
 
+def array_of(text: str, element_type: ElementType) -> Array:
+    """The array that an option names: a .npy file, or a value such as `[[1, 2]]` of that type.
+
+    Raises `ValueError` as `read_array` does, and for a number that the type does not have.
+    """
+    value = None if Path(text).exists() else parse_array(text)
+    if value is None or element_type.name == "string":
+        return restored(read_array(text), element_type)
+    shape, numbers = value
+    array = np.array(numbers).reshape(shape)
+    if element_type.is_dynamic:
+        return array
+    with np.errstate(all="ignore"):
+        cast = array.astype(dtype_of(element_type))
+    if not element_type.is_real and (cast.astype(array.dtype) != array).any():
+        raise ValueError(f"'{text}' contains a number that {element_type} does not have")
+    return cast
+
+
 def read_array(path: str) -> Array:
     """The array of a .npy file.
 
-    Raises `ValueError` for a file that contains none, or pickled objects, and for a value in place
-    of a path.
+    Raises `ValueError` for a file that contains none, or pickled objects.
     """
-    if parse_value(path) is not None and not Path(path).exists():
-        raise ValueError(f"'{path}' is a value, and a .npy file is needed: numpy.save writes one")
     try:
         with open(path, "rb") as file:
             if not file.read(6).startswith((b"\x93NUMPY", b"PK")):

@@ -220,9 +220,22 @@ def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:
     assert call("run", path, "--random", "--simulate", "bf16", "--stats")[0] == 2
 
 
-@pytest.mark.parametrize("given", ["x=[[1,2,3],[4,5,6]]", "[1, 2]", "x=7"])
-def test_a_value_in_place_of_a_file_is_refused_as_such(given: str, tmp_path: Path) -> None:
+VALUES = [
+    ("f32", "x=[[1,2,3],[4,-5,6]]", 0, "0 to 6"),
+    ("f32", "[[1, 2, 3], [4, 5, 6]]", 0, "1 to 6"),
+    ("i64", "0=[[1,2,3],[4,5,6]]", 0, "1 to 6"),
+    ("i64", "x=[[1,2.5,3],[4,5,6]]", 2, "a number that i64 does not have"),
+    ("u8", "x=[[1,2,3],[4,5,256]]", 2, "a number that u8 does not have"),
+    ("f32", "x=[1,2]", 1, "[2,3]"),
+    ("f32", "x=7", 1, "[2,3]"),
+]
+
+
+@pytest.mark.parametrize(("type", "given", "status", "said"), VALUES)
+def test_a_value_in_place_of_a_file(
+    type: str, given: str, status: int, said: str, tmp_path: Path
+) -> None:
     net = Net()
-    net.result(net.layer("Relu", [net.parameter("2,3", name="x")], name="y"))
-    status, output = call("run", str(net.save(tmp_path)), "-i", given)
-    assert (status, ".npy file is needed" in output) == (2, True)
+    net.result(net.layer("Relu", [net.parameter("2,3", type, name="x")], name="y"))
+    done, output = call("run", str(net.save(tmp_path)), "-i", given)
+    assert (done, said in output) == (status, True), output

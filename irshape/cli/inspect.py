@@ -15,6 +15,7 @@ from .tables import fitted, text_table
 
 if TYPE_CHECKING:
     from ..inspection.costs import LayerCost
+    from ..inspection.device_memory import DeviceMemory
     from ..inspection.inspection import Inspection, Port
     from ..shapes import Dimension
 
@@ -44,10 +45,28 @@ SORTS = {
     show_default=True,
     help="What makes a layer expensive.",
 )
+@click.option(
+    "--device",
+    metavar="DEVICE[:SIZE]",
+    help="Count what it takes of the memory of cpu, gpu or npu, such as gpu:16GiB.",
+)
+@click.option(
+    "--context",
+    type=click.IntRange(1),
+    metavar="TOKENS",
+    help="With --device: how many tokens states and KV caches hold.",
+)
 @form_option("text", "json", help="Output format. JSON has all layers, in file order.")
 @weights_option
 def command(
-    model: str, shapes: tuple[str, ...], top: int, sort: str, form: str, weights: str
+    model: str,
+    shapes: tuple[str, ...],
+    top: int,
+    sort: str,
+    device: str | None,
+    context: int | None,
+    form: str,
+    weights: str,
 ) -> None:
     """Show what a model consists of, and what it costs, without running it.
 
@@ -63,6 +82,7 @@ def command(
     Examples:
       irshape inspect model.xml
       irshape inspect model.xml --shape 'x=[1,3,224,224]' --top 20
+      irshape inspect model.xml --device gpu:16GiB --context 32768
       irshape inspect model.onnx --sort parameters --format json
 
     Exit status: 0; 1 if the file contains no model, or a layer does not fit its inputs; 2 if a
@@ -80,12 +100,15 @@ def command(
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     inspection = Inspection(inference)
+    memory = _memory(inspection, device, context)
     if form == "json":
         from ..diagnostics.renderers.common import json_text
 
-        echo(json_text(inspection.to_dict(), 1))
+        section = {} if memory is None else {"device_memory": memory.to_dict()}
+        echo(json_text(inspection.to_dict() | section, 1))
     else:
-        echo("\n".join(fitted(_text(inspection, top, sort))))
+        lines = [*_text(inspection, top, sort), *([] if memory is None else _of_memory(memory))]
+        echo("\n".join(fitted(lines)))
     sizes = sizes_of_inputs(inference) if refusing(inference) else {}
     conflicts = [text for _, text in size_conflicts(loaded, sizes).of_inputs] if sizes else []
     broken = refusal_in_brief(inference, conflicts)
@@ -93,6 +116,48 @@ def command(
         click.echo(line, err=True)
     if broken:
         raise click.exceptions.Exit(1)
+
+
+def _memory(inspection: Inspection, device: str | None, context: int | None) -> DeviceMemory | None:
+    from ..inspection.device_memory import DeviceMemory, DeviceSize
+
+    if device is None:
+        if context is not None:
+            raise click.UsageError("--context counts for a device; name it by --device")
+        return None
+    try:
+        return DeviceMemory(inspection, DeviceSize.parse(device), context)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+
+
+def _of_memory(memory: DeviceMemory) -> Iterator[str]:
+    """What is known of the memory that a device needs."""
+    from ..diagnostics.renderers.common import plain
+    from ..inspection.device_memory import UNCOUNTED
+
+    at_least = "" if memory.is_static else "at least "
+    rows = [("weights, as stored", _bytes(memory.weights), "exact")]
+    if memory.caches:
+        token = "not known" if memory.per_token is None else _bytes(memory.per_token)
+        rows.append(("states and KV caches, a token", token, f"{len(memory.caches)}, batch 1"))
+        size = "not known" if memory.cached is None else _bytes(memory.cached)
+        tokens = "fixed" if memory.context is None else f"{memory.context:,} tokens"
+        rows.append(("states and KV caches", size, tokens))
+    if memory.largest_layer is not None:
+        layer, limit = memory.largest_layer, memory.max_alloc
+        of_device = "" if limit is None else f"; at most {_bytes(limit)} by default"
+        place = f"{plain(layer.type)} '{plain(layer.name)}'{of_device}"
+        rows.append(("largest buffer of a known shape", _bytes(memory.largest), place))
+    rows.append(
+        ("activations, at their peak", f"{at_least}{_bytes(memory.peak)}", "by irshape's plan")
+    )
+    of = "" if memory.device.memory is None else f"of {_bytes(memory.device.memory)}"
+    fits = {None: "", True: "", False: ": it does not fit"}[memory.fits]
+    rows.append(("together", f"{at_least}{_bytes(memory.known)}", f"{of}{fits}"))
+    yield f"memory on {memory.device.name}"
+    yield from _indented(rows, right=(1,))
+    yield f"  not known: {UNCOUNTED}"
 
 
 def _text(inspection: Inspection, top: int, sort: str) -> Iterator[str]:

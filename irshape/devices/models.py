@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
 from ..byte_sizes import written_size
 from ..inference.result import Inference
 from ..model.graph import Layer
+from ..model.wiring import OutputRef, Sources
 from ..ops.tensors import Tensor
 from .cures import Cure, Cures
 from .facts import Fact, Facts
@@ -107,11 +108,75 @@ def _unpaired_variables(
             yield Found(fact, layer, f"{fact.reason}: no {missing} of '{name}'", cure)
 
 
+def _element_types(
+    inference: Inference, fact: Fact, _: int | None, cures: Cures
+) -> Iterator[Found]:
+    """Layers that compute with an element type that the device does not import; compressed weights
+    are constants, and no matter of this."""
+    cure = Cure("convert the model to f16, f32 or a smaller integer type")
+    for body in inference.result.walk():
+        for layer, outputs in zip(body.body.layers, body.outputs, strict=True):
+            name = outputs[0].element_type.name if outputs else "f32"
+            if name not in _IMPORTED and not (layer.is_constant or layer.is_result):
+                yield Found(fact, layer, f"{fact.reason}: {name}", cure)
+
+
+_FLOATING = {"f64", "f32", "f16", "bf16"}
+_WHOLE = {"i64", "u64", "i32", "u32", "i16", "u16", "i8", "u8", "i4", "u4"}
+_IMPORTED = _FLOATING | _WHOLE | {"boolean", "dynamic"}
+"""What NPU imports. Source: npu_compiler 150e2025, IE.cpp:373."""
+
+
+def _asymmetric_int4(
+    inference: Inference, fact: Fact, _: int | None, cures: Cures
+) -> Iterator[Found]:
+    for layer, element_type, asymmetric in compressed_weights(inference):
+        if element_type == "u4" and asymmetric:
+            yield Found(fact, layer, fact.reason, Cure(_RECIPE))
+
+
+def _int8_weights(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
+    weights = list(compressed_weights(inference))
+    if weights and {element_type for _, element_type, _ in weights} <= {"u8", "i8"}:
+        yield Found(fact, weights[0][0], fact.reason, Cure(_RECIPE))
+
+
+_RECIPE = "compress the weights with NNCF: INT4_SYM, ratio 1.0, group size 128 or -1"
+
+
+def compressed_weights(inference: Inference) -> Iterator[tuple[Layer, str, bool]]:
+    """The constants of few bits that MatMul takes decompressed: with their element type, and
+    whether a zero point is subtracted."""
+    for body in inference.result.walk():
+        layers, sources = body.body.layers, body.wiring.sources
+        for position, layer in enumerate(layers):
+            if layer.type == "MatMul" and len(sources[position]) > 1:
+                chain = list(_decompression(layers, sources, sources[position][1]))
+                if chain and chain[-1].is_constant and len(chain) > 2:
+                    element_type = (chain[-1].attribute("element_type") or "").lower()
+                    yield chain[-1], element_type, any(each.type == "Subtract" for each in chain)
+
+
+def _decompression(
+    layers: Sequence[Layer], sources: Sources, source: OutputRef | None
+) -> Iterator[Layer]:
+    """The layers from a tensor back to the constant that it is made of."""
+    while source is not None and layers[source[0]].type in _DECOMPRESSING:
+        yield layers[source[0]]
+        row = sources[source[0]]
+        source = row[0] if row else None
+
+
+_DECOMPRESSING = ("Const", "Convert", "Subtract", "Multiply", "Reshape", "Transpose")
+
 _CHECKS = {
     "dynamic-rank": _dynamic_rank,
     "inner-rank": _inner_rank,
     "unbounded": _unbounded,
     "large-buffer": _large_buffers,
     "unpaired-variable": _unpaired_variables,
+    "element-types": _element_types,
+    "asymmetric-int4": _asymmetric_int4,
+    "int8-weights": _int8_weights,
 }
 """The checks by the names that tables have for them."""

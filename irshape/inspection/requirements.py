@@ -118,6 +118,13 @@ class Requirements:
             "runs": written(self.oldest_running),
             "reasons": self._reasons(self._layers, self.oldest),
             "running_reasons": self._reasons(self._running, self.oldest_running),
+            **self.outside(),
+            "devices": {name: self._device(judged) for name, judged in self.devices.items()},
+        }
+
+    def outside(self) -> dict[str, Any]:
+        """The libraries that add operations, and the operations that nobody has declared."""
+        return {
             "libraries": [
                 {
                     "install": f"pip install {package}",
@@ -127,7 +134,6 @@ class Requirements:
                 for package, layers in self._libraries.items()
             ],
             "unknown": [self._placed(layer) | {"why": why} for layer, why in self.unknown],
-            "devices": {name: self._device(judged) for name, judged in self.devices.items()},
         }
 
     def _device(self, judged: DeviceVerdict) -> dict[str, Any]:

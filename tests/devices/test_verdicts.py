@@ -48,7 +48,7 @@ def codes(*arguments: str) -> list[tuple[str, str]]:
         ("axes_of_a_static_shape", "clear", "clear", "clear"),
         ("local_response", "likely LRN", "likely LRN", "likely LRN"),
         ("integers_to_a_sine", "clear", "likely Sinh", "clear"),
-        ("compressed_weights", "clear", "clear", "likely Parameter"),
+        ("compressed_weights", "clear", "clear", "likely Parameter Const"),
         ("inverse", "clear", "fails Inverse", "clear"),
     ],
 )

@@ -1,0 +1,166 @@
+"""What a model takes of the memory of a device, as far as that is known before it runs there."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+from ..byte_sizes import parse_size
+from ..devices.facts import DEVICES, facts_of
+from ..devices.models import tensor_size
+from ..model.graph import Layer
+from ..ops.tensors import Tensor
+from .inspection import Inspection
+
+UNCOUNTED = (
+    "scratch buffers of kernels, weights that the plugin keeps in another layout or precision, "
+    "compiled kernels, and what the driver takes"
+)
+"""What a plugin adds. Nothing is known of it without the device."""
+
+
+class DeviceSize(NamedTuple):
+    """A device, and the bytes of its memory; None if they are not given."""
+
+    name: str
+    memory: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> DeviceSize:
+        """`gpu`, or `gpu:16GiB`. Raises `ValueError`."""
+        name, colon, size = text.partition(":")
+        if name.upper() not in DEVICES:
+            raise ValueError(f"'{name}' is not a device of which there are facts: cpu, gpu, npu")
+        return cls(name.upper(), parse_size(size) if colon else None)
+
+
+class Cache(NamedTuple):
+    """A state, or an input that stands for one, such as the keys of attention."""
+
+    name: str
+    layer: Layer
+    fixed: int | None
+    """The bytes of one that does not grow; None for one that does."""
+    per_token: int | None
+    """The bytes of a token, batch 1; None where the axes that grow are not known."""
+
+    def bytes(self, context: int | None) -> int | None:
+        """Its bytes for so many tokens; None where they are not known."""
+        if self.fixed is not None:
+            return self.fixed
+        return None if self.per_token is None or context is None else self.per_token * context
+
+
+class DeviceMemory:
+    """The memory that a model takes on a device.
+
+    `to_dict` is the section `device_memory` of `irshape inspect --format json`.
+    """
+
+    def __init__(self, inspection: Inspection, device: DeviceSize, context: int | None) -> None:
+        self.device = device
+        self.context = context
+        self.weights = inspection.used_bytes
+        """The bytes of the constants, as they are stored."""
+        self.caches = _caches(inspection)
+        self.peak, self.peak_layer = inspection.peak
+        self.is_static = inspection.is_static
+        caches = [(cache.bytes(context) or 0, cache.layer) for cache in self.caches]
+        self.largest, self.largest_layer = max(
+            (_largest(inspection), *caches), key=lambda each: each[0]
+        )
+        """The bytes of the largest tensor of a known shape, constants and caches included."""
+        self.max_alloc = facts_of(device.name).max_alloc
+
+    @property
+    def per_token(self) -> int | None:
+        """The bytes that a token adds to all caches; None where that of one is not known."""
+        growing = [cache.per_token for cache in self.caches if cache.fixed is None]
+        return None if None in growing else sum(each or 0 for each in growing)
+
+    @property
+    def cached(self) -> int | None:
+        """The bytes of all caches at the end of the context; None where one is not known."""
+        sizes = [cache.bytes(self.context) for cache in self.caches]
+        return None if None in sizes else sum(each or 0 for each in sizes)
+
+    @property
+    def known(self) -> int:
+        """The bytes that are known to be taken: weights, caches and the peak of activations."""
+        return self.weights + (self.cached or 0) + self.peak
+
+    @property
+    def fits(self) -> bool | None:
+        """False if what is known does not fit; None where no memory is given. True promises
+        nothing."""
+        return None if self.device.memory is None else self.known <= self.device.memory
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "device": self.device.name,
+            "memory": self.device.memory,
+            "context": self.context,
+            "weights": self.weights,
+            "caches": [
+                {
+                    "name": cache.name,
+                    "layer": cache.layer.reference,
+                    "per_token": cache.per_token,
+                    "bytes": cache.bytes(self.context),
+                }
+                for cache in self.caches
+            ],
+            "per_token": self.per_token,
+            "cached": self.cached,
+            "largest_buffer": {
+                "bytes": self.largest,
+                "layer": None if self.largest_layer is None else self.largest_layer.reference,
+                "max_alloc": self.max_alloc,
+            },
+            "activations": {"bytes": self.peak, "exact": self.is_static, "plan": "irshape"},
+            "known": self.known,
+            "fits": self.fits,
+            "not_known": UNCOUNTED,
+        }
+
+
+def _caches(inspection: Inspection) -> list[Cache]:
+    """The states, and the inputs that an exporter names after the past."""
+    caches = [
+        _cache(state.name, (*state.read, *state.assigned)[0], state.tensor)
+        for state in inspection.states
+    ]
+    for port in inspection.inputs:
+        if any(name.startswith(("past", "cache")) for name in port.names):
+            caches.append(_cache(port.name, port.layer, port.tensor))
+    return caches
+
+
+def _cache(name: str, layer: Layer, tensor: Tensor) -> Cache:
+    """A cache of batch 1. It grows along its dynamic axis, if there is one but the first."""
+    dims = tensor.shape.dims
+    if tensor.shape.is_static:
+        return Cache(name, layer, tensor_size(tensor), None)
+    if dims is None:
+        return Cache(name, layer, None, None)
+    rest = [1 if at == 0 and dim.is_dynamic else dim for at, dim in enumerate(dims)]
+    sizes = [dim if isinstance(dim, int) else dim.low for dim in rest if _is_known(dim)]
+    open_axes = len(rest) - len(sizes)
+    size = tensor.element_type.byte_size(prod(sizes))
+    if open_axes == 0:
+        return Cache(name, layer, size, None)
+    return Cache(name, layer, None, size if open_axes == 1 else None)
+
+
+def _is_known(dim: Any) -> bool:
+    return isinstance(dim, int) or dim.is_static
+
+
+def _largest(inspection: Inspection) -> tuple[int, Layer | None]:
+    largest: tuple[int, Layer | None] = (0, None)
+    for result in inspection.inference.result.walk():
+        for layer, outputs in zip(result.body.layers, result.outputs, strict=True):
+            size = max([tensor_size(tensor) for tensor in outputs], default=0)
+            if size > largest[0]:
+                largest = size, layer
+    return largest

@@ -7,6 +7,7 @@ from ..inference.body_engine import BodyEngine
 from ..inference.result import Inference
 from ..model.graph import Model
 from ..rules import Context, all_rules, error_checks, makes_findings
+from ..rules.contrary_sizes import MAX_LAYERS, contrary_sizes
 from ..rules.settings import PLAIN
 from .errors import GraphError
 
@@ -30,6 +31,23 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
             diagnostics = [diagnostic(finding, source) for finding in errors]
             raise LoadError(FileReport(model.path, len(context.every_layer), diagnostics, source))
     return engine, inference
+
+
+def refuse_contrary_sizes(model: Model, declared: Inference) -> None:
+    """Raises `GraphError` where layers need contrary sizes of one dynamic dimension.
+
+    declared: what the ports of the model declare. Each change is checked by itself, and each of
+    these layers fits the dynamic shape that reaches it; only all of them together do not.
+    """
+    if len(model.net.layers) > MAX_LAYERS or not any(
+        -1 in tensor.shape.declared for part in declared.result.outputs for tensor in part
+    ):
+        return
+    result = BodyEngine(model).infer_body(model.net, {}, compare=False)
+    for finding in contrary_sizes(Context(model, Inference(model, result), PLAIN)):
+        layer = finding.layer
+        assert layer is not None
+        raise GraphError.of(finding.fault, layer.type, layer.label)
 
 
 def _has_errors(context: Context) -> bool:

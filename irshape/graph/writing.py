@@ -24,6 +24,7 @@ from ..inference.result import BodyResult, Inference
 from ..model.graph import Model
 from ..model.source import Source
 from ..model.weights import Constant
+from .checked import refuse_contrary_sizes
 from .errors import GraphError
 from .exporting import exported
 from .splicing import NotSpliceable, Splicer, applied, layout
@@ -82,6 +83,7 @@ def text_of(graph: Structure, places: _Places | _Compact) -> bytes:
     """The text of a graph; that of the file it was loaded from where nothing changed."""
     inference = exported(graph, places.place)
     model, origin = inference.model, graph.source
+    refuse_contrary_sizes(model, inference)
     if origin is not None and origin.format.ports_as_written:
         try:
             return _spliced(graph, origin, inference)

@@ -160,9 +160,11 @@ def contradiction(model: Model, conflict: Conflict) -> str:
     demands = []
     for each in conflict.earlier:
         if isinstance(each.source, Layer):
-            line = model.source.place(each.source.offset)[0]
+            place = ""
+            if each.source.offset >= 0:
+                place = f" (line {model.source.place(each.source.offset)[0]})"
             verb = "is taken to need" if each.assumed else "needs"
-            demands.append(f"{each.source.type} '{each.source.name}' (line {line}) {verb} {each}")
+            demands.append(f"{each.source.type} '{each.source.name}'{place} {verb} {each}")
         else:
             demands.append(f"{each} is assumed")
     return f"{conflict.constraint}, but {' and '.join(demands)}"

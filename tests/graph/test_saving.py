@@ -302,3 +302,19 @@ def test_a_save_that_is_killed_leaves_no_mixed_pair(at: int, tmp_path: Path) -> 
         assert same[0] == same[1]
     Graph.load(EXAMPLES / "classifier.xml").save(tmp_path / "old.xml")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old.bin", "old.xml"]
+
+
+def test_sizes_that_contradict_each_other_are_not_saved(tmp_path: Path) -> None:
+    """Each Concat fits the dynamic input; no size of it fits both."""
+    graph = Graph()
+    x = graph.parameter("f32", "[?,6]", name="x")
+    for size in (3, 4):
+        other = graph.parameter("f32", f"[{size},6]", name=f"of_{size}")
+        graph.result(op.concat([x, other], 1), f"joined_{size}")
+    with pytest.raises(irshape.GraphError, match="Concat") as refused:
+        graph.save(tmp_path / "m.xml")
+    assert refused.value.operation == "Concat"
+    assert not list(tmp_path.iterdir())
+    graph.reshape({"x": "[3,6]", "of_4": "[3,6]"})
+    graph.save(tmp_path / "m.xml")
+    assert irshape.validate(tmp_path / "m.xml").ok

@@ -33,12 +33,13 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
     return engine, inference
 
 
-def refuse_contrary_sizes(model: Model, declared: Inference) -> None:
+def refuse_contrary_sizes(declared: Inference) -> None:
     """Raises `GraphError` where layers need contrary sizes of one dynamic dimension.
 
-    declared: what the ports of the model declare. Each change is checked by itself, and each of
+    declared: a model, with what its ports declare. Each change is checked by itself, and each of
     these layers fits the dynamic shape that reaches it; only all of them together do not.
     """
+    model = declared.model
     if len(model.net.layers) > MAX_LAYERS or not any(
         -1 in tensor.shape.declared for part in declared.result.outputs for tensor in part
     ):

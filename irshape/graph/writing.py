@@ -81,9 +81,11 @@ class _Compact:
 
 def text_of(graph: Structure, places: _Places | _Compact) -> bytes:
     """The text of a graph; that of the file it was loaded from where nothing changed."""
-    inference = exported(graph, places.place)
+    return _text(graph, exported(graph, places.place))
+
+
+def _text(graph: Structure, inference: Inference) -> bytes:
     model, origin = inference.model, graph.source
-    refuse_contrary_sizes(model, inference)
     if origin is not None and origin.format.ports_as_written:
         try:
             return _spliced(graph, origin, inference)
@@ -168,7 +170,9 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
     spare = there - used
     compact = spare > (0 if graph.compact else max(there // 10, 1 << 12))
     places = _Compact(needed) if compact else AS_THEY_ARE
-    return text_of(graph, places), _pieces(graph, places)
+    inference = exported(graph, places.place)
+    refuse_contrary_sizes(inference)
+    return _text(graph, inference), _pieces(graph, places)
 
 
 def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:

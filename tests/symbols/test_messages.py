@@ -117,7 +117,7 @@ def test_infer(tmp_path: Path) -> None:
         cli, ["infer", str(path), "--shape", "ids=[2,6]", "--shape", "mask=[2,4]"]
     )
     assert outcome.exit_code == 1
-    assert "irshape: ids_1 is 6 by ids, 4 by mask" in outcome.output
+    assert "ids_1 is 6 by ids, 4 by mask" in outcome.output
 
 
 def test_names_of_inputs_that_are_ids_of_others(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """Plants faults in networks, and says whether the cross-check blames exactly the layers that have
-them: `python tests/debugging/plant_faults.py [--hint bf16] [--sites N] MODEL.xml…`
+them: `python tests/comparison/plant_faults.py [--hint bf16] [--sites N] MODEL.xml…`
 
 Each network is cross-checked with OpenVINO once and recorded. Then one value of one constant is
 altered in a copy of the .bin, and the copy is cross-checked against that recording. It prints a row
 of Markdown for each network, and a line for each fault that is not found or does not stand alone.
 
 It is no test: it takes minutes for a network, and networks worth it are made with torch and NNCF.
-`tests/debugging/test_quantised.py` has the cases that it brought up.
+`tests/comparison/test_quantised.py` has the cases that it brought up.
 """
 
 from __future__ import annotations

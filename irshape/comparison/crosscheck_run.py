@@ -383,8 +383,6 @@ class CrosscheckRun(LayerwiseRun[int]):
             ranges=_ranges(inputs, mine, theirs),
         )
 
-    # a closer look at what departs
-
     # explanations that take another run
 
     def explain_precision(self) -> None:

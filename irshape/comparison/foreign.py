@@ -218,10 +218,6 @@ def _rows(
                 f"{theirs.dtype} {list(theirs.shape)}",
                 "equal" if fits else "differs",
                 "equal",
-                None,
-                None,
-                None,
-                {},
             )
             ranges = {f"input {place}": range_of(given) for place, given in enumerate(inputs)} | {
                 "irshape": range_of(array),

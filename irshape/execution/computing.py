@@ -83,13 +83,7 @@ class LayerKernels:
         """
         key: tuple[object, ...] = (
             operation,
-            *[
-                (
-                    array.dtype.metadata["element_type"] if array.dtype.metadata else array.dtype,
-                    array.shape,
-                )
-                for array in inputs
-            ],
+            *[(_type_key(array), array.shape) for array in inputs],
             *[array.tobytes() for array in with_values(operation, inputs)],
         )
         known = self._judged.get(key)
@@ -107,16 +101,7 @@ class LayerKernels:
 
     def absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
         """How many optional inputs are not given. Types and ranks are all that this depends on."""
-        key = (
-            operation,
-            *[
-                (
-                    array.dtype.metadata["element_type"] if array.dtype.metadata else array.dtype,
-                    array.ndim,
-                )
-                for array in inputs
-            ],
-        )
+        key = (operation, *[(_type_key(array), array.ndim) for array in inputs])
         absent = self._absent.get(key)
         if absent is None:
             abstract = tuple(
@@ -124,6 +109,12 @@ class LayerKernels:
             )
             absent = self._absent[key] = len(check_inputs(operation, abstract)) - len(inputs)
         return absent
+
+
+def _type_key(array: Array) -> object:
+    """What stands for the element type of an array in a key: NumPy has no i4 or nf4 of its own."""
+    metadata = array.dtype.metadata
+    return metadata["element_type"] if metadata else array.dtype
 
 
 def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:

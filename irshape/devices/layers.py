@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 
 from ..inference.result import BodyResult
 from ..model.graph import Layer
+from ..model.wiring import OutputRef
 from ..ops.declaration import Operation
 from ..ops.elementwise import Broadcasting
 from ..ops.registry import declaration_of
@@ -20,7 +21,7 @@ STATEFUL = frozenset(("ReadValue", "Assign", "RandomUniform", "Multinomial", "Pa
 class DeviceLayer:
     """A layer that a device has to compute, with what conditions of facts ask about it."""
 
-    __slots__ = ("_values", "constant", "index", "inputs", "layer", "outputs", "result")
+    __slots__ = ("_values", "constant", "index", "inputs", "layer", "outputs", "result", "used")
 
     def __init__(
         self,
@@ -28,6 +29,7 @@ class DeviceLayer:
         result: BodyResult,
         index: int,
         constant: tuple[bool, ...],
+        taken: set[OutputRef],
     ) -> None:
         self._values: dict[str, str] = {}
         self.layer = layer
@@ -35,6 +37,9 @@ class DeviceLayer:
         self.index = index
         self.inputs: tuple[Tensor | None, ...] = result.inputs.get(index, ())
         self.outputs = result.outputs[index]
+        several = range(len(self.outputs) if len(self.outputs) > 1 else 0)
+        self.used = tuple([(index, port) in taken for port in several])
+        """Of each output, whether a layer takes it; empty where there is only one."""
         self.constant = constant
         """Of each input, whether it is a constant once constants are folded."""
 
@@ -63,7 +68,7 @@ class DeviceLayer:
         its numbers: `negative`, `0`, `1` or `many`), and of an input or output
         such as `in0` or `out1`: `.type`, `.kind`, `.rank`, `.dims` (`static`, `bounded`,
         `unbounded`, or `rank` for a dynamic one), `.elements` (`0`, `1`, `many`, `?`), and alike
-        `.dim2`, `.dim-1`; of an input also `.const`.
+        `.dim2`, `.dim-1`; of an input also `.const`, of one of several outputs also `.used`.
         """
         text = self._values.get(key)
         if text is None:
@@ -84,7 +89,7 @@ def _reader(key: str) -> Reader:
     if not dot:
         return _OF_ALL[key]
     if port.startswith("out"):
-        return partial(_output, int(port[3:]), name)
+        return partial(_used if name == "used" else _output, int(port[3:]), name)
     return partial(_constant if name == "const" else _input, int(port[2:]), name)
 
 
@@ -107,6 +112,10 @@ def _input(at: int, name: str, layer: DeviceLayer) -> str:
 
 def _output(at: int, name: str, layer: DeviceLayer) -> str:
     return tensor_value(layer.outputs[at], name) if at < len(layer.outputs) else ""
+
+
+def _used(at: int, _: str, layer: DeviceLayer) -> str:
+    return "" if at >= len(layer.used) else "yes" if layer.used[at] else "no"
 
 
 def _constant(at: int, _: str, layer: DeviceLayer) -> str:
@@ -185,10 +194,11 @@ def device_layers(
     """
     layers, sources = result.body.layers, result.wiring.sources
     folded = folded_layers(result)
+    taken = {source for row in sources for source in row if source is not None}
     for index in result.wiring.order:
         if index not in folded and wanted(layers[index]):
             constant = tuple([each is not None and each[0] in folded for each in sources[index]])
-            yield DeviceLayer(layers[index], result, index, constant)
+            yield DeviceLayer(layers[index], result, index, constant, taken)
         if index in result.inner:
             for inner in result.inner[index].values():
                 yield from device_layers(inner, wanted)

@@ -130,7 +130,15 @@ def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Ite
     memory: dict[Any, Fact | None] = {}
     for layer in device_layers(inference.result, lambda layer: bool(of_kind[layer])):
         own = layer.layer
-        key = (own.type, own.version, own.items, layer.inputs, layer.constant, bool(own.path))
+        key = (
+            own.type,
+            own.version,
+            own.items,
+            layer.inputs,
+            layer.constant,
+            layer.used,
+            bool(own.path),
+        )
         if key not in memory:
             memory[key] = _gravest(layer, of_kind[own])
         fact = memory[key]

@@ -55,6 +55,8 @@ def _of_port(name: str, condition: Condition, values: list[str]) -> str:
     text = " or ".join(value or "nothing" for value in values)
     if name == "const":
         return "constant" if (text == "yes") == (condition.relation == "=") else "not constant"
+    if name == "used":
+        return "used" if text == "yes" else "not used"
     if name == "dims":
         return _negated(condition, " or ".join(_DIMS[value] for value in values if value))
     if name == "rank":

@@ -77,8 +77,14 @@ def measure(device: str, paths: dict[str, str], into: Path) -> None:
             sys.exit(done.stderr[-500:])
         with into.open("a", encoding="utf-8") as file:
             for path, answer in zip(waiting, answers, strict=False):
-                file.write(f"{paths[path]}\t{answer.strip() or 'crash'}\n")
+                file.write(f"{paths[path]}\t{said_last(answer)}\n")
         waiting = waiting[len(answers) :]
+
+
+def said_last(text: str) -> str:
+    """The answer among what the worker and the plugin have printed; a crash without one."""
+    answers = re.findall(r"^(?:ok|unread|refused: .*)$", text, re.MULTILINE)
+    return answers[-1] if answers else "crash"
 
 
 # what there is to learn from: the layers of each model, with all that conditions can ask
@@ -109,7 +115,14 @@ def keys_of(layer: DeviceLayer) -> Iterator[str]:
         for at, tensor in enumerate(tensors[:8]):
             if tensor is None:
                 continue
-            names = ["type", "kind", "rank", "dims", "elements", *["const"] * (kind == "in")]
+            names = [
+                "type",
+                "kind",
+                "rank",
+                "dims",
+                "elements",
+                "const" if kind == "in" else "used",
+            ]
             dims = tensor.shape.dims or ()
             names += [f"dim{axis}" for axis in range(min(len(dims), RANKS))]
             names += [f"dim-{axis + 1}" for axis in range(min(len(dims), RANKS))]
@@ -172,8 +185,11 @@ FEWEST_FAILS = 6
 """How many refused models a rule that says `fails` has behind it at least."""
 
 LIKELY = 0.65
-UNKNOWN = 0.25
+UNKNOWN = 0.3
 """The shares of refused models, among all for which a rule holds, from which on it says so."""
+
+SUSPECTS = 8
+"""A refusal behind which more layers may be, without a name, teaches nothing."""
 
 SPREAD = 12
 """An attribute of more different values is a size, not a mode: no condition asks for it."""
@@ -204,7 +220,8 @@ def groups_of(models: Iterable[Model]) -> dict[str, Group]:
             continue
         layers = blamed(model)
         if len({layer.family for layer in layers}) > 1:
-            doubtful.append((model, layers))
+            if len(layers) <= SUSPECTS:
+                doubtful.append((model, layers))
             continue
         for layer in layers:
             groups[layer.family].refused.append((model, layer.values))
@@ -363,9 +380,10 @@ def learn(device: str, models: list[Model]) -> dict[str, list[Fact]]:
             if len(rest) == len(left):
                 break
             left, before = rest, left
-            if share(refused, compiled) < (UNKNOWN if refused > 1 else 1.0):
-                continue
             covered = [each for each in before if holds(conditions, each[1])]
+            new = len({model.name for model, _ in covered})
+            if share(refused, compiled) < (UNKNOWN if new > 1 else 1.0):
+                continue  # too little to warn of
             verdict = said(conditions, refused, compiled, covered)
             reason = reason_of([model.answer for model, _ in covered])
             facts.setdefault(type_name, []).append(
@@ -390,7 +408,7 @@ def said(
     return "likely" if refused > 1 and share(refused, compiled) >= LIKELY else "unknown"
 
 
-PLAIN = re.compile(r"^op|^@[^.]*$|(type|kind|const|rank)$")
+PLAIN = re.compile(r"^op|^@[^.]*$|(type|kind|const|used|rank)$")
 
 
 def reason_of(answers: list[str]) -> str:

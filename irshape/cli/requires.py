@@ -122,7 +122,7 @@ def _text(requirements: Requirements, asked: dict[str, str]) -> list[str]:
         rows.append(("library", "unknown", f"{place}; no release reads it without its library"))
     for name, device in answer["devices"].items():
         rows += _device(name, device, asked.get(name))
-    return [f"{plain(answer['model'])}: {requirements.releases}", *_table(rows)]
+    return [*fitted([f"{plain(answer['model'])}: {requirements.releases}"]), *_table(rows)]
 
 
 def _table(rows: list[_Row]) -> Iterator[str]:

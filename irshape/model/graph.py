@@ -17,7 +17,7 @@ from ..faults import Fault
 from ..rule_ids import RuleId, Severity
 from .edges import Edge, EdgeTexts
 from .format import Format
-from .ports import LooseHeads, Port, PortDims, PortHeads, heads_like
+from .ports import Port, PortDims, PortHeads, heads_like
 from .source import Source
 from .weights import Constant, Weights
 
@@ -104,7 +104,7 @@ class Layer:
         other.bodies, other.port_maps = self.bodies, self.port_maps
         other.output_names, other.rt_info_span = self.output_names, self.rt_info_span
         heads = self._heads
-        if type(heads) is not PortHeads or any(heads.named[: len(heads.input_ids)]):
+        if heads is None or any(heads.named[: len(heads.input_ids)]):
             other.outputs = self.outputs
         else:
             inputs, places, named = len(heads.input_ids), heads.places, heads.named
@@ -172,8 +172,6 @@ class Layer:
             ports.append(Port(id, precision, name, begin + place, dims))
             if name is not None:
                 begin += len(name)
-            if dims and isinstance(heads, LooseHeads):
-                begin += sum(map(len, map(str, dims))) + len(dims) * heads.around_dim
         self._inputs = ports[: heads.inputs] or NO_PORTS
         self._outputs = ports[heads.inputs :] or NO_PORTS
         self._heads = None  # last: another thread may be making them, and the rest stays for it
@@ -241,47 +239,6 @@ class Layer:
 
     def __repr__(self) -> str:
         return f"<{self.type} id={self.id} {self.name!r}>"
-
-
-def layer_as_read(
-    id: str,
-    name: str,
-    type: str,
-    version: str,
-    offset: int,
-    path: tuple[str, ...],
-    items: tuple[str, ...],
-    data_offset: int,
-    rt_info_span: tuple[int, int] | None,
-    heads: PortHeads,
-    dims: PortDims,
-    begin: int,
-    names: Sequence[str],
-) -> Layer:
-    """A layer without bodies, made at once: for readers that know all of it.
-
-    heads, dims, begin, names: see `Layer.leave_ports`.
-    """
-    layer = _new_layer(Layer)
-    layer.id = id
-    layer.name = name
-    layer.type = type
-    layer.version = version
-    layer.offset = offset
-    layer.path = path
-    layer.items = items
-    layer.data_offset = data_offset
-    layer._heads = heads
-    layer._dims = dims
-    layer._begin = begin
-    layer._names = names
-    layer._inputs = layer._outputs = NO_PORTS
-    layer.bodies = layer.port_maps = layer.output_names = None
-    layer.rt_info_span = rt_info_span
-    return layer
-
-
-_new_layer = Layer.__new__
 
 
 def heads_of(layers: list[Layer]) -> list[PortHeads]:

@@ -118,26 +118,5 @@ def heads_like(
     return PortHeads(input_ids, input_precisions, output_ids, output_precisions)
 
 
-class LooseHeads(PortHeads):
-    """The same of layers that differ in their dimensions, which `places` leave out, too."""
-
-    __slots__ = ("around_dim",)
-
-    def __init__(
-        self,
-        input_ids: tuple[str, ...],
-        input_precisions: tuple[str | None, ...],
-        output_ids: tuple[str, ...],
-        output_precisions: tuple[str | None, ...],
-        places: tuple[int, ...],
-        named: tuple[bool, ...],
-        *,
-        around_dim: int,
-    ) -> None:
-        """around_dim: the characters that each dimension takes besides its digits."""
-        super().__init__(input_ids, input_precisions, output_ids, output_precisions, places, named)
-        self.around_dim = around_dim
-
-
 PortDims = tuple[tuple[int, ...] | None, ...]
 """The dimensions of the ports of a layer, inputs before outputs."""

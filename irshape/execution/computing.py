@@ -83,7 +83,7 @@ class LayerKernels:
         """
         key: tuple[object, ...] = (
             operation,
-            *[(_type_key(array), array.shape) for array in inputs],
+            *[(element_type_of(array), array.shape) for array in inputs],
             *[array.tobytes() for array in with_values(operation, inputs)],
         )
         known = self._judged.get(key)
@@ -101,7 +101,7 @@ class LayerKernels:
 
     def absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
         """How many optional inputs are not given. Types and ranks are all that this depends on."""
-        key = (operation, *[(_type_key(array), array.ndim) for array in inputs])
+        key = (operation, *[(element_type_of(array), array.ndim) for array in inputs])
         absent = self._absent.get(key)
         if absent is None:
             abstract = tuple(
@@ -109,12 +109,6 @@ class LayerKernels:
             )
             absent = self._absent[key] = len(check_inputs(operation, abstract)) - len(inputs)
         return absent
-
-
-def _type_key(array: Array) -> object:
-    """What stands for the element type of an array in a key: NumPy has no i4 or nf4 of its own."""
-    metadata = array.dtype.metadata
-    return metadata["element_type"] if metadata else array.dtype
 
 
 def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:

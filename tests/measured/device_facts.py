@@ -189,7 +189,7 @@ UNKNOWN = 0.3
 """The shares of refused models, among all for which a rule holds, from which on it says so."""
 
 SUSPECTS = 8
-"""A refusal behind which more layers may be, without a name, teaches nothing."""
+"""A refusal that names no layer and may come from more layers than this is left out."""
 
 SPREAD = 12
 """An attribute of more different values is a size, not a mode: no condition asks for it."""

@@ -146,9 +146,10 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
         rows.append(("states and KV caches", size, tokens))
     if memory.largest_layer is not None:
         layer, limit = memory.largest_layer, memory.max_alloc
-        of_device = "" if limit is None else f"; at most {_bytes(limit)} by default"
-        place = f"{plain(layer.type)} '{plain(layer.name)}'{of_device}"
+        place = f"{plain(layer.type)} '{plain(layer.name)}'"
         rows.append(("largest buffer of a known shape", _bytes(memory.largest), place))
+        if limit is not None:
+            rows.append(("largest buffer allowed", _bytes(limit), "the device's default"))
     rows.append(
         ("activations, at their peak", f"{at_least}{_bytes(memory.peak)}", "by irshape's plan")
     )
@@ -156,7 +157,7 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
     fits = {None: "", True: "", False: ": it does not fit"}[memory.fits]
     rows.append(("together", f"{at_least}{_bytes(memory.known)}", f"{of}{fits}"))
     yield f"memory on {memory.device.name}"
-    yield from _indented(rows, right=(1,))
+    yield from _indented(rows, right=(1,), kept=(0,))
     yield f"  not known: {UNCOUNTED}"
 
 
@@ -298,13 +299,15 @@ def _place(type: str, name: str, id: str) -> str:
     return plain(f"{type} '{name}' (id {id})")
 
 
-def _indented(rows: Sequence[Sequence[str]], right: tuple[int, ...] = ()) -> Iterator[str]:
-    """Rows in columns, those that are named to the right."""
+def _indented(
+    rows: Sequence[Sequence[str]], right: tuple[int, ...] = (), kept: tuple[int, ...] = ()
+) -> Iterator[str]:
+    """Rows in columns; those in `right` are right-aligned, those and `kept` are never shortened."""
     heads = [str(at) for at in range(len(rows[0]) if rows else 0)]
     yield from text_table(
         heads,
         rows,
-        shrinking={name: 12 for name in heads if int(name) not in right},
+        shrinking={name: 12 for name in heads if int(name) not in {*right, *kept}},
         right=[str(at) for at in right],
         indent=2,
     )[1:]

@@ -42,6 +42,7 @@ ASK = """
 import sys, signal, openvino as ov
 core = ov.Core()
 core.set_property({"CACHE_DIR": ""})
+core.get_property(sys.argv[1], "FULL_DEVICE_NAME")  # no device, no measurement
 for line in sys.stdin:
     path = line.rstrip("\\n")
     print("?", flush=True)

@@ -58,6 +58,8 @@ CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(\]\()((?![a-z]+:)[^)\s]+)(\))")
 ORPHAN = "---\norphan: true\n---\n\n"
 """Begins a page that no table of contents has: hundreds of entries would slow every page."""
+UNSEARCHED = "---\nnosearch: true\n---\n\n"
+"""Begins a page that mentions everything and answers nothing: the search leaves it out."""
 
 
 # The documents
@@ -172,12 +174,17 @@ def write(folder: Path, name: str, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def rubric(text: str) -> str:
+    """A heading that the search does not rank as the title of a section."""
+    return f"```{{rubric}} {text}\n:heading-level: 2\n```"
+
+
 def documents(folder: Path) -> None:
     for path in sorted(DOCS.glob("*.md")):
         write(folder, path.name, with_rules(staged(path, folder)))
     for name, page in ELSEWHERE.items():
         if name != "README.md":
-            write(folder, page, staged(ROOT / name, folder))
+            write(folder, page, UNSEARCHED + staged(ROOT / name, folder))
     write(folder, "index.md", with_rules((HERE / "index.md").read_text(encoding="utf-8")))
     shutil.copyfile(HERE / "conf.py", folder / "conf.py")
     shutil.copytree(DOCS / "pictures", folder / "pictures", dirs_exist_ok=True)
@@ -206,7 +213,7 @@ def rule_page(rule: type[Rule]) -> str:
     ]
     for heading, text in page.sections.items():
         linked = re.sub(r"\]\(#(ir\d{3})-[a-z0-9-]+\)", lambda m: f"]({m[1].upper()}.md)", text)
-        parts += [f"## {heading}", linked]
+        parts += [rubric(heading), linked]
     return "\n\n".join(parts) + "\n"
 
 
@@ -265,7 +272,7 @@ def operation_page(cls: type[Operation]) -> str:
         f"{ORPHAN}# {page_name(cls)}",
         row["documentation"],
         f"{_releases(cls, row)} {evaluated}",
-        "## Inputs",
+        rubric("Inputs"),
         _table(
             ("input", "element types", "shape", ""),
             [
@@ -278,12 +285,12 @@ def operation_page(cls: type[Operation]) -> str:
                 for entry in row["inputs"]
             ],
         ),
-        "## Attributes",
+        rubric("Attributes"),
         _table(
             ("attribute", "values", "default"),
             [(f"`{each['name']}`", each["values"], _default(each)) for each in row["attributes"]],
         ),
-        "## Constraints",
+        rubric("Constraints"),
         _table(
             ("reported when it is not met (… is what the layer has)", "rule"),
             [(each["message"], _rule_link(each["rule"])) for each in row["constraints"]],
@@ -327,7 +334,7 @@ def _shapes(cls: type[Operation]) -> list[str]:
         for row in listed
     ]
     return [
-        "## Shapes",
+        rubric("Shapes"),
         "Inferred for layers of the tests:",
         _table(("attributes", "inputs", "outputs"), cells),
     ]
@@ -336,7 +343,7 @@ def _shapes(cls: type[Operation]) -> list[str]:
 def _example(cls: type[Operation]) -> list[str]:
     example = program(cls)
     return [
-        "## Example",
+        rubric("Example"),
         f"```python\n{example.text}```",
         *([f"It prints:\n\n```text\n{example.printed}```"] if example.printed else []),
         f"In the saved IR:\n\n```xml\n{example.layer}\n```",

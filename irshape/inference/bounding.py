@@ -15,8 +15,8 @@ from ..model.graph import Layer
 from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..symbols.bounds import Range
 from ..symbols.expressions import Expression, Symbol
-from .bindings import sizes_for
 from .body_engine import BodyEngine
+from .input_sizes import Sizes, candidates, shape_of, value_of
 from .named_sizes import tensor_name
 from .result import BodyResult
 
@@ -26,17 +26,12 @@ if TYPE_CHECKING:
 BATCHES = 8
 LENGTHS = 128
 """The upper bounds that are proposed for a first axis, and for any other."""
-SIZES = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
-"""Sizes that are tried for all axes but the first, which is 1 if it can be."""
-LARGEST_TABLE = 8192
-"""Sizes up to this are tried for an axis that a constant limits, such as a table of positions."""
 SAMPLES = 4
 """How many sizes inside of ranges are inferred."""
 MOST_LAYERS = 200_000
 """How many layers are inferred at most to find a proposal, all attempts counted."""
 
 Ranges = dict[Symbol, Range]
-Sizes = dict[str, int]
 
 
 class Binding(NamedTuple):
@@ -64,7 +59,7 @@ class Proposals:
     @cached_property
     def fitting(self) -> Sizes | None:
         """A size for each symbol such that every layer takes them; None where none is found."""
-        for sizes in self._candidates():
+        for sizes in candidates(self.sizes):
             if self._holds(sizes):
                 return sizes
         return None
@@ -112,30 +107,6 @@ class Proposals:
         names = {tensor_name(layer): str(shape) for layer, shape in shapes.items()}
         return Binding(names, self._inferred(shapes)) if shapes else None
 
-    def _candidates(self) -> Iterator[Sizes]:
-        """Sizes that break no condition that is known: batch 1, and sizes that constants demand."""
-        wanted = dict(_demanded(self.sizes.facts.one_or))
-        seen: list[Sizes] = []
-        for size in SIZES:
-            for batch in (1, 2):
-                seen.append(
-                    {
-                        each.name: self._within(
-                            each, wanted.get(each) or (size if each.axis else batch)
-                        )
-                        for each in self.symbols
-                    }
-                )
-        yield from (sizes for sizes in seen if not any(self.sizes.broken(sizes)))
-        for number in range(20):
-            drawn = sizes_for(self.sizes, random.Random(number) if number else None)
-            if drawn is not None:
-                yield drawn
-
-    def _within(self, symbol: Symbol, size: int) -> int:
-        low, high = self.sizes.facts.ranges[symbol]
-        return int(min(max(size, low), high))
-
     def _allows(self, ranges: Ranges, *, filled: bool) -> bool:
         """Whether every layer takes ranges, their ends, and sizes inside."""
         shapes = self._shapes(ranges, filled=filled)
@@ -162,13 +133,9 @@ class Proposals:
             return False
         shapes: dict[Layer, PartialShape] = {}
         for layer, known, shape in self._inputs():
-            dims = [
-                dim if size is None else Dimension.of(max(_value(size, sizes), 0))
-                for size, dim in zip(known, shape, strict=True)
-            ]
-            if not all(dim.contains(size.low) for dim, size in zip(shape, dims, strict=True)):
+            shapes[layer] = chosen = shape_of(known, shape, sizes)
+            if not all(dim.contains(size.low) for dim, size in zip(shape, chosen, strict=True)):
                 return False
-            shapes[layer] = PartialShape(dims)
         return self._takes(shapes)
 
     def _ends(
@@ -181,7 +148,7 @@ class Proposals:
                 ends[layer] = PartialShape(
                     dim
                     if size is None
-                    else max(_value(size, fitting), 0)
+                    else max(value_of(size, fitting), 0)
                     if dim.high == UNBOUNDED or layer not in shapes
                     else end(dim.low, dim.high)
                     for size, dim in zip(known, shapes.get(layer, shape), strict=True)
@@ -239,27 +206,6 @@ class Proposals:
 def _refusing(result: BodyResult) -> set[Layer]:
     """The layers that refuse what reaches them."""
     return {part.body.layers[position] for part in result.walk() for position in part.faulty}
-
-
-def _demanded(one_or: Mapping[tuple[Expression, int], object]) -> Iterator[tuple[Symbol, int]]:
-    """The sizes of symbols with which expressions are what a constant demands of them."""
-    for expression, number in one_or:
-        if len(expression.symbols) == 1 and number > 1:
-            (symbol,) = expression.symbols
-            if expression.atom is symbol:
-                yield symbol, number
-                continue
-            for size in range(LARGEST_TABLE, 0, -1):
-                if _value(expression, {symbol.name: size}) == number:
-                    yield symbol, size
-                    break
-
-
-def _value(expression: Expression, sizes: Sizes) -> int:
-    try:
-        return expression.evaluate(sizes)
-    except ZeroDivisionError:
-        return -1
 
 
 def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:

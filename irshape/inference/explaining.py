@@ -17,11 +17,11 @@ from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..spelling import suggestion
 from ..symbols.expressions import Expression
 from .attainable import unknown_operands
-from .bindings import sizes_for
 from .bodies import bind
 from .body_engine import BodyEngine
 from .bounding import Binding, Proposals
 from .declarations import Declarations
+from .input_sizes import sizes_for
 from .reasons import Explanation, Part, Step, Verdict
 from .result import BodyResult
 

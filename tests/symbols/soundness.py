@@ -6,7 +6,7 @@ import random
 from typing import NamedTuple
 
 import irshape
-from irshape.inference.bindings import sizes_for
+from irshape.inference.input_sizes import sizes_for
 from irshape.inference.result import BodyResult
 
 WIDER = {

@@ -1,21 +1,84 @@
-"""Chooses sizes for the symbols of a model that its layers take."""
+"""Chooses sizes of inputs, by the symbols of a model and what its layers demand of them.
+
+`explain` proposes them, `run` draws inputs of them, and the samples of symbolic inference are of
+them. A caller whose layers must take a choice infers it.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..symbols.expressions import Symbol
+from ..shapes import Dimension, PartialShape
+from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
 """Tried for all symbols but those of first axes together, then for each of them."""
+GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
+"""Tried by `candidates` for all axes but the first, which is 1 if it can be."""
+LARGEST_TABLE = 8192
+"""Sizes up to this are tried for an axis that a constant limits, such as a table of positions."""
+DRAWN = 20
+"""How many choices are drawn at random in the end."""
 STEPS = (2, 4, 8, 32)
 """What sizes drawn at random are multiples of, where others do not fit."""
 ROUNDS = 3
 
 
-def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> dict[str, int] | None:
+Sizes = dict[str, int]
+"""A size for each symbol, by name."""
+
+
+def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
+    """Sizes that break no known condition: batch 1 and what constants demand, then others."""
+    wanted = dict(_demanded(sizes))
+    grid = (
+        {s.name: _within(sizes, s, wanted.get(s) or (size if s.axis else batch)) for s in symbols}
+        for symbols in [list(sizes.symbols)]
+        for size in GRID
+        for batch in (1, 2)
+    )
+    yield from (each for each in grid if not any(sizes.broken(each)))
+    for number in range(DRAWN):
+        drawn = sizes_for(sizes, random.Random(number) if number else None)
+        if drawn is not None:
+            yield drawn
+
+
+def shape_of(
+    known: Sequence[Expression | None], shape: PartialShape, sizes: Mapping[str, int]
+) -> PartialShape:
+    """The shape of an input for sizes of its symbols; an axis without an expression stays."""
+    return PartialShape(
+        dim if size is None else Dimension.of(max(value_of(size, sizes), 0))
+        for size, dim in zip(known, shape, strict=True)
+    )
+
+
+def value_of(expression: Expression, sizes: Mapping[str, int]) -> int:
+    """The value of an expression; -1 where it divides by zero."""
+    try:
+        return expression.evaluate(sizes)
+    except ZeroDivisionError:
+        return -1
+
+
+def _demanded(sizes: NamedSizes) -> Iterator[tuple[Symbol, int]]:
+    """The sizes of symbols with which expressions are what a constant demands of them."""
+    for expression, number in sizes.facts.one_or:
+        if len(expression.symbols) == 1 and number > 1:
+            (symbol,) = expression.symbols
+            if expression.atom is symbol:
+                yield symbol, number
+                continue
+            for size in range(LARGEST_TABLE, 0, -1):
+                if value_of(expression, {symbol.name: size}) == number:
+                    yield symbol, size
+                    break
+
+
+def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> Sizes | None:
     """A size for each symbol, such that every condition holds; None where none is found.
 
     generator: draws sizes at random; without one the smallest that fit are taken, and such as leave
@@ -28,9 +91,9 @@ def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> dict
 
 def _searched(
     sizes: NamedSizes, generator: random.Random | None, *, filled: bool = False
-) -> dict[str, int] | None:
+) -> Sizes | None:
     symbols = list(sizes.symbols)
-    best: dict[str, int] | None = None
+    best: Sizes | None = None
     fewest: int | None = None
     for candidate in _together(sizes, symbols, generator):
         broken = _broken(sizes, candidate, filled)
@@ -54,10 +117,10 @@ def _searched(
 
 def _together(
     sizes: NamedSizes, symbols: list[Symbol], generator: random.Random | None
-) -> Iterator[dict[str, int]]:
+) -> Iterator[Sizes]:
     broadcast = {e.atom: number for e, number in sizes.facts.one_or if number}
 
-    def all_of(size: Callable[[Symbol], int]) -> dict[str, int]:
+    def all_of(size: Callable[[Symbol], int]) -> Sizes:
         return {
             each.name: _within(sizes, each, broadcast.get(each) or size(each)) for each in symbols
         }
@@ -87,7 +150,7 @@ def _within(sizes: NamedSizes, symbol: Symbol, size: int) -> int:
     return int(min(max(size, low), high))
 
 
-def _broken(sizes: NamedSizes, candidate: dict[str, int], filled: bool) -> int:
+def _broken(sizes: NamedSizes, candidate: Sizes, filled: bool) -> int:
     """How many conditions some sizes break, and how many dimensions they leave empty if those
     count.
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..diagnostics.report import FileReport, LoadError, diagnostic
 from ..inference.body_engine import BodyEngine
+from ..inference.contrary_sizes import MAX_LAYERS, contrary_sizes
 from ..inference.result import Inference
 from ..model.graph import Model
 from ..rules import Context, all_rules, error_checks, makes_findings
-from ..rules.contrary_sizes import MAX_LAYERS, contrary_sizes
 from ..rules.settings import PLAIN
 from .errors import GraphError
 
@@ -40,15 +40,12 @@ def refuse_contrary_sizes(declared: Inference) -> None:
     these layers fits the dynamic shape that reaches it; only all of them together do not.
     """
     model = declared.model
-    if len(model.net.layers) > MAX_LAYERS or not any(
+    if len(model.net.layers) <= MAX_LAYERS and any(
         -1 in tensor.shape.declared for part in declared.result.outputs for tensor in part
     ):
-        return
-    result = BodyEngine(model).infer_body(model.net, {}, compare=False)
-    for finding in contrary_sizes(Context(model, Inference(model, result), PLAIN)):
-        layer = finding.layer
-        assert layer is not None
-        raise GraphError.of(finding.fault, layer.type, layer.label)
+        result = BodyEngine(model).infer_body(model.net, {}, compare=False)
+        for layer, fault in contrary_sizes(model, result):
+            raise GraphError.of(fault, layer.type, layer.label)
 
 
 def _has_errors(context: Context) -> bool:

@@ -161,8 +161,6 @@ class Context:
         self._wirings: dict[Body, Wiring] = {}
         self._links: dict[Body, Links] = {}
         self._shared: dict[tuple[object, ...], Any] = {}
-        self.contrary: set[Layer] = set()
-        """The layers that need sizes which others of the model exclude; filled by the rule."""
         self._collect(inference.result)
 
     def _collect(self, result: BodyResult) -> None:

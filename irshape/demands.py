@@ -42,19 +42,6 @@ def note_wider() -> None:
     note(*WIDER)
 
 
-def solved(relation: str, number: int, scale: int, offset: int) -> tuple[str, int] | None:
-    """What has to hold of a size, so that `relation number` holds of `scale * size + offset`.
-
-    None for what is no demand of that kind. A size that has to be -1 cannot be.
-    """
-    if relation == "==":
-        share, rest = divmod(number - offset, scale)
-        return relation, -1 if rest or share < 0 else share
-    if relation == ">=":
-        return relation, -((offset - number) // scale)
-    return (relation, number) if (scale, offset) == (1, 0) else None
-
-
 def excludes(size: int, relation: str, number: int) -> bool:
     """Whether a size does not meet a demand; every size meets that two sizes are equal."""
     if relation == "==":

@@ -1,51 +1,52 @@
 """Layers that need contrary sizes of one dynamic dimension, so that no size of it fits them all.
 
-Inference without named sizes does not see that: each layer fits the interval that reaches it.
-Inference with them does, and takes several times as long. It is left to models whose layers may
-contradict each other by demands on sizes that are passed on, and on sums and products with numbers.
-
-For that, the model is inferred once more with dimensions that write down what is demanded of them.
-An operation says what it demands where it infers: `merge`, `broadcast`, `agrees`, `at_least`,
-`one_or`, `multiple_of`. So there is no list of demands beside the declarations.
+Each of them fits the dynamic shape that reaches it. Inference with named sizes sees that they do
+not fit together, but takes several times as long. It is left to a model whose layers may demand
+contrary sizes of a dimension: see `_may_contradict` and `_Origins`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..demands import excludes, solved
+from ..demands import excludes
 from ..faults import Fault
-from ..model.graph import Body, Layer, Model
-from ..ops.declaration import Operation
+from ..model.graph import Layer, Model
+from ..model.wiring import OutputRef
+from ..ops.declaration import Operation, check_inputs
+from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..shapes import Dimension, PartialShape
-from .body_engine import BodyEngine
-from .layer import LayerEngine
-from .result import BodyResult, LayerResult
+from ..shapes import UNBOUNDED, Dimension, PartialShape
+from .declarations import Declarations
+from .result import BodyResult
+
+if TYPE_CHECKING:
+    from ..symbols.expressions import Coefficient, Expression
+    from ..symbols.facts import Facts
 
 MAX_LAYERS = 5000
-"""Larger nets are not inferred once more."""
 
 
 def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fault]]:
-    """The layers that need what others exclude, whatever the sizes of the inputs.
+    """Layers of a net that need what others exclude, whatever the sizes of the inputs.
 
-    result: what is inferred of the model.
+    result: what is inferred of the model without named sizes.
     """
-    if (
-        model.kind == "net"
-        and len(model.net.layers) <= MAX_LAYERS
-        and _differ(result)
-        and _TracingEngine(model).traces.contradict()
-    ):
-        from .symbolic import contrary_layers
+    if model.kind != "net" or len(model.net.layers) > MAX_LAYERS or not _may_contradict(result):
+        return
+    inside = any(part.demands for part in result.walk() if part is not result)
+    inside = inside or not result.inner.keys().isdisjoint(result.demands)
+    if not inside and not _Origins(model, result).contradict():
+        return
+    from .symbolic import contrary_layers
 
-        yield from contrary_layers(model)
+    yield from contrary_layers(model)
 
 
-def _differ(result: BodyResult) -> bool:
-    """Whether demands of layers could contradict each other, of whatever dimensions they are.
+def _may_contradict(result: BodyResult) -> bool:
+    """Whether demands of layers could contradict each other, whatever dimensions they are about.
 
     Two numbers could, or one that two kinds of layers demand of sizes that are apart by another.
     """
@@ -61,218 +62,171 @@ def _differ(result: BodyResult) -> bool:
     )
 
 
-class _Traces:
-    """The dynamic dimensions that follow from no others, and what layers demand of them."""
+Place = tuple[int, int, int]
+"""A layer, one of its outputs and an axis."""
 
-    def __init__(self) -> None:
-        self.numbers: dict[tuple[int, str, int], None] = {}
-        """A size, and what is demanded of it: see `Demand`."""
-        self.equal: dict[tuple[int, int, int], None] = {}
-        """The first size has to be the second and a number."""
-        self._sizes: dict[tuple[Layer, int, int], int] = {}
-        self._inputs: set[int] = set()
-        self._above: dict[int, tuple[int, int]] = {}
 
-    def traced(self, layer: Layer, port: int, tensor: Tensor) -> Tensor:
-        """An output whose dynamic dimensions write demands down."""
-        if -1 not in tensor.shape.declared:
-            return tensor
-        dims: list[Dimension] = []
-        for axis, dim in enumerate(tensor.shape):
-            if dim.low == dim.high or isinstance(dim, _TracedDimension):
-                dims.append(dim)
-                continue
-            size = self._sizes.setdefault((layer, port, axis), len(self._sizes))
-            if not layer.port_heads.inputs:
-                self._inputs.add(size)
-            dims.append(_TracedDimension(self, size, 1, 0, dim))
-        return Tensor(tensor.element_type, PartialShape(dims), tensor.value)
+class _Conditions(NamedTuple):
+    """What a layer makes of its inputs, whose axes are the symbols."""
+
+    facts: Facts
+    axes: dict[str, tuple[int, int]]
+    """The input and the axis of each symbol."""
+    outputs: tuple[Tensor, ...]
+
+
+class _Origins:
+    """The conditions of the layers of a net, in terms of the dimensions from which sizes come."""
+
+    def __init__(self, model: Model, result: BodyResult) -> None:
+        from ..symbols.facts import Facts
+
+        self._result = result
+        self._declarations = Declarations(model)
+        self._facts = Facts()
+        self._conditions: dict[tuple[object, ...], _Conditions | None] = {}
+        self._expressions: dict[Place, Expression] = {}
 
     def contradict(self) -> bool:
-        """Whether some demands do not hold together."""
-        if self._clash():
-            return True
-        sizes = {number for _, relation, number in self.numbers if relation == "=="}
-        demands = {each[1:] for each in self.numbers if each[0] in self._inputs}
-        if not any(excludes(size, *demand) for size in sizes for demand in demands):
-            return False  # what is worked out in different places is seldom equal
-        return not all(map(self._join, self.equal)) or (bool(self._above) and self._clash())
+        """Whether some conditions of layers contradict each other."""
+        demands = sorted(self._result.demands.items())
+        sizes = {number for _, own in demands for relation, number in own if relation == "=="}
+        for position, own in demands:
+            if any(each[0] == "==" or any(excludes(size, *each) for size in sizes) for each in own):
+                self._state(position)
+        if self._facts.constraints and not self._facts.conflicts:
+            for position, own in demands:
+                if any(relation == "=" for relation, _ in own):
+                    self._state(position)
+        return bool(self._facts.conflicts)
 
-    def _clash(self) -> bool:
-        """Whether demands of one size contradict each other."""
-        sizes: dict[int, int] = {}
-        for size, relation, number in self.numbers:
-            if relation == "==":
-                root, more = self._root(size)
-                if number < more or sizes.setdefault(root, number - more) != number - more:
-                    return True
-        for size, relation, number in self.numbers:
-            root, more = self._root(size)
-            if root in sizes and excludes(sizes[root] + more, relation, number):
-                return True
-        return False
+    def _state(self, position: int) -> None:
+        """Takes down the conditions of a layer."""
+        conditions = self._of(position)
+        if conditions is None:
+            return
+        facts = self._facts
+        facts.source = self._result.body.layers[position]
+        for each in conditions.facts.constraints.values():
+            left = self._carried(each.left, conditions, position)
+            right = self._carried(each.right, conditions, position)
+            if each.assumed or left is None or right is None:
+                continue
+            if each.relation == "==":
+                facts.equal(left, right)
+            else:
+                facts.require_at_least(left, right)
+        for require, known in (
+            (facts.require_multiple, conditions.facts.multiples),
+            (facts.require_one_or, conditions.facts.one_or),
+        ):
+            for expression, number in known:
+                whole = self._carried(expression, conditions, position)
+                if whole is not None:
+                    require(whole, number)
 
-    def _join(self, equation: tuple[int, int, int]) -> bool:
-        """Takes down that a size is another one and a number; whether it can be."""
-        here, there, step = equation
-        (root, ours), (other, theirs) = self._root(here), self._root(there)
-        if root == other:
-            return ours == theirs + step
-        self._above[root] = other, theirs + step - ours
-        return True
-
-    def _root(self, size: int) -> tuple[int, int]:
-        """The size that stands for those that it must equal, and how much the given one is more."""
-        more = 0
-        while size in self._above:
-            size, step = self._above[size]
-            more += step
-        return size, more
-
-
-class _TracedDimension(Dimension):
-    """A dynamic dimension, `scale * size + offset`, that writes down what is demanded of it."""
-
-    __slots__ = ("form", "traces")
-
-    leads: ClassVar[bool] = True
-
-    def __init__(
-        self, traces: _Traces, size: int, scale: int, offset: int, interval: Dimension
-    ) -> None:
-        self.low, self.high = interval.low, interval.high
-        self.traces = traces
-        self.form = size, scale, offset
-
-    def _demand(self, relation: str, number: int) -> None:
-        size, scale, offset = self.form
-        demand = solved(relation, number, scale, offset)
-        if demand is not None:
-            self.traces.numbers[size, *demand] = None
-
-    def agrees(self, other: Dimension) -> bool:
-        if isinstance(other, _TracedDimension):
-            (size, scale, offset), (second, factor, more) = self.form, other.form
-            if scale == factor and self.form != other.form and (more - offset) % scale == 0:
-                self.traces.equal[size, second, (more - offset) // scale] = None
-        elif other.is_static:
-            self._demand("==", other.low)
-        return self.compatible(other)
-
-    def merge(self, other: Dimension) -> Dimension | None:
-        if self is other:
-            return self
-        interval = Dimension.merge(self, other)
-        if interval is None:
+    def _of(self, position: int) -> _Conditions | None:
+        """The conditions of one layer; None where nothing is known of them."""
+        layer = self._result.body.layers[position]
+        inputs = self._result.inputs.get(position, ())
+        declaration = self._declarations.of(layer)
+        if isinstance(declaration, UnknownOperation) or declaration[0].has_bodies or not inputs:
             return None
-        self.agrees(other)
-        return self._moved(1, 0, interval)
+        key = declaration[0], *inputs
+        if key not in self._conditions:
+            self._conditions[key] = _conditions(declaration[0], inputs)
+        return self._conditions[key]
 
-    def broadcast(self, other: Dimension) -> Dimension | None:
-        if other.is_static and other.low != 1 and self.contains(1):
-            self.one_or(other.low)
-        elif isinstance(other, _TracedDimension) and self.form == other.form:
-            return self
-        return Dimension.broadcast(self, other)
+    def _carried(
+        self, expression: Expression, conditions: _Conditions, position: int
+    ) -> Expression | None:
+        """A sum of axes of a layer's inputs in terms of their origins; None for anything else."""
+        total = self._facts.number(expression.offset)
+        for monomial, coefficient in expression.terms.items():
+            if not monomial:
+                continue
+            axis = conditions.axes.get(monomial[0].text) if len(monomial) == 1 else None
+            source = None if axis is None else _source(self._result, position, axis[0])
+            if axis is None or source is None:
+                return None
+            total = total + self._origin((*source, axis[1])) * coefficient
+        return self._facts.resolved(total)
 
-    def at_least(self, other: Dimension | int) -> Dimension:
-        least = other if isinstance(other, int) else other.low
-        if least > self.low:
-            self._demand(">=", least)
-        return self
+    def _origin(self, place: Place) -> Expression:
+        """A dimension of an output: an earlier one times a number plus another, or a symbol."""
+        passed = []
+        while place not in self._expressions:
+            before = self._before(place)
+            if before is None:
+                position, output, axis = place
+                dim = self._result.outputs[position][output].shape[axis]
+                high = math.inf if dim.high == UNBOUNDED else dim.high
+                name = f"x{len(self._facts.symbols)}"
+                self._expressions[place] = self._facts.symbol(name, dim.low, high)
+            else:
+                passed.append((place, *before[1:]))
+                place = before[0]
+        expression = self._expressions[place]
+        for each, factor, more in reversed(passed):
+            expression = self._expressions[each] = expression * factor + more
+        return expression
 
-    def one_or(self, size: int) -> None:
-        self._demand("1|", size)
+    def _before(self, place: Place) -> tuple[Place, Coefficient, Coefficient] | None:
+        """The dimension of which one is a multiple, the factor, and the number added to it."""
+        from ..symbols.dimensions import SymbolicDimension
 
-    def multiple_of(self, divisor: int) -> Dimension:
-        if divisor > 1:
-            self._demand("%", divisor)
-        return self
+        position, output, axis = place
+        conditions = self._of(position)
+        if conditions is None or output >= len(conditions.outputs):
+            return None
+        dim = (conditions.outputs[output].shape.dims or ())[axis]
+        if not isinstance(dim, SymbolicDimension):
+            return None
+        terms = dict(dim.expression.terms)
+        more = terms.pop((), 0)
+        ((monomial, factor),) = terms.items() if len(terms) == 1 else (((), 0),)
+        if len(monomial) != 1 or monomial[0].text not in conditions.axes:
+            return None
+        index, axis = conditions.axes[monomial[0].text]
+        source = _source(self._result, position, index)
+        return None if source is None else ((*source, axis), factor, more)
 
-    def divided(self, divisor: int) -> Dimension | None:
-        self.multiple_of(divisor)
-        return Dimension(self.low, self.high).divided(divisor)
 
-    def __add__(self, other: Dimension | int) -> Dimension:
-        return self._moved(1, _number(other), Dimension.__add__(self, other))
+def _conditions(operation: Operation, inputs: tuple[Tensor | None, ...]) -> _Conditions | None:
+    """What a layer of an operation makes of inputs; None where it refuses them."""
+    from ..symbols.dimensions import dimension
+    from ..symbols.facts import Facts
 
-    __radd__ = __add__
+    facts, axes = Facts(), {}
 
-    def __sub__(self, other: Dimension | int) -> Dimension:
-        number = _number(other)
-        moved = None if number is None or self.low < number else -number
-        return self._moved(1, moved, Dimension.__sub__(self, other))
+    def named(index: int, axis: int, dim: Dimension) -> Dimension:
+        if dim.is_static:
+            return dim
+        name = f"x{index}_{axis}"
+        axes[name] = index, axis
+        high = math.inf if dim.high == UNBOUNDED else dim.high
+        return dimension(facts.symbol(name, dim.low, high), dim)
 
-    def __mul__(self, other: Dimension | int) -> Dimension:
-        return self._moved(_number(other), 0, Dimension.__mul__(self, other))
-
-    __rmul__ = __mul__
-
-    def _moved(self, factor: int | None, more: int | None, interval: Dimension) -> Dimension:
-        if not factor or more is None or interval.is_static:
-            return interval
-        size, scale, offset = self.form
-        return _TracedDimension(self.traces, size, scale * factor, offset * factor + more, interval)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, _TracedDimension)
-            and self.form == other.form
-            and self.low == other.low
-            and self.high == other.high
+    fed = [
+        tensor
+        if tensor is None or tensor.shape.dims is None
+        else Tensor(
+            tensor.element_type,
+            PartialShape([named(index, axis, dim) for axis, dim in enumerate(tensor.shape)]),
+            tensor.value,
         )
-
-    def __hash__(self) -> int:
-        return hash((self.low, self.high))
-
-
-def _number(size: Dimension | int) -> int | None:
-    if isinstance(size, int):
-        return size
-    return size.low if size.is_static else None
-
-
-class _TracingLayers(LayerEngine):
-    """Infers layers whose outputs write demands down."""
-
-    def __init__(self, model: Model, traces: _Traces) -> None:
-        super().__init__(model)
-        self._traces = traces
-
-    def infer(
-        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
-    ) -> LayerResult:
-        result = super().infer(layer, operation, inputs, with_values)
-        if isinstance(result.outputs, Fault):
-            return result
-        outputs = enumerate(result.outputs)
-        return result._replace(
-            outputs=tuple([self._traces.traced(layer, port, tensor) for port, tensor in outputs])
-        )
+        for index, tensor in enumerate(inputs)
+    ]
+    try:
+        operands = check_inputs(operation, tuple(each for each in fed if each is not None))
+        outputs = operation.infer(*operands)
+        tuple(operation.check(*operands))
+    except Exception:
+        return None  # what refuses its inputs is reported already
+    return _Conditions(facts, axes, outputs if isinstance(outputs, tuple) else (outputs,))
 
 
-class _TracingEngine(BodyEngine):
-    """Infers a model once, and traces what its layers demand."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self.traces = _Traces()
-        self.layers = _TracingLayers(model, self.traces)
-        self.infer_body(model.net, {})
-
-    def infer_body(
-        self,
-        body: Body,
-        parameters: Mapping[str, PartialShape | Tensor],
-        *,
-        compare: bool = False,
-        result_values: bool = False,
-    ) -> BodyResult:
-        fed = {
-            layer.id: self.traces.traced(layer, 0, tensor)
-            for layer in body.layers
-            if layer.is_parameter and isinstance(tensor := parameters.get(layer.id), Tensor)
-        }
-        return super().infer_body(
-            body, {**parameters, **fed}, compare=compare, result_values=result_values
-        )
+def _source(result: BodyResult, position: int, index: int) -> OutputRef | None:
+    """The output that feeds an input."""
+    row = result.wiring.sources[position]
+    return row[index] if index < len(row) and None not in row else None

@@ -129,8 +129,8 @@ class ScaledDotProductAttention(Operation):
         mask = None if self.causal else attention_mask
         element_type = self.result_type([query, key, value, scale, sink], mask)
         batch, length, embedding = _split(query.shape)
-        batch, keys, _ = self.joined("key", key.shape, batch, DYNAMIC, embedding, "queries")
-        batch, keys, width = self.joined("value", value.shape, batch, keys, DYNAMIC, "keys")
+        batch, keys, _ = self.joined("key", key.shape, batch, None, embedding, "queries")
+        batch, keys, width = self.joined("value", value.shape, batch, keys, None, "keys")
         if mask is not None:
             batch, length = self.masked(mask.shape, batch, length, keys)
         if sink is not None:
@@ -161,21 +161,21 @@ class ScaledDotProductAttention(Operation):
         name: str,
         shape: PartialShape,
         batch: PartialShape,
-        length: Dimension,
-        width: Dimension,
+        length: Dimension | None,
+        width: Dimension | None,
         of: str,
     ) -> tuple[PartialShape, Dimension, Dimension]:
         """Batch axes, sequence and width of an input together with what is known of them so far.
 
-        Raises `Violation`.
+        length, width: None where nothing is asked of it. Raises `Violation`.
         """
         if shape.rank is None:
-            return batch, length, width
+            return batch, length or DYNAMIC, width or DYNAMIC
         own, own_length, own_width = _split(shape)
         merged, long, wide = (
             batch.broadcast(own) if batch.rank is not None else batch,
-            length.merge(own_length),
-            width.merge(own_width),
+            own_length if length is None else length.merge(own_length),
+            own_width if width is None else width.merge(own_width),
         )
         for result, seen, expected, what in (
             (merged, own, batch, "batch axes"),

@@ -1,16 +1,13 @@
 """The edges of one body compared with its layers: edges that lead nowhere, inputs that nothing
 feeds, layers that feed nothing.
 
-One slip shows in several places. An edge that names the wrong layer leaves one input without a
-producer and one layer without a consumer; if a layer has a wrong id, every edge that names its
-right one leads nowhere. Consequences of a fault that is reported elsewhere are left out here.
+Consequences of a fault that is reported elsewhere are left out: edges that name ids which a layer
+or a port with a faulty id may have, and layers that feed nothing where some edge leads nowhere.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from ..model.edges import Edge
@@ -83,43 +80,30 @@ class Links:
         wiring: Wiring,
         *,
         ports: set[str],
-        torn: bool,
-        alone: bool,
-        without_outputs: set[Layer],
+        unread: bool,
         miscounted: set[Layer],
     ) -> None:
-        """ports: the ids of all ports. torn: some layers or edges were not read. alone: the file
-        contains layers on their own, which have no edges. without_outputs, miscounted: layers that
-        are reported for having no output port, or a wrong number of inputs."""
+        """ports: the ids of all ports. unread: some layers or edges were not read, or there are
+        none. miscounted: layers that are reported for a wrong number of ports."""
         self.body = body
         self.wiring = wiring
-        self.torn = torn
-        self.without_outputs = without_outputs
+        self.unread = unread
         self.miscounted = miscounted
-        self.sound = False
-        """Whether every edge leads somewhere, and every input is fed."""
         self.faults: list[EdgeFault] = []
         self.duplicates: list[Edge] = []
         """Edges into an input port that another one feeds already."""
-        self.used: set[Layer] = set()
-        """Layers that an edge at fault comes from."""
         self.missing: list[tuple[Layer, Port]] = []
         """Inputs that nothing feeds."""
-        self.orphans: list[Port] = []
-        """Inputs that are left without their producer, reported or not."""
-        self._reached: set[tuple[Layer, int]] = set()
-        """Inputs that some edge names, each by its layer and its position there."""
-        self.left_over: Counter[Layer] = Counter()
-        """How many edges lead into a layer, but into no port of it."""
-        if (wiring.complete and all(map(plain_id, ports))) or (
-            (wiring.complete or self._fed()) and self._plain()
-        ):
-            self.sound = True
-            return
-        if torn or alone:
-            return
-        self._follow()
-        self._unfed()
+        self.sources: set[Layer] = set()
+        """Layers that an edge comes from which leads nowhere."""
+        self.loose = False
+        """Whether some edge leads nowhere."""
+        self.sound = (wiring.complete is not None and all(map(plain_id, ports))) or (
+            (wiring.complete is not None or self._fed()) and self._plain()
+        )
+        """Whether every edge leads somewhere, and every input is fed."""
+        if not self.sound and not unread:
+            self._follow()
 
     def _fed(self) -> bool:
         """Whether every edge feeds an input of its own, every input is fed, and no two layers share
@@ -138,156 +122,61 @@ class Links:
             texts |= {*ends.from_layers, *ends.to_layers} - self.body.by_id.keys()
         return all(map(plain_id, texts))
 
-    # layers and ports that edges cannot name
-
-    @cached_property
-    def lost(self) -> set[Layer]:
-        """Layers that no edge can name by the id they should have.
-
-        They have the id of an earlier layer, or no proper id."""
-        by_id = self.body.by_id
-        ends = self.body.ends
-        named = {*ends.from_layers, *ends.to_layers}
-        return {
-            layer
-            for layer in self.body.layers
-            if by_id[layer.id] is not layer or (not plain_id(layer.id) and layer.id not in named)
-        }
-
-    def _stand_in(
-        self, missing: str, edges: list[tuple[Edge, str]], waiting: list[Layer]
-    ) -> Layer | None:
-        """A layer without a proper id that has the ports these edges name."""
-        for layer in waiting:
-            if _may_be(layer.id, missing) and all(
-                any(
-                    port.id == (edge.from_port if side == "from" else edge.to_port)
-                    for port in (layer.outputs if side == "from" else layer.inputs)
-                )
-                for edge, side in edges
-            ):
-                waiting.remove(layer)
-                return layer
-        return None
-
-    # edges
-
     def _follow(self) -> None:
-        """Follows every edge.
-
-        It is a fault to name what does not exist, unless that is reported for its own id."""
-        by_id, ends = self.body.by_id, self.body.ends
-        unknown: dict[str, list[tuple[Edge, str]]] = {}
-        for index, (begin, end) in enumerate(zip(ends.from_layers, ends.to_layers, strict=True)):
-            if begin and begin not in by_id:
-                unknown.setdefault(begin, []).append((self.body.edge(index), "from"))
-            if end and end not in by_id:
-                unknown.setdefault(end, []).append((self.body.edge(index), "to"))
-        waiting = [layer for layer in self.body.layers if layer in self.lost]
-        stand_ins = {
-            text: layer
-            for text, edges in unknown.items()
-            if (layer := self._stand_in(text, edges, waiting)) is not None
-        }
-
-        def layer_of(index: int, side: Side, text: str) -> Layer | None:
-            layer = by_id.get(text)
-            if layer is None:
-                layer = stand_ins.get(text)
-                if text and layer is None:  # also where OpenVINO reads the id of a layer in it
-                    self.faults.append(EdgeFault(self.body, self.body.edge(index), side, None))
-                layer = layer or by_id.get(lenient_id(text) or "")
-            return layer
-
-        taken: Counter[tuple[Layer, str]] = Counter()
+        """Follows every edge, and finds the inputs that none names."""
+        body, ends = self.body, self.body.ends
+        odd = not _distinct([layer.id for layer in body.layers])
+        reached: set[tuple[Layer, int]] = set()
         targets: set[tuple[str, str]] = set()
+        excused: set[Layer] = set()
         for index, (from_layer, from_port, to_layer, to_port) in enumerate(
             zip(ends.from_layers, ends.from_ports, ends.to_layers, ends.to_ports, strict=True)
         ):
-            producer = layer_of(index, "from", from_layer)
-            consumer = layer_of(index, "to", to_layer)
-            source = self._port(index, "from", from_port, producer, self.without_outputs, taken)
-            target = self._port(index, "to", to_port, consumer, self.miscounted, taken)
-            again = bool(to_layer and to_port) and (to_layer, to_port) in targets
+            producer = self._end(index, "from", from_layer, odd)
+            consumer = self._end(index, "to", to_layer, odd)
+            source = self._port(index, "from", from_port, producer)
+            target = self._port(index, "to", to_port, consumer)
+            if to_layer and to_port and (to_layer, to_port) in targets:
+                self.duplicates.append(body.edge(index))
             targets.add((to_layer, to_port))
-            if again:
-                self.duplicates.append(self.body.edge(index))
-            if producer is not None and (
-                again
-                or from_layer not in by_id
-                or to_layer not in by_id
-                or source is None
-                or target is None
-                or producer.port_heads.output_ids[source] != from_port
-                or (consumer is not None and consumer.port_heads.input_ids[target] != to_port)
-            ):
-                self.used.add(producer)
-            if consumer is None:
-                continue
-            if target is None:
-                self.left_over[consumer] += 1
-                continue
-            if (producer is None or source is None) and (consumer, target) not in self._reached:
-                self.orphans.append(consumer.inputs[target])
-            self._reached.add((consumer, target))
+            if source is None or target is None:
+                self.loose = True
+                if producer is not None:
+                    self.sources.add(producer)
+            if consumer is not None and target is None:
+                excused.add(consumer)
+            elif consumer is not None and target is not None:
+                reached.add((consumer, target))
+        for position, row in enumerate(self.wiring.sources):
+            layer = body.layers[position]
+            if None in row and layer not in excused and not (odd and _is_odd(layer, body)):
+                self.missing += [
+                    (layer, layer.inputs[index])
+                    for index, source in enumerate(row)
+                    if source is None and (layer, index) not in reached
+                ]
 
-    def _port(
-        self,
-        index: int,
-        side: Side,
-        text: str,
-        layer: Layer | None,
-        counted: set[Layer],
-        taken: Counter[tuple[Layer, str]],
-    ) -> int | None:
-        """The position of the port that an edge names, the one of that index.
+    def _end(self, index: int, side: Side, text: str, odd: bool) -> Layer | None:
+        """The layer that an edge names. odd: ids of some layers are faulty."""
+        layer = self.body.by_id.get(text)
+        if layer is None and text:
+            layer = self.body.by_id.get(lenient_id(text) or "")
+            if layer is not None or not odd:
+                self.faults.append(EdgeFault(self.body, self.body.edge(index), side, None))
+        return layer
 
-        Records a fault if there is none, unless the layer is reported for the number or the ids of
-        its ports."""
+    def _port(self, index: int, side: Side, text: str, layer: Layer | None) -> int | None:
+        """The position of the port that an edge names; None if there is none."""
         if layer is None or not text:
             return None
         heads = layer.port_heads
         ids = heads.output_ids if side == "from" else heads.input_ids
         if text in ids:
             return ids.index(text)
-        bad = [
-            position
-            for position, id in enumerate(ids)
-            if (not plain_id(id) and _may_be(id, text)) or id in ids[:position]
-        ]
-        if taken[layer, side] < len(bad):
-            taken[layer, side] += 1
-            return bad[taken[layer, side] - 1]
-        if side == "from" and not ids:
-            self.used.add(layer)
-        if layer not in counted:
+        if layer not in self.miscounted and _distinct(ids):
             self.faults.append(EdgeFault(self.body, self.body.edge(index), side, layer))
         loosely = lenient_id(text)
         return ids.index(loosely) if loosely in ids else None
-
-    def _unfed(self) -> None:
-        """Records inputs that no edge names, except those that an edge at fault was meant for."""
-        for position, row in enumerate(self.wiring.sources):
-            layer = self.body.layers[position]
-            if None not in row or layer in self.lost:
-                continue
-            for index, source in enumerate(row):
-                if source is not None or (layer, index) in self._reached:
-                    continue
-                port = layer.inputs[index]
-                self.orphans.append(port)
-                if self.left_over[layer]:
-                    self.left_over[layer] -= 1
-                    continue
-                self.missing.append((layer, port))
-
-    # layers that feed nothing
-
-    def _leaves(self) -> Iterable[int]:
-        if self.wiring.complete is not None:
-            return self.wiring.complete.leaves
-        feeding = set(self.body.ends.from_layers)
-        return (i for i, layer in enumerate(self.body.layers) if layer.id not in feeding)
 
     def unused(self) -> Iterator[tuple[Layer, int]]:
         """The last layers of branches that lead to no Result or Assign.
@@ -295,60 +184,21 @@ class Links:
         Each comes with the number of layers that are used only by it."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
-        if (
-            self.sound
-            and not wiring.cyclic
-            and sinks
-            and all(layers[position].type in sinks for position in self._leaves())
-        ):
-            return  # from every other layer, edges lead on until they reach one of these
-        used = [layer.type in sinks or layer in self.used for layer in layers]
-        self._spread(used)
-        if all(used) or not sinks or wiring.cyclic or self.torn:
+        if not sinks or wiring.cyclic or self.unread or self.loose or self.missing:
             return
-        feeding = {
-            source[0]
-            for position, row in enumerate(wiring.sources)
-            for source in row
-            if source is not None
-        }
-        ends = [
-            position
-            for position, needed in enumerate(used)
-            if not needed and position not in feeding
-        ]
-        orphans = [*self.orphans, *self._contradicted()]
-        reported = []
-        for position in ends:
-            match = next(
-                (
-                    i
-                    for i, port in enumerate(orphans)
-                    for output in layers[position].outputs
-                    if alike(port, output)
-                ),
-                None,
-            )
-            if match is not None or layers[position] in self.lost:
-                if match is not None:
-                    del orphans[match]
-                used[position] = True
-            else:
-                reported.append(position)
-        self._spread(used)
-        for position in reported:
-            yield layers[position], self._take_behind(position, used)
-
-    def _spread(self, used: list[bool]) -> None:
-        """Marks whatever feeds a used layer as used."""
-        for position in reversed(self.wiring.order):
+        if wiring.complete and all(layers[at].type in sinks for at in wiring.complete.leaves):
+            return  # from every other layer, edges lead on until they reach one of these
+        used = [layer.type in sinks for layer in layers]
+        for position in reversed(wiring.order):
             if used[position]:
-                for source in self.wiring.sources[position]:
-                    if source is not None:
-                        used[source[0]] = True
+                self._use(position, used)
+        feeding = {source[0] for row in wiring.sources for source in row if source is not None}
+        for position, layer in enumerate(layers):
+            if not used[position] and position not in feeding:
+                yield layer, self._use(position, used)
 
-    def _take_behind(self, position: int, used: list[bool]) -> int:
-        """How many unused layers a layer depends on; marks them as used."""
+    def _use(self, position: int, used: list[bool]) -> int:
+        """Marks the layers that a layer depends on as used; how many were not."""
         waiting, behind = [position], 0
         while waiting:
             for source in self.wiring.sources[waiting.pop()]:
@@ -358,35 +208,12 @@ class Links:
                     behind += 1
         return behind
 
-    def _contradicted(self) -> Iterator[Port]:
-        """Inputs that are fed something other than they declare, perhaps by the wrong layer."""
-        layers, sources = self.body.layers, self.wiring.sources
-        for position, index in self.wiring.unlike:
-            source = sources[position][index]
-            port = layers[position].inputs[index]
-            if source is not None and differ(port, layers[source[0]].outputs[source[1]]):
-                yield port
+
+def _distinct(ids: Sequence[str]) -> bool:
+    """Whether ids are written as usual, and each stands there once."""
+    return len(set(ids)) == len(ids) and all(map(plain_id, ids))
 
 
-def _may_be(odd: str, number: str) -> bool:
-    """Whether a malformed id may stand for a number: not if OpenVINO reads another one in it."""
-    return plain_id(odd) or lenient_id(odd) in (None, lenient_id(number))
-
-
-def alike(port: Port, output: Port) -> bool:
-    """Whether an input port declares what an output port does."""
-    return port.dims == output.dims and (
-        port.precision is None or port.precision == output.precision
-    )
-
-
-def differ(port: Port, output: Port) -> bool:
-    """Whether an input port cannot have what an output port declares."""
-    if port.element_type and output.element_type and port.element_type is not output.element_type:
-        return True
-    here, there = port.dims, output.dims
-    if not here or not there:
-        return False
-    return len(here) != len(there) or any(
-        a != b and a >= 0 and b >= 0 for a, b in zip(here, there, strict=True)
-    )
+def _is_odd(layer: Layer, body: Body) -> bool:
+    """Whether no edge can name a layer: its id is another one's, or badly written."""
+    return body.by_id[layer.id] is not layer or not plain_id(layer.id)

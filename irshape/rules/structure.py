@@ -383,7 +383,7 @@ class UndeclaredOutputs(Rule):
                 )
             elif MISSPELT_ELEMENT not in context.read_under.get(layer, ()):  # its <output> was lost
                 used = context.model.kind == "layers" or any(
-                    layer in context.links(body).used for body in context.bodies
+                    layer in context.links(body).sources for body in context.bodies
                 )
                 yield cls.finding(
                     f"the layer has no output port; {outputs}",

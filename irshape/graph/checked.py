@@ -7,7 +7,7 @@ from ..inference.body_engine import BodyEngine
 from ..inference.contrary_sizes import MAX_LAYERS, contrary_sizes
 from ..inference.result import Inference
 from ..model.graph import Model
-from ..rules import Context, all_rules, error_checks, makes_findings
+from ..rules import Context, findings
 from ..rules.settings import PLAIN
 from .errors import GraphError
 
@@ -21,11 +21,12 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
         raise GraphError("layers on their own are no graph; give a whole model")
     engine = BodyEngine(model, lasting=True)
     inference = Inference(model, engine.infer_body(model.net, {}, compare=True))
-    if _has_errors(Context(model, inference, PLAIN)):
+    context = Context(model, inference, PLAIN, reasons=False)
+    if any(finding.severity == "error" for finding in findings(context)):
         from ..examination import examine
 
-        findings, context = examine(model)
-        errors = [finding for finding in findings if finding.severity == "error"]
+        examined, context = examine(model)
+        errors = [finding for finding in examined if finding.severity == "error"]
         if errors:
             source = model.source
             diagnostics = [diagnostic(finding, source) for finding in errors]
@@ -46,27 +47,3 @@ def refuse_contrary_sizes(declared: Inference) -> None:
         result = BodyEngine(model).infer_body(model.net, {}, compare=False)
         for layer, fault in contrary_sizes(model, result):
             raise GraphError.of(fault, layer.type, layer.label)
-
-
-def _has_errors(context: Context) -> bool:
-    """Whether some rule reports an error; rules that report nothing worse are not asked."""
-    reported = context.reported
-    if not reported:
-        return any(
-            finding.severity == "error" for check in error_checks() for finding in check(context)
-        )
-    names = set()
-    for rule in all_rules():
-        if not rule.default or rule.id.severity != "error":
-            continue
-        names.add(rule.id)
-        if (rule.id in reported or makes_findings(rule)) and any(
-            finding.severity == "error" for finding in rule.findings(context)
-        ):
-            return True
-    return any(
-        finding.severity == "error"
-        for rule_id, findings in reported.items()
-        if rule_id not in names
-        for finding in findings
-    )

@@ -8,10 +8,9 @@ yield, `RuleId` to report under from an operation.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import import_module
-from typing import NamedTuple
 
 from ..faults import Fault, fault
 from ..model.graph import Finding
@@ -21,8 +20,6 @@ from .context import Context
 
 __all__ = [
     "HEADINGS",
-    "OF_SETTINGS",
-    "WITHOUT_ERROR_CHECKS",
     "Context",
     "Fault",
     "Finding",
@@ -31,9 +28,7 @@ __all__ = [
     "Severity",
     "Suspect",
     "all_rules",
-    "error_checks",
     "findings",
-    "makes_findings",
     "rule_named",
     "rule_of",
 ]
@@ -65,30 +60,15 @@ FAMILIES = (
 )
 
 
-WITHOUT_ERROR_CHECKS = frozenset(
-    ("file", "layouts", "shapes", "exports", "numerics", "comparing", "running")
-)
-"""The families that look for no errors by default: what they report as such, the reader or the
-inference has noticed."""
-
-
-OF_SETTINGS = frozenset(("target", "devices", "policy", "contracts", "custom"))
-"""The families that look for nothing but what the user's settings ask for."""
-
-
-def _of_families(families: Iterable[str]) -> list[type[Rule]]:
-    return [
-        value
-        for family in families
-        for value in vars(import_module(f"{__name__}.{family}")).values()
-        if isinstance(value, type) and issubclass(value, Rule) and "code" in vars(value)
-    ]
-
-
 @lru_cache(maxsize=1)
 def all_rules() -> tuple[type[Rule], ...]:
     """Every rule, by code."""
-    own = _of_families(FAMILIES)
+    own = [
+        value
+        for family in FAMILIES
+        for value in vars(import_module(f"{__name__}.{family}")).values()
+        if isinstance(value, type) and issubclass(value, Rule) and "code" in vars(value)
+    ]
     from .plugins import plugin_rules
 
     return tuple(
@@ -125,79 +105,24 @@ def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     id of a rule that is not asked, or that no rule has (that of a plugin), is yielded as it stands.
     """
     asked = _asked(all_rules(), frozenset(also))
-    by_rule = context.reported
-    for rule, is_own, checks in asked.rules:
-        is_reported = bool(by_rule) and rule.id in by_rule
-        if is_own and checks and not is_reported:
-            yield from rule.check(context)  # all that `findings` yields then, without its steps
-        elif checks or is_reported:
-            yield from rule.findings(context) if is_own else _of_plugin(rule, context)
-    for rule_id, reported in by_rule.items():
-        if rule_id not in asked.ids:
-            yield from reported
+    for rule in asked:
+        if rule.__module__.startswith(_OWN):
+            yield from rule.findings(context)
+        else:
+            yield from _of_plugin(rule, context)
+    if context.reported:
+        ids = {rule.id for rule in asked}
+        for rule_id, reported in context.reported.items():
+            if rule_id not in ids:
+                yield from reported
 
 
-class _Asked(NamedTuple):
-    """The rules that are asked."""
-
-    rules: list[tuple[type[Rule], bool, bool]]
-    """Each with whether it is one of irshape's, and whether it makes findings itself."""
-    ids: set[RuleId]
+_OWN = f"{__name__}."
 
 
 @lru_cache(maxsize=8)
-def _asked(rules: tuple[type[Rule], ...], also: frozenset[str]) -> _Asked:
-    asked = [rule for rule in rules if rule.default or rule.name in also or rule.code in also]
-    return _Asked(
-        [
-            (rule, rule.__module__.startswith(f"{__name__}."), makes_findings(rule))
-            for rule in asked
-        ],
-        {rule.id for rule in asked},
-    )
-
-
-def makes_findings(rule: type[Rule]) -> bool:
-    """Whether a rule does more than to name what the reader and the inference report."""
-    return any(_overrides(rule, name) for name in ("check", "findings", "reported"))
-
-
-def _overrides(rule: type[Rule], name: str) -> bool:
-    """Whether a rule has its own method of that name."""
-    own: bool = getattr(rule, name).__func__ is not getattr(Rule, name).__func__
-    return own
-
-
-Check = Callable[[Context], Iterable[Finding]]
-
-
-def error_checks() -> tuple[Check, ...]:
-    """What looks for errors in a model of which the reader and the inference report nothing, by
-    plain settings.
-
-    Families without such a check are not imported.
-    """
-    from .plugins import plugin_rules
-
-    return _error_checks(plugin_rules())
-
-
-@lru_cache(maxsize=1)
-def _error_checks(of_plugins: tuple[type[Rule], ...]) -> tuple[Check, ...]:
-    rules = (
-        all_rules()
-        if of_plugins
-        else _of_families(
-            family for family in FAMILIES if family not in WITHOUT_ERROR_CHECKS | OF_SETTINGS
-        )
-    )
-    return tuple(
-        rule.findings
-        if _overrides(rule, "findings") or _overrides(rule, "reported")
-        else rule.check
-        for rule in rules
-        if rule.default and rule.id.severity == "error" and makes_findings(rule)
-    )
+def _asked(rules: tuple[type[Rule], ...], also: frozenset[str]) -> list[type[Rule]]:
+    return [rule for rule in rules if rule.default or rule.name in also or rule.code in also]
 
 
 def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:

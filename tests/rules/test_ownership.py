@@ -13,8 +13,6 @@ from irshape.inference.engine import infer
 from irshape.model.graph import Model
 from irshape.repair.search import SUSPECTS
 from irshape.rules import (
-    OF_SETTINGS,
-    WITHOUT_ERROR_CHECKS,
     Context,
     Fault,
     Finding,
@@ -22,7 +20,6 @@ from irshape.rules import (
     RuleId,
     all_rules,
     findings,
-    makes_findings,
 )
 
 EVERYTHING = {rule.code for rule in all_rules()}
@@ -49,8 +46,7 @@ def test_rules_report_under_their_own_code_only(name: str, tmp_path: Path) -> No
     by_rule = [finding for rule in all_rules() for finding in rule.findings(context)]
     for rule in all_rules():
         reported = {finding.rule for finding in rule.findings(context)}
-        of_settings = rule.__module__.rpartition(".")[2] in OF_SETTINGS
-        assert reported <= (set() if of_settings else {rule.id})
+        assert reported <= {rule.id}
     assert fault.code in {finding.rule.code for finding in by_rule}
     assert sorted(map(key, findings(context, EVERYTHING))) == sorted(map(key, by_rule))
 
@@ -73,11 +69,3 @@ def test_what_is_reported_under_an_id_without_a_rule_is_not_lost(tmp_path: Path)
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
 def test_what_a_rule_suspects_is_looked_for(rule: type[Rule]) -> None:
     assert set(rule.suspects) <= {"ports", *SUSPECTS}
-
-
-@pytest.mark.parametrize("family", sorted(WITHOUT_ERROR_CHECKS))
-def test_a_family_that_is_not_asked_for_errors_checks_for_none(family: str) -> None:
-    rules = [rule for rule in all_rules() if rule.__module__ == f"irshape.rules.{family}"]
-    assert rules
-    checking = {rule.name for rule in rules if rule.default and makes_findings(rule)}
-    assert not checking & {rule.name for rule in rules if rule.severity == "error"}

@@ -184,7 +184,7 @@ def _outdented(xml: str) -> str:
 
 def written(case: Case, operation: type[Operation]) -> str | None:
     """The lines that add the layer of a row, or None where a call cannot say what the row does."""
-    if case.extra_xml or case.edit or case.known or operation.has_bodies:
+    if case.extra_xml or case.edit or case.known or operation.bodies:
         return None
     if issubclass(operation, LibraryOperation):
         return None

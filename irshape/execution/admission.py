@@ -126,12 +126,12 @@ class Admission:
         layers, outputs = result.body.layers, result.outputs
         for layer, row, own in zip(layers, result.wiring.sources, outputs, strict=True):
             declaration = self._fitter.engine.declarations.of(layer)
-            if isinstance(declaration, UnknownOperation) or not declaration[0].valued:
+            if isinstance(declaration, UnknownOperation) or not declaration[0].signature.valued:
                 continue
             known = [own, *(outputs[source[0]] for source in row if source is not None)]
             if all(tensor.shape.is_static for tensors in known for tensor in tensors) and all(
                 source is None or layers[source[0]].is_constant or _has_value(outputs, source)
-                for index, _ in declaration[0].valued
+                for index, _ in declaration[0].signature.valued
                 for source in row[index : index + 1]
             ):
                 yield layer

@@ -73,7 +73,7 @@ class LayerKernels:
         if isinstance(declared, UnknownOperation):
             return None
         operation = declared[0]
-        impure = operation.keeps_state or operation.has_bodies or operation in self._kernels
+        impure = operation.keeps_state or operation.bodies or operation in self._kernels
         return None if impure else operation
 
     def bytes_of_outputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
@@ -118,7 +118,7 @@ def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
     """
     valued = check_inputs(operation, valued_inputs(operation, inputs))
     inferred = operation.infer(*valued)
-    if operation.checks:
+    if type(operation).check is not Operation.check:
         unvalued = tuple([each and each.with_value(None) for each in valued])
         whatever_the_values = set(operation.check(*unvalued))
         for fault in operation.check(*valued):

@@ -204,7 +204,11 @@ class Interpreter:
         operation, kernel = self.kernels.of(layer)
         try:
             absent = self.kernels.absent_inputs(operation, inputs)
-            if operation.valued and not operation.has_bodies and layer not in self.current.judged:
+            if (
+                operation.signature.valued
+                and not operation.bodies
+                and layer not in self.current.judged
+            ):
                 self._judge(layer, operation, inputs)
             if (
                 reuse
@@ -215,7 +219,7 @@ class Interpreter:
                 if reused is not None:
                     operation.overwrite(reused, *inputs)
                     return (reused,)
-            if operation.has_bodies or operation.keeps_state or operation.spares_outputs:
+            if operation.bodies or operation.keeps_state or operation.spares_outputs:
                 context = self._context(layer, operation, wanted)
                 outputs = kernel(*inputs, *[None] * absent, **context)
             else:
@@ -247,7 +251,7 @@ class Interpreter:
     ) -> dict[str, Any]:
         """What an operation's evaluation is given beside its inputs."""
         context: dict[str, Any] = {}
-        if operation.has_bodies:
+        if operation.bodies:
             context["bodies"] = {tag: self._view(layer, tag) for tag in layer.bodies or {}}
             context["outputs"] = len(layer.outputs)
         if operation.keeps_state:

@@ -28,7 +28,7 @@ def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
     """The inputs of an operation whose values inference looks at."""
     return [
         inputs[index]
-        for index, _ in operation.valued
+        for index, _ in operation.signature.valued
         if index < len(inputs)
         and inputs[index].size <= MAX_VALUE_ELEMENTS
         and inputs[index].dtype.kind in "iufb"
@@ -57,7 +57,7 @@ def message(operation: Operation, inputs: Sequence[Array], problem: Exception) -
         return f"there is not enough memory to compute it from {_operands(operation, inputs)}"
     if isinstance(problem, NotImplementedError):
         return str(problem)
-    if not operation.has_bodies:
+    if not operation.bodies:
         try:
             operation.infer(*check_inputs(operation, valued_inputs(operation, inputs)))
         except Violation as violation:

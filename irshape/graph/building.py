@@ -67,7 +67,7 @@ class Building(Inferring):
         given = [each for each in attributes if attributes[each] is not None]
         refused: GraphError | None = None
         operations = _versions(type, opset)
-        if operations[0].has_bodies:
+        if operations[0].bodies:
             layer = built(self, operations[0], inputs, name, attributes)
             layer.place = calling_place()
             return layer

@@ -78,7 +78,7 @@ def fit_of(
     if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
         return Fit.REFUSED
     fed = tuple(inputs)
-    if operation.has_bodies:
+    if operation.bodies:
         return Fit.OPEN
     known = tuple(tensor for tensor in fed if tensor is not None)
     if len(known) < len(fed):

@@ -21,7 +21,7 @@ def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) ->
     """The operands whose values decide the result and are not known."""
     return [
         operand.name
-        for index, operand in operation.valued
+        for index, operand in operation.signature.valued
         if index < len(inputs) and _value_unknown(inputs[index])
     ]
 
@@ -42,7 +42,7 @@ def attainable(
         return None
     tried: list[int] = []
     choices: list[list[Tensor]] = []
-    for index, _ in operation.valued:
+    for index, _ in operation.signature.valued:
         if index < len(inputs) and _value_unknown(inputs[index]):
             values = _choices(operation.operands[index].name, inputs, index, declared)
             if values is not None:

@@ -54,7 +54,7 @@ class BodyEngine:
         if isinstance(declaration, UnknownOperation):
             raise declaration
         operation, _ = declaration
-        if operation.has_bodies:
+        if operation.bodies:
             return self.infer_around(layer, operation, inputs, compare=False)
         return self.layers.infer(layer, operation, inputs, True)
 

@@ -130,7 +130,7 @@ class _Origins:
         layer = self._result.body.layers[position]
         inputs = self._result.inputs.get(position, ())
         declaration = self._declarations.of(layer)
-        if isinstance(declaration, UnknownOperation) or declaration[0].has_bodies or not inputs:
+        if isinstance(declaration, UnknownOperation) or declaration[0].bodies or not inputs:
             return None
         key = declaration[0], *inputs
         if key not in self._conditions:

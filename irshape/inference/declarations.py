@@ -92,7 +92,7 @@ def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
     refused = any(not fault.silent for fault in faults)
     try:
         inputs = check_inputs(operation, input_tensors(layer, declared.operands))
-        if declared.has_bodies or refused:
+        if declared.bodies or refused:
             return len(faults), 0, int(refused), 0
         outputs = operation.infer(*inputs)
     except Violation as violation:

@@ -60,7 +60,10 @@ def _infer(walk: Walk, position: int) -> tuple[Tensor, ...]:
         if assumed is not None:
             del observations[before:]
             tensors = walk.infer(position, assumed, False)
-    if any(index < len(inputs) and inputs[index].value is None for index, _ in operation.valued):
+    if any(
+        index < len(inputs) and inputs[index].value is None
+        for index, _ in operation.signature.valued
+    ):
         # a value that nobody gave leaves the result wider than it is meant to be
         walk.result.believed.add(position)
     return tensors

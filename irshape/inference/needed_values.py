@@ -17,9 +17,9 @@ def needed_values(
     """
     sources, needed = wiring.sources, set[int]()
     for row, declaration in zip(sources, declarations, strict=True):
-        if declaration.__class__ is UnknownOperation or not (valued := declaration[0].valued):  # type: ignore[index]
+        if isinstance(declaration, UnknownOperation):
             continue
-        for index, operand in valued:
+        for index, operand in declaration[0].signature.valued:
             if operand.variadic:
                 needed.update([source[0] for source in row[index:] if source is not None])
             elif index < len(row):

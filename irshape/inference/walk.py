@@ -152,7 +152,7 @@ class Walk:
                 result.believed.add(position)
         if fed is not None:
             return (fed if isinstance(fed, Tensor) else _of_shape(operation, fed),)
-        if operation.has_bodies:
+        if operation.bodies:
             inferred = self.engine.infer_around(layer, operation, inputs, compare=self.compare)
             result.inner[position] = dict(inferred.inner)
         else:
@@ -247,7 +247,7 @@ class Walk:
             return False
         operation = declaration[0]
         # a port map counts on every input
-        return not operation.has_bodies and all(
+        return not operation.bodies and all(
             operand.optional for operand in operation.operands[connected:]
         )
 

@@ -20,21 +20,24 @@ and the abstract inputs alone, so its results are kept and reused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from sys import maxsize
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault, Violation
-from ..rule_ids import (
-    ATTRIBUTE_VALUE,
-    MISSING_ATTRIBUTE,
-    MISSPELT_ATTRIBUTE,
-    UNKNOWN_ATTRIBUTE,
-)
+from ..rule_ids import ATTRIBUTE_VALUE
 from ..shapes import Dimension
-from .kinds import THE_DEFAULT, Declared, Kind, Malformed
+from .attributes import (
+    REQUIRED,
+    Attribute,
+    AttributeFault,
+    attribute,
+    malformed,
+    missing,
+    unknown,
+)
+from .kinds import THE_DEFAULT, Malformed
 from .operands import (
     ANY,
     BOOLEAN_TYPE,
@@ -57,6 +60,7 @@ from .operands import (
     specified_types,
     types,
 )
+from .signature import Signature
 from .tensors import Tensor, Value
 
 if TYPE_CHECKING:
@@ -88,75 +92,8 @@ __all__ = [
     "types",
 ]
 
-_REQUIRED: Final = object()
 NOTHING: Final = Dimension(0)
 """No multiply-adds."""
-
-
-class Attribute:
-    """An attribute of `<data>` as declared."""
-
-    def __init__(
-        self, kind: Kind, *, default: Any, required: bool, within: Between | None, name: str | None
-    ) -> None:
-        self.kind = kind
-        self.within = within
-        self.default = default
-        self.required = required
-        self.name = name or ""
-        self._read: dict[str, Any] = {}
-        """The values of texts that have been read."""
-
-    def read(self, text: str) -> Any:
-        """The value that a text stands for. Raises `Malformed`."""
-        value = self._read.get(text, self)
-        if value is self:
-            value = self.kind.read(text)
-            if len(text) < _SHORT_TEXT and len(self._read) < _MOST_TEXTS:
-                self._read[text] = value
-        return value
-
-    def domain(self, text: str | None, declared: Declared) -> list[str]:
-        """The texts of other values worth trying, nearest first. text: what is written, if any."""
-        try:
-            current = self.default if text is None else self.read(text)
-        except Malformed:
-            current = None
-        values = self.kind.domain(current, declared)
-        texts = dict.fromkeys(self.kind.write(each) for each in values if each != current)
-        return [each for each in texts if each != text]
-
-    @property
-    def refused_when_absent(self) -> bool:
-        """Whether OpenVINO refuses a layer without it, instead of going on with a default."""
-        return self.default is _REQUIRED
-
-    def describe(self) -> str:
-        """The values that it takes, in words."""
-        limits = "" if self.within is None else f", {self.within}"
-        return self.kind.describe() + limits
-
-
-_SHORT_TEXT = 64
-_MOST_TEXTS = 256
-
-
-def attribute(
-    kind: Kind,
-    *,
-    default: Any = _REQUIRED,
-    required: bool = False,
-    within: Between | None = None,
-    name: str | None = None,
-) -> Any:
-    """Declares an attribute.
-
-    default: its value when absent; without one OpenVINO refuses the layer.
-    required: whether the specification demands it, although OpenVINO goes on with the default.
-    within: the numbers outside which OpenVINO refuses the layer: `at_least(1)`, `between(0, 1)`.
-    name: as written in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
-    """
-    return Attribute(kind, default=default, required=required, within=within, name=name)
 
 
 class Like(NamedTuple):
@@ -168,13 +105,6 @@ class Like(NamedTuple):
 def like(operand: str) -> Like:
     """Declares that the result has the type and the shape of an input: `result = like("data")`."""
     return Like(operand)
-
-
-class AttributeFault(NamedTuple):
-    """A fault of an attribute. `silent`: OpenVINO goes on; otherwise it refuses the layer."""
-
-    fault: Fault
-    silent: bool
 
 
 class Operation:
@@ -208,12 +138,6 @@ class Operation:
 
     `infer` and `evaluate` take them as `bodies=`.
     """
-    fewest: ClassVar[int] = 0
-    """The fewest inputs that its layers have; not declared."""
-    most: ClassVar[int] = 0
-    """The most inputs that its layers have; not declared."""
-    has_bodies: ClassVar[bool] = False
-    """Whether there are any; not declared."""
     moves: ClassVar[tuple[str, ...]] = ()
     """Operands whose elements the result holds, only moved: bounds pass through `evaluate`
     unchanged, lower and upper by themselves.
@@ -243,34 +167,17 @@ class Operation:
     """Whether the value of the result stands in the .bin (Const)."""
     constant_operands: ClassVar[tuple[str, ...]] = ()
     """Inputs that a Const itself must feed."""
-    valued: ClassVar[tuple[tuple[int, Operand], ...]] = ()
-    """The operands whose value inference looks at, with their positions."""
-    expected: ClassVar[tuple[tuple[frozenset[ElementType], frozenset[int], str | None], ...]] = ()
-    """For each operand the element types and the ranks that it takes whatever the value is, and the
-    operand whose element type it shares, if any; not declared."""
-    shaped: ClassVar[bool] = False
-    """Whether operands declare more of their shapes than the rank."""
-    narrowed: ClassVar[bool] = False
-    """Whether the specification allows fewer element types of operands than OpenVINO reads."""
-    checks: ClassVar[bool] = False
-    """Whether there is a `check`; not declared."""
-    limited: ClassVar[dict[str, Between]] = {}
-    """The attributes whose values are limited, by their Python names."""
-
-    confined: ClassVar[bool] = False
-    """Whether it is `shaped`, or has `limited` attributes; not declared."""
-    questioned: ClassVar[bool] = False
-    """Whether its layers are asked for more than what `infer` gives; not declared."""
-
     of_plugin: ClassVar[bool] = False
     """Whether another package declares it; not declared."""
 
     attributes: ClassVar[dict[str, Attribute]] = {}
-    in_order: ClassVar[tuple[str, ...]] = ()
-    """The names of all attributes, as they are written; not declared."""
     operands: ClassVar[tuple[Operand, ...]] = ()
     result: ClassVar[Like | None] = None
     """The input whose type and shape the result has, in place of an `infer`."""
+    signature: ClassVar[Signature] = Signature.of({}, ())
+    """What follows from attributes and operands; not declared."""
+    questioned: ClassVar[bool] = False
+    """Whether its layers are asked for more than what `infer` gives; not declared."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -296,35 +203,10 @@ class Operation:
             raise TypeError(f"{cls.__name__} declares its result and has an `infer`, too")
         cls.of_plugin = not cls.__module__.startswith("irshape.")
         cls.attributes = attributes
-        cls.in_order = tuple(declared.name for declared in attributes.values())
         cls.operands = tuple(operands.values())
-        cls.valued = tuple(
-            (i, declared) for i, declared in enumerate(cls.operands) if declared.value
-        )
-        cls.fewest = sum(not declared.optional for declared in cls.operands)
-        variadic = bool(cls.operands) and cls.operands[-1].variadic
-        cls.most = maxsize if variadic else len(cls.operands)
-        cls.has_bodies = bool(cls.bodies)
-        models = {declared.like for declared in cls.operands}
-        cls.expected = tuple(
-            (
-                declared.unquestioned,
-                declared.usual_ranks,
-                declared.like or (declared.name if declared.name in models else None),
-            )
-            for declared in cls.operands
-        )
-        cls.shaped = any(declared.axes or declared.single for declared in cls.operands)
-        cls.narrowed = any(declared.specified is not None for declared in cls.operands)
-        cls.checks = cls.check is not Operation.check
-        cls.limited = {
-            name: declared.within
-            for name, declared in attributes.items()
-            if declared.within is not None
-        }
-        # one look-up in place of several, for each layer
-        cls.confined = cls.shaped or bool(cls.limited)
-        cls.questioned = cls.narrowed or cls.checks or cls.of_plugin
+        cls.signature = Signature.of(attributes, cls.operands)
+        checked = cls.check is not Operation.check
+        cls.questioned = cls.signature.narrowed or checked or cls.of_plugin
 
     def __init__(self, **values: Any) -> None:
         """Attributes by their Python names; the rest take their defaults.
@@ -360,7 +242,7 @@ class Operation:
         Never raises.
         """
         result = cls.__new__(cls)
-        if items[::2] == cls.in_order:  # as writers leave it
+        if items[::2] == cls.signature.written:  # as writers leave it
             try:
                 for (python, known), written in zip(
                     cls.attributes.items(), items[1::2], strict=True
@@ -374,28 +256,24 @@ class Operation:
         faults: list[AttributeFault] = []
         for name, declared in cls.attributes.items():
             text = given.pop(declared.name, None)
-            value = declared.default
-            if value is _REQUIRED:
-                value = None
-            if text is None:
-                if declared.required or declared.refused_when_absent:
-                    faults.append(_missing(declared))
-            else:
+            value = None if declared.default is REQUIRED else declared.default
+            if text is not None:
                 try:
                     value = declared.read(text)
-                except Malformed as malformed:
-                    if malformed.value is THE_DEFAULT:
-                        malformed.value = not declared.refused_when_absent and declared.default
-                    faults.append(_malformed(declared, text, malformed))
-                    if malformed.silent:
-                        value = malformed.value
+                except Malformed as problem:
+                    if problem.value is THE_DEFAULT:
+                        problem.value = not declared.refused_when_absent and declared.default
+                    faults.append(malformed(declared, text, problem))
+                    if problem.silent:
+                        value = problem.value
+            elif declared.required or declared.refused_when_absent:
+                faults.append(missing(declared))
             setattr(result, name, value)
         if given:
-            present = {*items[::2]}
-            absent = tuple(
-                each.name for each in cls.attributes.values() if each.name not in present
-            )
-            faults += [_unknown(cls, name, absent) for name in given if name not in cls.tolerated]
+            names, of = cls.signature.written, f"{cls.type_name()} of {cls.version_name()}"
+            absent = tuple([each for each in names if each not in items[::2]])
+            others = (name for name in given if name not in cls.tolerated)
+            faults += [unknown(of, name, names, absent) for name in others]
         return result, tuple(faults)
 
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
@@ -494,84 +372,17 @@ class LibraryOperation(Operation):
     """The first release of the library that has the operation."""
 
 
-def _missing(declared: Attribute) -> AttributeFault:
-    silent = not declared.refused_when_absent
-    goes_on = (
-        f"; OpenVINO silently uses {declared.kind.write(declared.default)!r}"
-        if silent and declared.default is not None
-        else ""
-    )
-    message = f"the attribute `{declared.name}` is missing{goes_on}"
-    wanted = declared.describe()
-    hint = f'add {declared.name}="…" to <data>: {wanted}'
-    fault = Fault(MISSING_ATTRIBUTE, message, declared.name, expected=wanted, help=hint)
-    return AttributeFault(fault, silent)
-
-
-def _malformed(declared: Attribute, text: str, malformed: Malformed) -> AttributeFault:
-    shown = text if len(text) <= 60 else text[:57] + "…"
-    message = (
-        f'`{declared.name}="{shown}"` is not {malformed.expected}'
-        if not malformed.expected.startswith("'")
-        else f"`{declared.name}`: {malformed.expected}"
-    )
-    if malformed.silent:
-        message += "; OpenVINO silently uses " + _written(declared.kind, malformed.value)
-    hint = f"set `{declared.name}` to {declared.kind.describe()}"
-    fault = Fault(ATTRIBUTE_VALUE, message, declared.name, malformed.expected, shown, hint)
-    return AttributeFault(fault, malformed.silent)
-
-
-def _written(kind: Kind, value: Any) -> str:
-    try:
-        return f'"{kind.write(value)}"'
-    except (TypeError, ValueError):
-        return str(value)
-
-
-@lru_cache(1 << 13)  # a layer is read again and again where changes of it are tried
-def _closest(name: str, absent: tuple[str, ...]) -> str | None:
-    """The declared name of which an unknown one is a misspelling."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, absent, 1, 0.75) or [
-        candidate for candidate in absent if _fold(candidate) == _fold(name)
-    ]
-    return close[0] if close else None
-
-
-def _unknown(cls: type[Operation], name: str, absent: tuple[str, ...]) -> AttributeFault:
-    """The fault of an attribute that is not declared. absent: the declared ones not given."""
-    close = _closest(name, absent)
-    if close is not None:
-        message = (
-            f"`{name}` looks like a misspelling of `{close}`; "
-            f"OpenVINO ignores it and takes the default of `{close}`"
-        )
-        hint = f"rename it to `{close}`"
-        return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close, name, hint), True)
-    message = (
-        f"{cls.type_name()} of {cls.version_name()} has no attribute `{name}`; OpenVINO ignores it"
-    )
-    known = (declared.name for declared in cls.attributes.values())
-    wanted, hint = ", ".join(known) or "no attributes", "remove it, or correct its name"
-    return AttributeFault(Fault(UNKNOWN_ATTRIBUTE, message, name, wanted, name, hint), True)
-
-
-def _fold(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "")
-
-
 def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
     """The inputs in the order of the operands, None for absent optional ones.
 
     Raises `Violation` for inputs or attributes that the declaration does not take.
     """
-    expected = operation.expected
+    signature = operation.signature
+    expected = signature.expected
     count, declared = len(inputs), len(expected)
     if count != declared:
-        if not operation.fewest <= count <= operation.most:
-            check_count(operation.type_name(), operation.operands, count)
+        if not signature.fewest <= count <= signature.most:
+            check_count(operation.type_name(), signature.operands, count)
         expected += expected[-1:] * (count - declared)
     shared: dict[str, ElementType] = {}
     for tensor, (unquestioned, usual_ranks, group) in zip(inputs, expected, strict=False):
@@ -583,21 +394,22 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
         ):
             _check_each(operation, inputs)
             break
-    if operation.confined:
+    if signature.confined:
         _check_confined(operation, inputs)
     if count < declared:
-        return inputs + (None,) * (declared - count - (operation.most == maxsize))
+        return inputs + (None,) * (declared - count - (signature.most == maxsize))
     return inputs
 
 
 def _check_confined(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
     """Raises `Violation` for shapes or attributes that the declaration does not take."""
-    if operation.shaped:
-        check_shapes(operation.operands, inputs)
-    for name, within in operation.limited.items():
+    signature = operation.signature
+    if signature.shaped:
+        check_shapes(signature.operands, inputs)
+    for name, within in signature.limited.items():
         value = getattr(operation, name)
         if value is not None and value not in within:
-            raise _outside(operation.attributes[name], value)
+            raise _outside(signature.attributes[name], value)
 
 
 def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
@@ -608,7 +420,7 @@ def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
         place = min(index, len(operands) - 1)
         declared, element_type = operands[place], tensor.element_type
         check_operand(declared, index, tensor)
-        group = operation.expected[place][2]
+        group = operation.signature.expected[place][2]
         if group is None or element_type is DYNAMIC_TYPE:
             continue
         other = shared.setdefault(group, element_type)
@@ -634,4 +446,5 @@ def _number(value: Number) -> str:
 
 def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Fault]:
     """Element types that OpenVINO reads in silence and the specification does not allow."""
-    return specified_types(operation.operands, inputs) if operation.narrowed else iter(())
+    signature = operation.signature
+    return specified_types(signature.operands, inputs) if signature.narrowed else iter(())

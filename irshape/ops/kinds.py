@@ -41,11 +41,15 @@ def bounded(digits: str) -> int:
 
 
 class Malformed(Exception):
-    """A text that is no value of the kind. `silent`: OpenVINO does not mind and takes `value`."""
+    """A text that is no value of the kind. `silent`: OpenVINO does not mind and takes `value`.
 
-    def __init__(self, expected: str, value: Any = _NOTHING) -> None:
+    problem: what is wrong with it, where that says more than what is expected.
+    """
+
+    def __init__(self, expected: str, value: Any = _NOTHING, problem: str | None = None) -> None:
         super().__init__(expected)
         self.expected = expected
+        self.problem = problem
         self.silent = value is not _NOTHING
         self.value = value
 
@@ -364,9 +368,8 @@ class ShapeText(Kind):
             return PartialShape.parse(text)
         except ValueError as problem:
             silent = _as_openvino_reads(text)
-            raise (
-                Malformed(str(problem), silent) if silent is not None else Malformed(str(problem))
-            ) from None
+            value = _NOTHING if silent is None else silent
+            raise Malformed(self.describe(), value, str(problem)) from None
 
     def describe(self) -> str:
         return "a shape, such as 1..10,3,?"

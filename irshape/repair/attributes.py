@@ -33,7 +33,7 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     text = None if named is None else layer.attribute(named.name)
     if named is not None and text is not None:
         yield from _other_notation(sites, site, named, text)
-    if operation.has_bodies or layer.is_constant:
+    if operation.bodies or layer.is_constant:
         return
     if named is None:
         fitting = sites.context.shared(fitting_values, layer)

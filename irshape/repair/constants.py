@@ -45,10 +45,11 @@ def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
     """
     operation, layer = site.operation, site.layer
     known = sites.context.shared(fitting_values, layer)
-    if operation is None or operation.has_bodies or any(each.fit is Fit.EXACT for each in known):
+    if operation is None or operation.bodies or any(each.fit is Fit.EXACT for each in known):
         return
-    positions = [position for position, _ in operation.valued if position < len(site.inputs)]
-    for position in positions:
+    for position, _ in operation.signature.valued:
+        if position >= len(site.inputs):
+            continue
         tensor, source = site.inputs[position], site.sources[position]
         exact = None if tensor is None or tensor.value is None else tensor.value.exact
         producer = None if source is None else site.result.body.layers[source[0]]

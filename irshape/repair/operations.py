@@ -76,7 +76,7 @@ def _fit(site: Site, operation: type[Operation]) -> Fit:
     if operation.type_name() == "Result":
         fits = len(layer.inputs) == 1 and not layer.outputs and not layer.items
         return Fit.EXACT if fits else Fit.REFUSED
-    if not operation.fewest <= len(layer.inputs) <= operation.most:
+    if not operation.signature.fewest <= len(layer.inputs) <= operation.signature.most:
         return Fit.REFUSED
     return site.fit(operation=operation)
 

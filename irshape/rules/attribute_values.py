@@ -39,7 +39,7 @@ def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
     exact fit first.
     """
     place, operation = context.shared(places).get(layer), operation_of(context.model, layer)
-    if place is None or operation is None or operation.has_bodies or layer.is_constant:
+    if place is None or operation is None or operation.bodies or layer.is_constant:
         return ()
     engine = context.shared(layer_engine)
     fitting = alternatives(engine, layer, operation, inputs_of(*place))

@@ -270,7 +270,7 @@ def _decided_by(context: Context, layer: Layer) -> str:
     sources = result.wiring.sources[position]
     constants = context.shared(_constants)
     quoted = []
-    for index, operand in declaration[0].valued:
+    for index, operand in declaration[0].signature.valued:
         source = sources[index] if index < len(sources) else None
         producer = None if source is None else result.body.layers[source[0]]
         constant = constants.get(producer) if producer is not None else None

@@ -1,0 +1,157 @@
+"""Attributes as operations declare them, read from `<data>`, and what is wrong with them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from ..faults import Fault
+from ..rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, MISSPELT_ATTRIBUTE, UNKNOWN_ATTRIBUTE
+from .kinds import Declared, Kind, Malformed
+from .operands import Between
+
+REQUIRED: Final = object()
+"""The default of an attribute without which OpenVINO refuses a layer."""
+
+
+class Attribute:
+    """An attribute of `<data>` as declared."""
+
+    def __init__(
+        self, kind: Kind, *, default: Any, required: bool, within: Between | None, name: str | None
+    ) -> None:
+        self.kind = kind
+        self.within = within
+        self.default = default
+        self.required = required
+        self.name = name or ""
+        self._read: dict[str, Any] = {}
+        """The values of texts that have been read."""
+
+    def read(self, text: str) -> Any:
+        """The value that a text stands for. Raises `Malformed`."""
+        value = self._read.get(text, self)
+        if value is self:
+            value = self.kind.read(text)
+            if len(text) < _SHORT_TEXT and len(self._read) < _MOST_TEXTS:
+                self._read[text] = value
+        return value
+
+    def domain(self, text: str | None, declared: Declared) -> list[str]:
+        """The texts of other values worth trying, nearest first. text: what is written, if any."""
+        try:
+            current = self.default if text is None else self.read(text)
+        except Malformed:
+            current = None
+        values = self.kind.domain(current, declared)
+        texts = dict.fromkeys(self.kind.write(each) for each in values if each != current)
+        return [each for each in texts if each != text]
+
+    @property
+    def refused_when_absent(self) -> bool:
+        """Whether OpenVINO refuses a layer without it, instead of going on with a default."""
+        return self.default is REQUIRED
+
+    def describe(self) -> str:
+        """The values that it takes, in words."""
+        limits = "" if self.within is None else f", {self.within}"
+        return self.kind.describe() + limits
+
+
+_SHORT_TEXT = 64
+_MOST_TEXTS = 256
+
+
+def attribute(
+    kind: Kind,
+    *,
+    default: Any = REQUIRED,
+    required: bool = False,
+    within: Between | None = None,
+    name: str | None = None,
+) -> Any:
+    """Declares an attribute.
+
+    default: its value when absent; without one OpenVINO refuses the layer.
+    required: whether the specification demands it, although OpenVINO goes on with the default.
+    within: the numbers outside which OpenVINO refuses the layer: `at_least(1)`, `between(0, 1)`.
+    name: as written in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
+    """
+    return Attribute(kind, default=default, required=required, within=within, name=name)
+
+
+class AttributeFault(NamedTuple):
+    """A fault of an attribute. `silent`: OpenVINO goes on; otherwise it refuses the layer."""
+
+    fault: Fault
+    silent: bool
+
+
+def missing(declared: Attribute) -> AttributeFault:
+    """The fault of an attribute that is not there."""
+    silent = not declared.refused_when_absent
+    goes_on = (
+        f"; OpenVINO silently uses {declared.kind.write(declared.default)!r}"
+        if silent and declared.default is not None
+        else ""
+    )
+    message = f"the attribute `{declared.name}` is missing{goes_on}"
+    wanted = declared.describe()
+    hint = f'add {declared.name}="…" to <data>: {wanted}'
+    fault = Fault(MISSING_ATTRIBUTE, message, declared.name, expected=wanted, help=hint)
+    return AttributeFault(fault, silent)
+
+
+def malformed(declared: Attribute, text: str, problem: Malformed) -> AttributeFault:
+    """The fault of an attribute whose text is no value of its kind."""
+    shown = text if len(text) <= 60 else text[:57] + "…"
+    message = f'`{declared.name}="{shown}"` is not {problem.expected}'
+    if problem.problem is not None:
+        message = f"`{declared.name}`: {problem.problem}"
+    if problem.silent:
+        message += "; OpenVINO silently uses " + _written(declared.kind, problem.value)
+    hint = f"set `{declared.name}` to {declared.kind.describe()}"
+    fault = Fault(ATTRIBUTE_VALUE, message, declared.name, problem.expected, shown, hint)
+    return AttributeFault(fault, problem.silent)
+
+
+def _written(kind: Kind, value: Any) -> str:
+    try:
+        return f'"{kind.write(value)}"'
+    except (TypeError, ValueError):
+        return str(value)
+
+
+@lru_cache(1 << 13)  # a layer is read again and again where changes of it are tried
+def _closest(name: str, absent: tuple[str, ...]) -> str | None:
+    """The declared name of which an unknown one is a misspelling."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, absent, 1, 0.75) or [
+        candidate for candidate in absent if _fold(candidate) == _fold(name)
+    ]
+    return close[0] if close else None
+
+
+def unknown(
+    of: str, name: str, declared: tuple[str, ...], absent: tuple[str, ...]
+) -> AttributeFault:
+    """The fault of an attribute that is not declared.
+
+    of: the operation, in words. absent: the declared attributes that the layer does not have.
+    """
+    close = _closest(name, absent)
+    if close is not None:
+        message = (
+            f"`{name}` looks like a misspelling of `{close}`; "
+            f"OpenVINO ignores it and takes the default of `{close}`"
+        )
+        hint = f"rename it to `{close}`"
+        return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close, name, hint), True)
+    message = f"{of} has no attribute `{name}`; OpenVINO ignores it"
+    wanted, hint = ", ".join(declared) or "no attributes", "remove it, or correct its name"
+    return AttributeFault(Fault(UNKNOWN_ATTRIBUTE, message, name, wanted, name, hint), True)
+
+
+def _fold(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")

@@ -1,0 +1,69 @@
+"""What an operation takes, in one frozen record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from sys import maxsize
+from typing import NamedTuple
+
+from ..element_types import ElementType
+from .attributes import Attribute
+from .operands import Between, Operand
+
+
+class Signature(NamedTuple):
+    """The operands and attributes of an operation, and what follows from them."""
+
+    attributes: Mapping[str, Attribute]
+    """By their Python names."""
+    written: tuple[str, ...]
+    """The names of all attributes in the IR, in the order of writers."""
+    operands: tuple[Operand, ...]
+    fewest: int
+    """The fewest inputs that a layer has."""
+    most: int
+    """The most inputs that a layer has."""
+    valued: tuple[tuple[int, Operand], ...]
+    """The operands whose value inference looks at, with their positions."""
+    expected: tuple[tuple[frozenset[ElementType], frozenset[int], str | None], ...]
+    """For each operand the element types and the ranks that it takes whatever the value is, and the
+    operand whose element type it shares, if any."""
+    shaped: bool
+    """Whether operands declare more of their shapes than the rank."""
+    limited: Mapping[str, Between]
+    """The attributes whose values are limited, by their Python names."""
+    confined: bool
+    """Whether it is `shaped`, or has `limited` attributes: one look-up for each layer."""
+    narrowed: bool
+    """Whether the specification allows fewer element types of operands than OpenVINO reads."""
+
+    @staticmethod
+    def of(attributes: Mapping[str, Attribute], operands: tuple[Operand, ...]) -> Signature:
+        """The signature of an operation with these attributes and operands."""
+        models = {declared.like for declared in operands}
+        shaped = any(declared.axes or declared.single for declared in operands)
+        limited = {
+            name: declared.within
+            for name, declared in attributes.items()
+            if declared.within is not None
+        }
+        return Signature(
+            attributes,
+            tuple(declared.name for declared in attributes.values()),
+            operands,
+            sum(not declared.optional for declared in operands),
+            maxsize if operands and operands[-1].variadic else len(operands),
+            tuple((i, declared) for i, declared in enumerate(operands) if declared.value),
+            tuple(
+                (
+                    declared.unquestioned,
+                    declared.usual_ranks,
+                    declared.like or (declared.name if declared.name in models else None),
+                )
+                for declared in operands
+            ),
+            shaped,
+            limited,
+            shaped or bool(limited),
+            any(declared.specified is not None for declared in operands),
+        )

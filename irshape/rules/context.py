@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import chain
-from math import prod
-from operator import attrgetter, le
 from typing import Any, NamedTuple, TypeVar
 
 from ..element_types import DYNAMIC_TYPE, ElementType
@@ -19,7 +15,6 @@ from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
 from ..ops.declaration import AttributeFault
-from ..ops.tensors import Tensor
 from ..rule_ids import (
     INPUT_COUNT,
     MISSPELT_ELEMENT,
@@ -43,96 +38,6 @@ class Ports(NamedTuple):
     """Every `precision`; None if some port has none."""
     repeat: list[Layer]
     """The layers with two inputs or two outputs of one id."""
-
-
-class LayersByType(Mapping[str, list[tuple[Body, int]]]):
-    """The layers of bodies by `Layer.folded_type`, sorted out when those of a type are asked for:
-    it is often enough which types there are."""
-
-    def __init__(self, bodies: list[Body], written: Iterable[str]) -> None:
-        """written: the types of all layers."""
-        self._bodies = bodies
-        self._places: dict[str, list[tuple[Body, int]]] = {}
-        """Those of the types that have been asked for."""
-        self._sorted: list[tuple[Body, dict[str, list[int]]]] = []
-        """For each body, the positions of the layers of each type as it is written."""
-        self.spellings: dict[str, list[str]] = {}
-        """How each type is written."""
-        for each in written:
-            self.spellings.setdefault(folded_type(each), []).append(each)
-
-    def __getitem__(self, folded: str) -> list[tuple[Body, int]]:
-        places = self._places.get(folded)
-        if places is None:
-            spellings = self.spellings[folded]
-            self._sorted = self._sorted or [(body, _by_type(body)) for body in self._bodies]
-            places = self._places[folded] = [
-                (body, position)
-                for body, positions in self._sorted
-                for position in sorted(chain(*[positions.get(each, ()) for each in spellings]))
-            ]
-        return places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.spellings)
-
-    def __len__(self) -> int:
-        return len(self.spellings)
-
-
-def _by_type(body: Body) -> dict[str, list[int]]:
-    """The positions of the layers of each type, as it is written."""
-    positions: defaultdict[str, list[int]] = defaultdict(list)
-    for position, written in enumerate(map(_type_of, body.layers)):
-        positions[written].append(position)
-    return positions
-
-
-_type_of: Callable[[Layer], str] = attrgetter("type")
-
-
-class SoundConstants:
-    """Where the constants of a model lie in the .bin."""
-
-    def __init__(self, groups: list[tuple[int, int, list[int]]]) -> None:
-        """groups: the bytes of a constant and those of an element, and where the bytes of those
-        constants begin that have as many."""
-        self._groups = groups
-
-    @cached_property
-    def end(self) -> int:
-        """Where the last byte of them ends."""
-        return max((max(offsets) + size for size, _, offsets in self._groups), default=0)
-
-    @cached_property
-    def misaligned(self) -> int:
-        """How many begin elsewhere than at a multiple of their element's size."""
-        return sum(
-            begin % unit > 0
-            for size, unit, offsets in self._groups
-            if size and unit > 1
-            for begin in offsets
-        )
-
-    @cached_property
-    def apart(self) -> bool:
-        """Whether no two share some of their bytes, but not all."""
-        ends = self._ends
-        if ends is None:
-            return False
-        begins = sorted(ends)
-        return all(map(le, map(ends.__getitem__, begins), begins[1:]))
-
-    @cached_property
-    def _ends(self) -> dict[int, int] | None:
-        """Where they end, by where they begin; None where two of different size begin at a byte."""
-        ends: dict[int, int] = {}
-        for size, _, offsets in self._groups:
-            if size:
-                for begin in offsets:
-                    if ends.setdefault(begin, begin + size) != begin + size:
-                        return None
-        return ends
 
 
 class Context:
@@ -189,51 +94,19 @@ class Context:
     @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
         """The Const layers whose attributes describe a constant; other rules report the rest."""
-        return list(self.each_constant())
-
-    def each_constant(self) -> Iterator[tuple[Layer, Constant]]:
-        """The same one after the other, for those who need not see all."""
-        known: dict[tuple[str, ...], Constant | None] = {}
-        for body, position in self.by_type.get("const", ()):
-            layer = body.layers[position]
-            items = layer.items
-            constant = known.get(items)
-            if constant is None and items not in known:
-                constant = known[items] = self._constant(layer)
-            if constant is not None:
-                yield layer, constant
+        layers = [body.layers[position] for body, position in self.by_type.get("const", ())]
+        known = {items: self._constant(items) for items in {layer.items for layer in layers}}
+        described = [(layer, known[layer.items]) for layer in layers]
+        return [(layer, constant) for layer, constant in described if constant is not None]
 
     @cached_property
     def constants_end(self) -> int:
         """Where the last byte of a constant ends in the .bin; 0 without constants."""
-        if self.sound_constants is not None:
-            return self.sound_constants.end
         return max((offset + size for _, (_, _, offset, size, _) in self.constants), default=0)
 
-    @cached_property
-    def sound_constants(self) -> SoundConstants | None:
-        """Where the constants lie, if all of them have the attributes that a writer gives them and
-        the size that their types and shapes need; else None."""
-        groups: dict[tuple[str, ...], tuple[int, int, list[int]] | None] = {}
-        for body, position in self.by_type.get("const", ()):
-            layer, result = body.layers[position], self.results.get(body)
-            items = layer.items
-            if result is None or position in result.believed or items[::2] != _CONSTANT:
-                return None
-            _, element_type, _, shape, _, offset, _, size = items
-            key = layer.type, element_type, shape, size
-            if key not in groups:
-                known = _size_and_unit(result.outputs[position][0], size)
-                groups[key] = None if known is None else (*known, [])
-            group = groups[key]
-            if group is None or not offset.isdecimal() or len(offset) > _DIGITS:
-                return None
-            group[2].append(int(offset))
-        return SoundConstants([group for group in groups.values() if group is not None])
-
-    def _constant(self, layer: Layer) -> Constant | None:
+    def _constant(self, items: tuple[str, ...]) -> Constant | None:
         try:
-            constant = Constant.of(layer.items, self.model.weights)
+            constant = Constant.of(items, self.model.weights)
         except ValueError:
             return None
         _, shape, offset, size, _ = constant
@@ -252,17 +125,29 @@ class Context:
         )
 
     @cached_property
-    def by_type(self) -> LayersByType:
+    def spellings(self) -> dict[str, list[str]]:
+        """How each type (`Layer.folded_type`) is written."""
+        spellings: dict[str, list[str]] = {}
+        for written in dict.fromkeys([type for type, _ in self.kinds]):
+            spellings.setdefault(folded_type(written), []).append(written)
+        return spellings
+
+    @cached_property
+    def by_type(self) -> dict[str, list[tuple[Body, int]]]:
         """The layers of each type (`Layer.folded_type`): the body and the position in it."""
-        return LayersByType(self.bodies, dict.fromkeys(type for type, _ in self.kinds))
+        folded = {each: name for name, written in self.spellings.items() for each in written}
+        places: dict[str, list[tuple[Body, int]]] = {name: [] for name in self.spellings}
+        for body in self.bodies:
+            for position, layer in enumerate(body.layers):
+                places[folded[layer.type]].append((body, position))
+        return places
 
     def layers(self, *types: str) -> Iterator[Layer]:
         """The layers of some types, given in lower case."""
         for name in types:
             folded = "const" if name == "constant" else name
-            if folded in self.by_type.spellings:
-                for body, position in self.by_type[folded]:
-                    yield body.layers[position]
+            for body, position in self.by_type.get(folded, ()):
+                yield body.layers[position]
 
     @cached_property
     def ports(self) -> Ports:
@@ -416,28 +301,6 @@ class Context:
     def miscounted(self) -> set[Layer]:
         """Layers with a wrong number of inputs."""
         return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
-
-
-_CONSTANT = ("element_type", "shape", "offset", "size")
-
-
-_DIGITS = 18
-"""The digits of an offset in a .bin."""
-
-
-def _size_and_unit(constant: Tensor, size: str) -> tuple[int, int] | None:
-    """The bytes of a constant, and those of an element, where its attributes agree on the former;
-    else None, and for strings."""
-    element_type, shape = constant.element_type, constant.shape.static
-    if (
-        shape is None
-        or element_type.kind in ("string", "dynamic")
-        or not size.isdecimal()
-        or len(size) > _DIGITS
-        or int(size) != element_type.byte_size(prod(shape))
-    ):
-        return None
-    return int(size), element_type.bits // 8 or 1
 
 
 def _repeat_an_id(ids: tuple[str, ...]) -> bool:

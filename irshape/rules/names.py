@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..element_types import ElementType
 from ..faults import Violation
 from ..model.graph import Body, Finding, Layer, names_of
-from ..model.ports import Port
+from ..model.ports import Port, names_in
 from ..ops.infrastructure import check_assigned
 from ..ops.tensors import Tensor
 from ..rule_ids import (
@@ -290,48 +290,26 @@ def _names_given(
         if source is None:
             continue
         producer = body.layers[source[0]]
-        for name in Port("", None, layer.output_names, layer.offset).tensor_names:
+        for name in names_in(layer.output_names):
             yield name, producer, producer.outputs[source[1]], layer, None
 
 
 def _all_differ(context: Context, body: Body) -> bool:
-    """Whether no tensor name is used twice in a body, as a quick look at all of them tells.
-
-    It looks at their hashes, which take less memory: two names of one hash are not told apart.
-    """
-    given = [name for names in names_of(body.layers) for name in names if name]
-    known: set[int] = set()
-    count = 0
-    for start in range(0, len(given), _AT_ONCE):
-        names = given[start : start + _AT_ONCE]
-        joined = ",".join(names)
-        if "\\" in joined:
-            return False
-        if joined.count(",") >= len(names):  # some tensor has several
-            names = joined.split(",")
-        count += len(names)
-        known.update(map(hash, names))
-    if len(known) < count:
+    """Whether no tensor name is used twice in a body, as a quick look at all of them tells."""
+    texts = [text for names in names_of(body.layers) for text in names if text]
+    names = ",".join(texts).split(",")
+    known = set(names)
+    if len(known) < len(names) or any("\\" in text for text in texts):
         return False
     for position, layer in enumerate(body.layers):
         if layer.output_names:
             source = next(iter(context.wiring(body).sources[position]), None)
-            own: list[str] = []
-            if source is not None:
-                own = body.layers[source[0]].outputs[source[1]].tensor_names
-            others = [
-                hash(name)
-                for name in Port("", None, layer.output_names, layer.offset).tensor_names
-                if name not in own
-            ]
+            own = () if source is None else body.layers[source[0]].outputs[source[1]].tensor_names
+            others = set(names_in(layer.output_names)).difference(own)
             if not known.isdisjoint(others):
                 return False
-            known.update(others)
+            known |= others
     return True
-
-
-_AT_ONCE = 1024
-"""Of so many tensors, the names are there as texts of their own at a time."""
 
 
 class RuntimeInfo(Rule):

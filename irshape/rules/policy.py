@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from ..model.ends import End, ends
 from ..model.graph import Finding, Layer, Model
-from ..model.ports import Port
+from ..model.ports import Port, names_in
 from ..rule_ids import (
     EXPECTED_INPUTS,
     EXPECTED_OUTPUTS,
@@ -190,18 +191,18 @@ class PortsRule(Rule):
 
     @classmethod
     def compare(
-        cls, context: Context, layers: list[Layer], expected: tuple[ExpectedPort, ...]
+        cls, context: Context, expected: tuple[ExpectedPort, ...] | None
     ) -> Iterator[Finding]:
-        if context.model.kind != "net":
+        if context.model.kind != "net" or expected is None:
             return
         what = cls.what
-        names = {layer: _names(context, layer, what) for layer in layers}
-        unmatched = list(layers)
+        every = [end for end in _ends(context) if end.layer.is_parameter is (what == "input")]
+        unmatched = list(every)
         for port in expected:
-            layer = next((layer for layer in unmatched if port.name in names[layer]), None)
-            if layer is None:
-                free = [name for other in unmatched for name in names[other][:-1]]
-                first_names = dict.fromkeys(names[other][0] for other in layers)
+            end = next((end for end in unmatched if port.name in _names(end)), None)
+            if end is None:
+                free = [name for other in unmatched for name in _names(other)[:-1]]
+                first_names = dict.fromkeys(_names(other)[0] for other in every)
                 yield cls.finding(
                     f"the policy expects the {what} '{port.name}', and the model has none of that "
                     f"name{suggestion(port.name, free)}",
@@ -210,16 +211,16 @@ class PortsRule(Rule):
                     actual=", ".join(first_names) or f"no {what}s",
                 )
                 continue
-            unmatched.remove(layer)
-            tensor = _tensor(context, layer, what)
+            unmatched.remove(end)
+            tensor = _tensor(context, end)
             if tensor is not None:
-                yield from cls.compare_tensor(layer, port, tensor)
-        for layer in unmatched:
-            name = names[layer][0]
+                yield from cls.compare_tensor(end.layer, port, tensor)
+        for end in unmatched:
+            name = _names(end)[0]
             yield cls.finding(
                 f"the policy lists no {what} '{name}'",
-                layer.offset,
-                layer,
+                end.layer.offset,
+                end.layer,
                 expected=", ".join(port.name for port in expected) or f"no {what}s",
                 actual=name,
             )
@@ -270,9 +271,7 @@ class ExpectedInputs(PortsRule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
-            if policy.inputs is not None:
-                layers = context.model.parameters
-                yield from cls.compare(context, layers, policy.inputs)
+            yield from cls.compare(context, policy.inputs)
 
 
 class ExpectedOutputs(PortsRule):
@@ -305,52 +304,25 @@ class ExpectedOutputs(PortsRule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
-            if policy.outputs is not None:
-                layers = context.model.results
-                yield from cls.compare(context, layers, policy.outputs)
+            yield from cls.compare(context, policy.outputs)
 
 
-def _names(context: Context, layer: Layer, what: str) -> list[str]:
-    """The names of an input or output: of its tensor, then of its layer, then the layer's id."""
-    names: list[str] = []
-    if what == "input":
-        for port in layer.outputs:
-            names += port.tensor_names
-        return [*names, layer.name, layer.id]
-    if layer.output_names:
-        names += Port("", None, layer.output_names, layer.offset).tensor_names
-    source = _source(context, layer)
-    if source is None:
-        return [*names, layer.name, layer.id]
-    producer, index = source
-    names += producer.outputs[index].tensor_names
-    return [*names, layer.name, producer.name, layer.id]
-
-
-def _position(context: Context, layer: Layer) -> int:
-    """The position of a layer in the net."""
-    return next(at for at, other in enumerate(context.model.net.layers) if other is layer)
-
-
-def _source(context: Context, layer: Layer) -> tuple[Layer, int] | None:
-    """The layer and output that feed a Result."""
+def _ends(context: Context) -> list[End]:
+    """The inputs and outputs of the net."""
     net = context.model.net
-    row = context.wiring(net).sources[_position(context, layer)]
-    if not row or row[0] is None:
-        return None
-    return net.layers[row[0][0]], row[0][1]
+    return list(ends(net, context.wiring(net), range(len(net.layers))))
 
 
-def _tensor(context: Context, layer: Layer, what: str) -> Tensor | None:
-    """What is inferred for a Parameter, or for the output that feeds a Result."""
-    producer, index = layer, 0
-    if what == "output":
-        source = _source(context, layer)
-        if source is None:
-            return None
-        producer, index = source
-    tensors = context.results[context.model.net].outputs[_position(context, producer)]
-    return tensors[index] if index < len(tensors) else None
+def _names(end: End) -> list[str]:
+    """The names of an input or output: of its tensor, then of its layers, then the layer's id."""
+    named = [*names_in(end.layer.output_names), *end.port.tensor_names]
+    return [*named, *dict.fromkeys((end.layer.name, end.producer.name)), end.layer.id]
+
+
+def _tensor(context: Context, end: End) -> Tensor | None:
+    """What is inferred for an input or output."""
+    tensors = context.results[context.model.net].outputs[end.ref[0]]
+    return tensors[end.ref[1]] if end.ref[1] < len(tensors) else None
 
 
 class StaticBatch(Rule):
@@ -383,9 +355,14 @@ class StaticBatch(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if not any(policy.dynamic_batch for policy in context.settings.policies):
             return
-        for layer in context.model.parameters:
-            tensor = _tensor(context, layer, "input")
-            if tensor is None or not tensor.shape.dims or not tensor.shape.dims[0].is_static:
+        for end in _ends(context):
+            layer, tensor = end.layer, _tensor(context, end)
+            if (
+                not layer.is_parameter
+                or tensor is None
+                or not tensor.shape.dims
+                or not tensor.shape.dims[0].is_static
+            ):
                 continue
             offset = layer.offset
             if layer.data_offset >= 0:

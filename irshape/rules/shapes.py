@@ -114,7 +114,7 @@ class PinnedDimension(Rule):
     @classmethod
     def _broadcasts(cls, context: Context) -> Iterator[Finding]:
         """Layers that broadcast a dynamic tensor and a constant."""
-        constants = frozenset(context.by_type.spellings.get("const", ()))
+        constants = frozenset(context.spellings.get("const", ()))
         harmless: set[object] = set()
         for name in context.by_type:
             broadcast = name == "broadcast"

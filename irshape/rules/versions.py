@@ -106,7 +106,7 @@ def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
     spelling."""
     if not context.model.format.layers_as_written:
         return
-    for folded, spellings in context.by_type.spellings.items():
+    for folded, spellings in context.spellings.items():
         meant = {
             each: "Const" if folded == "const" else as_writers_spell(each) for each in spellings
         }

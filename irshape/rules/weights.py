@@ -179,8 +179,6 @@ class ConstantSize(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.sound_constants is not None:
-            return
         for layer, constant in context.constants:
             if constant.element_type.kind == "string":
                 fault = strings_fault(constant)
@@ -285,19 +283,15 @@ class Misaligned(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        sound = context.sound_constants
-        if sound is not None and not sound.misaligned:
-            return
-        misaligned = (
+        misaligned = [
             (layer, constant)
-            for layer, constant in context.each_constant()
-            if constant.offset % max(constant.element_type.bits // 8, 1) and constant.elements
-        )
-        first = next(misaligned, None)
-        if first is None:
+            for layer, constant in context.constants
+            if constant.offset % (constant.element_type.bits // 8 or 1) and constant.elements
+        ]
+        if not misaligned:
             return
-        more = sum(1 for _ in misaligned) if sound is None else sound.misaligned - 1
-        layer, constant = first
+        more = len(misaligned) - 1
+        layer, constant = misaligned[0]
         width = constant.element_type.bits // 8
         others = f"; so do {more} others" if more else ""
         yield cls.finding(
@@ -345,9 +339,6 @@ class Overlap(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        sound = context.sound_constants
-        if sound is not None and sound.apart:
-            return
         users = {
             (constant.offset, constant.size): layer
             for layer, constant in reversed(context.constants)

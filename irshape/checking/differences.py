@@ -43,7 +43,9 @@ def _crosschecked(comparison: Comparison) -> Iterator[Finding]:
         if row.shape_verdict == "differs":
             message = f"{runtime} infers {row.runtime}, irshape {row.inferred}"
             yield _finding(
-                Fault(SHAPE_DIFFERENCE, message, "", row.inferred, row.runtime), row.layer, row.port
+                Fault(SHAPE_DIFFERENCE, message, "", str(row.inferred), str(row.runtime)),
+                row.layer,
+                row.port,
             )
         if row.own_verdict == "differs" or (
             row.value_verdict == "differs" and row.shape_verdict != "differs"

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
-from ..element_types import ElementType
 from ..execution.feeds import Fed, Given, by_id
 from ..execution.inputs import random_inputs
 from ..execution.session import Observer, Session
@@ -24,7 +23,7 @@ from .judging import Judge
 from .parts import runnable_part
 from .progress import Progress
 from .recording import Recorder, Recording
-from .result import Comparison, Row, Verdict
+from .result import Comparison, Row, TensorType, Verdict
 
 
 def crosscheck(
@@ -211,22 +210,17 @@ def _shape_rows(model: Model, answer: Answer) -> list[Row]:
             for port, (tensor, (element_type, shape)) in enumerate(
                 zip(result.outputs[position], theirs, strict=False)
             ):
-                verdict = _shape_verdict(tensor.element_type, tensor.shape, element_type, shape)
-                inferred = f"{tensor.element_type} {tensor.shape}"
-                rows.append(Row(layer, port, inferred, f"{element_type} {shape}", verdict))
+                ours = TensorType(tensor.element_type.name, tensor.shape)
+                known = TensorType(element_type, PartialShape.parse(shape))
+                rows.append(Row(layer, port, ours, known, _shape_verdict(ours, known)))
 
     visit(infer(model).result)
     return rows
 
 
-def _shape_verdict(
-    element_type: ElementType, shape: PartialShape, their_type: str, their_shape: str
-) -> Verdict:
-    if element_type.name == their_type and str(shape) == their_shape:
-        return "equal"
-    if element_type.name != their_type and their_type != "dynamic":
+def _shape_verdict(inferred: TensorType, known: TensorType) -> Verdict:
+    if known.element_type not in (inferred.element_type, "dynamic"):
         return "differs"
-    parsed = PartialShape.parse(their_shape)
-    if parsed == shape:
+    if known.shape == inferred.shape:
         return "equal"
-    return "tighter" if parsed.encloses(shape) else "differs"
+    return "tighter" if known.shape.encloses(inferred.shape) else "differs"

@@ -27,7 +27,7 @@ from ..spelling import suggestion
 from .answers import Answer
 from .processes import ask_process
 from .progress import Progress
-from .result import Array, Comparison, Row, fact
+from .result import Array, Comparison, Row, TensorType, fact
 from .runtime import TIMEOUT
 
 _FOR_DEVICES = "; `irshape convert` it for OpenVINO's devices"
@@ -214,8 +214,8 @@ def _rows(
             row = Row(
                 layer,
                 index,
-                f"{tensor.element_type} {tensor.shape}",
-                f"{theirs.dtype} {list(theirs.shape)}",
+                TensorType(tensor.element_type.name, tensor.shape),
+                TensorType(str(theirs.dtype), PartialShape(theirs.shape)),
                 "equal" if fits else "differs",
                 "equal",
             )

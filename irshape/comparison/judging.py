@@ -116,7 +116,7 @@ class Judge:
             return
         theirs = self.device_value_of(row)
         behind = self.behind(row)
-        exists = runtime_expects(row, theirs) is not False
+        exists = runtime_expects(row, theirs)
         if behind == "departs" and exists and not self.blamed and self.leads_on(row, theirs):
             behind = "inherits"
         keys = self.keys_of(row)
@@ -146,10 +146,7 @@ class Judge:
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
             row = self.rows[suspect.number]
-            if (
-                runtime_expects(row, self.device_value_of(row)) is False
-                and self.behind(row) == "agrees"
-            ):
+            if not runtime_expects(row, self.device_value_of(row)) and self.behind(row) == "agrees":
                 known.update(self.keys_of(row))
         return known
 
@@ -307,7 +304,7 @@ class Judge:
             for number in self.run.rows_of.get(self.layers[consumer], ())
         ]
         departing = [each for each in fed if each.value_verdict not in ("equal", "explained")]
-        if runtime_expects(row, self.device_value_of(row)) is False:
+        if not runtime_expects(row, self.device_value_of(row)):
             # by themselves, they were given irshape's value
             departing = [
                 each for each in departing if each.own_verdict not in ("equal", "explained")
@@ -411,8 +408,6 @@ class Judge:
             return None if tensor is None else tensor.array()
 
 
-def runtime_expects(row: Row, theirs: Array) -> bool | None:
+def runtime_expects(row: Row, theirs: Array) -> bool:
     """Whether the device's tensor has the shape that OpenVINO itself infers."""
-    if row.runtime is None:
-        return None
-    return PartialShape.parse(row.runtime.partition(" ")[2]).encloses(PartialShape(theirs.shape))
+    return row.runtime.shape.encloses(PartialShape(theirs.shape))

@@ -12,6 +12,7 @@ import numpy as np
 from ..model.graph import Layer, Model
 from ..model.wiring import wire
 from ..numbers.statistics import Errors
+from ..shapes import PartialShape
 from .answers import Answer
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -84,6 +85,16 @@ Measured = Literal["equal", "differs", "not compared"]
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
 
 
+class TensorType(NamedTuple):
+    """The element type of a tensor, by its name, and its shape."""
+
+    element_type: str
+    shape: PartialShape
+
+    def __str__(self) -> str:
+        return f"{self.element_type} {self.shape}"
+
+
 class Row(NamedTuple):
     """One output port: what irshape infers and computes, what the runtime does, and how they agree.
 
@@ -94,8 +105,8 @@ class Row(NamedTuple):
 
     layer: Layer
     port: int
-    inferred: str
-    runtime: str | None
+    inferred: TensorType
+    runtime: TensorType
     shape_verdict: Verdict
     value: Measured = "not compared"
     error: float | None = None
@@ -310,8 +321,8 @@ class Comparison:
                 {
                     "layer": row.layer.reference,
                     "port": row.port,
-                    "inferred": row.inferred,
-                    "runtime": row.runtime,
+                    "inferred": str(row.inferred),
+                    "runtime": str(row.runtime),
                     "shape_verdict": row.shape_verdict,
                     "value_verdict": row.value_verdict,
                     "error": row.error,

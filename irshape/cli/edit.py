@@ -73,10 +73,9 @@ def _seq(graph: Graph, given: Given) -> None:
 
 
 def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
-    """The constant of the model as it is read that does not fit the sizes that are asked for."""
-    from ..inference.chain import refusing
+    """What layers of the model as it is read need, and the sizes asked for are not."""
+    from ..inference.conflicts import size_conflicts, sizes_of_inputs
     from ..inference.engine import infer
-    from ..inference.fitting_sizes import fitting_size
 
     if graph.source is None or not (given["reshape"] or given["batch"] or given["seq"]):
         return None
@@ -96,9 +95,7 @@ def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
         inference = infer(graph.source, shapes)
     except ValueError:  # the inputs are others by now
         return None
-    refused = refusing(inference)
-    fit = fitting_size(inference, refused[0][0]) if refused else None
-    return None if fit is None else str(fit)
+    return next(iter(size_conflicts(graph.source, sizes_of_inputs(inference)).of_inputs), None)
 
 
 def _bind(graph: Graph, given: Given) -> None:

@@ -25,18 +25,6 @@ def with_article(noun: str) -> str:
 _LETTERS_FOR_DIGITS = str.maketrans("OolI|", "00111")
 
 
-def in_plain_digits(text: str) -> str:
-    """A text with the digits 0 to 9 for those of other scripts, and for letters like them.
-
-    It is unchanged unless a number comes of it.
-    """
-    plain = "".join(
-        str(int(letter)) if letter.isdecimal() else letter
-        for letter in text.translate(_LETTERS_FOR_DIGITS)
-    )
-    return plain if plain != text and re.fullmatch(r"[-+0-9., ]+", plain) else text
-
-
 _ONE_OF_SEVERAL = (
     r"(?<![\w.,…-])1 ((?:spatial |input |output )?)"
     r"(axe|bodie|byte|dimension|element|input|layer|output|port|row|column|value)s\b"

@@ -319,14 +319,6 @@ class Body:
         return [edge.offset for edge in edges]
 
     @property
-    def edges_begin(self) -> int:
-        """No edge begins before this place in the file."""
-        edges = self._edges
-        if isinstance(edges, EdgeTexts):
-            return edges.start
-        return edges[0].offset if edges else 0
-
-    @property
     def ends(self) -> EdgeTexts:
         """The ends of all edges, column by column."""
         edges = self._edges

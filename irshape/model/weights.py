@@ -359,13 +359,6 @@ def strings_fault(constant: Constant) -> str | None:
     return None
 
 
-def packed_types() -> tuple[ElementType, ...]:
-    """The element types that share bytes."""
-    return tuple(
-        ElementType.of(name) for name in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1")
-    )
-
-
 @lru_cache(maxsize=4096)
 def _sizes(text: str) -> tuple[int, ...]:
     text = text.strip()

@@ -130,30 +130,6 @@ def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[in
     )
 
 
-def rewired(layers: list[Layer], sources: Sources) -> Wiring:
-    """The wiring of layers of which it is known what feeds each input, from complete edges."""
-    heads, dims = heads_of(layers), dims_of(layers)
-    unlike: list[tuple[int, int]] = []
-    producers: list[int] = []
-    forward = True
-    for consumer, row in enumerate(sources):
-        for index, source in enumerate(row):
-            assert source is not None
-            producer, out = source
-            producers.append(producer)
-            forward = forward and producer < consumer
-            own, there = heads[consumer], heads[producer]
-            if (
-                own.input_precisions[index] != there.output_precisions[out]
-                or dims[consumer][index] != dims[producer][there.inputs + out]
-            ):
-                unlike.append((consumer, index))
-    complete = Complete(producers, heads, dims)
-    if forward:
-        return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
-    return Wiring(sources, *_sorted(sources), unlike, complete)
-
-
 NO_SOURCES: list[OutputRef | None] = []
 _FEW_LAYERS = 1 << 14
 _first_outputs_of: list[list[OutputRef]] = [[]]
@@ -237,11 +213,6 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
                 ready.append(consumer)
     left = [i for i, count in enumerate(waiting) if count]
     return order + left, frozenset(_on_cycle(set(left), sources))
-
-
-def cyclic_layers(sources: Sources) -> frozenset[int]:
-    """The layers on a cycle, by what feeds each input of each layer."""
-    return _sorted(sources)[1]
 
 
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:

@@ -243,17 +243,6 @@ def _inside(data: bytes, port: int) -> _Inside | None:
     return None
 
 
-def read_dims(source: Source, port: int) -> list[int | None]:
-    """The dimensions of the port that starts at `port`, None for one that is malformed."""
-    inside = _inside(source.data, port)
-    texts = (
-        [source.data[slice(*dim.text)] if dim.text else b"" for dim in inside.dims]
-        if inside
-        else []
-    )
-    return [int(text) if _SIZE.fullmatch(text) else None for text in texts]
-
-
 _SIZE = re.compile(rb"-1|[0-9]{1,18}")
 
 

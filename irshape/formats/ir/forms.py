@@ -113,11 +113,6 @@ def _matches(text: str, form: re.Match[str], side: str) -> list[re.Match[str]]:
     return [] if form[side] is None else list(_PORT.finditer(text, *form.span(side)))
 
 
-def ports_of(text: str, form: re.Match[str]) -> list[re.Match[str]]:
-    """The ports in a text, inputs before outputs. form: the match of `FORM` for it."""
-    return _matches(text, form, "input") + _matches(text, form, "output")
-
-
 def _has_names(port: re.Match[str]) -> bool:
     return port[2] is not None or port[4] is not None
 

@@ -255,29 +255,6 @@ class InterpolateAttributes(Operation):
         require_axes(along, image)
         return Tensor(image.element_type, resized(image, along, given, name, self.pads(image.rank)))
 
-    def usual(self, image: Tensor, given: Tensor, axes: Tensor | None) -> Tensor | None:
-        """The same where sizes are given, one for each axis, and no padding."""
-        sizes, target = list(image.shape.sizes), given.known
-        along = range(len(sizes)) if axes is None else axes.known
-        if (
-            self.by_scales
-            or given.element_type not in SIZE_TYPES
-            or given.rank != 1
-            or (axes is not None and axes.element_type.is_dynamic)
-            or target is None
-            or along is None
-            or len(along) != len(target)
-            or len({*along}) < len(target)
-            or not 0 <= min(along, default=0) <= max(along, default=0) < len(sizes)
-            or not 0 <= min(target, default=0) <= max(target, default=0) < UNBOUNDED
-            or any(self.pads_begin)
-            or any(self.pads_end)
-        ):
-            return None
-        for axis, size in zip(along, target, strict=True):
-            sizes[axis] = size
-        return Tensor(image.element_type, PartialShape.of_sizes(tuple(sizes)))
-
     def resample(self, image: Array, given: Array, axes: Array | None) -> Array:
         along = list(range(image.ndim)) if axes is None else [int(axis) for axis in axes]
         padded = image

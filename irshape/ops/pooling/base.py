@@ -129,41 +129,6 @@ class Pooling(Operation):
             )
         )
 
-    def usual(self, data: PartialShape) -> PartialShape | None:
-        """The same where the spatial sizes are known, the padding is given and the windows fit, as
-        they mostly do; else None."""
-        sizes = data.declared
-        kernel, strides, dilations = self.kernel, self.strides, self.dilations
-        begins, ends, axes = self.pads_begin, self.pads_end, len(sizes) - 2
-        if (
-            self.auto_pad != "explicit"
-            or self.rounding_type == "ceil_torch"
-            or not (begins and ends)
-            or not len(kernel) == len(strides) == len(begins) == len(ends) == axes
-            or min(*kernel, *strides) < 1
-            or 0 in sizes[:2]
-            or -1 in sizes[2:]
-            or min(*begins, *ends) < 0
-        ):
-            return None
-        spans = kernel
-        if dilations:
-            if len(dilations) != axes or min(dilations) < 1:
-                return None
-            spans = tuple([(k - 1) * gap + 1 for k, gap in zip(kernel, dilations, strict=True)])
-        up, whole = self.rounding_type == "ceil", not self.avoids_padding
-        steps: list[int] = []
-        for size, span, stride, begin, end in zip(
-            sizes[2:], spans, strides, begins, ends, strict=True
-        ):
-            room = size + begin + end - span
-            if room < 0 or not (whole or (begin < span and end < span)):
-                return None
-            steps.append((-(-room // stride) if up else room // stride) + 1)
-        if max(steps) >= UNBOUNDED:
-            return None
-        return PartialShape.of_sizes((*data.sizes[:2], *steps))
-
     def check_attributes(self, data: PartialShape) -> None:
         axes = len(self.kernel)
         if data.rank not in (None, axes + 2):

@@ -152,6 +152,7 @@ MOVED = {
     "wild": "evidence.html#ir-files-of-public-projects",
     "at-a-terminal": "what-went-wrong.html",
     "faults": "fix.html",
+    "graphs-elsewhere": "recipes.html",
 }
 """Pages that the site had once, and where they lead now."""
 

@@ -246,8 +246,8 @@ def operator(*_):
 """What the programs of a document have been told to import."""
 
 
-TRIED_ELSEWHERE = {"docs/recipes.md", "docs/graphs-elsewhere.md"}
-"""Their programs run in tests/graph; those of the second are excerpts, also of other packages."""
+TRIED_ELSEWHERE = {"docs/recipes.md"}
+"""Its programs run in tests/graph."""
 
 
 def documents_with_programs() -> list[str]:

@@ -1,4 +1,4 @@
-"""Changes of a Const: its type, shape, offset or size; and other values, which are not written."""
+"""Changes of a Const: its type, shape or size; and other values, which are not written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import prod
 
 from ..formats.ir.edits import set_attribute
 from ..inference.alternatives import Fit, declared_by, with_attribute
-from ..model.graph import Finding, Layer
+from ..model.graph import Finding
 from ..model.ports import Port
 from ..model.weights import Constant
 from ..ops.kinds import INTS
@@ -22,7 +22,7 @@ MOST_VALUES = 8
 
 
 def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """The type, shape, offset or size of a Const, at the finding or feeding its layer."""
+    """The type, shape or size of a Const, at the finding or feeding its layer."""
     site = sites.of(finding.layer)
     if site is None:
         return
@@ -105,7 +105,7 @@ def _needed(constant: Constant) -> int:
 
 
 def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """What the port of a Const declares, and the bytes of the .bin that no other takes."""
+    """What the port of a Const declares."""
     layer = site.layer
     if not layer.outputs:
         return
@@ -118,8 +118,6 @@ def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
     constant = _constant(sites, layer.items)
     if constant is not None and constant.element_type.kind != "string":
         said.append(("size", str(_needed(constant))))
-        gaps = _gaps(sites, layer, constant.size) or _alike(sites, layer, constant)
-        said += [("offset", str(place)) for place in gaps]
     for name, value in said:
         text = layer.attribute(name)
         items = with_attribute(layer.items, name, value)
@@ -129,36 +127,3 @@ def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
         change = value_change(sites, layer, name, value, 1.0)
         if fit and change is not None:
             yield fit, change._replace(kind="constant")
-
-
-def _alike(sites: Sites, layer: Layer, constant: Constant) -> list[int]:
-    """Where constants of that type and shape begin, which may share their bytes with it."""
-    rows = [
-        (abs(other.offset - layer.offset), each.offset)
-        for other, each in sites.context.constants
-        if other is not layer and each[:2] == constant[:2] and each.size == constant.size
-    ]
-    return list(dict.fromkeys(offset for _, offset in sorted(rows)))[:3]
-
-
-def _gaps(sites: Sites, layer: Layer, size: int) -> list[int]:
-    """Where a constant of that size could begin: in a gap between others, nearest to the constant
-    before it in the file.
-    """
-    weights = sites.context.model.weights
-    rows = [
-        (other.offset, each.offset, each.offset + each.size)
-        for other, each in sites.context.constants
-        if other is not layer
-    ]
-    end = 0 if weights is None else weights.size
-    spans = sorted({(begin, stop) for _, begin, stop in rows if stop <= end})
-    gaps, exact, at = list[int](), list[int](), 0
-    for begin, stop in [*spans, (end, end)]:
-        if begin - at >= size > 0:
-            gaps += [at, begin - size]
-            exact += [at] * (begin - at == size)
-        at = max(at, stop)
-    before = [stop for offset, _, stop in rows if offset < layer.offset]
-    near = before[-1] if before else 0
-    return exact[:1] or sorted(dict.fromkeys(gaps), key=lambda place: abs(place - near))[:2]

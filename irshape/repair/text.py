@@ -1,4 +1,4 @@
-"""What is not well-formed: merge marks, a tag that does not close, a wrong encoding.
+"""What is not well-formed: a tag that does not close, a wrong encoding.
 
 Each change is proven by reading the text with it.
 """
@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from ..examination import examine
 from ..formats.ir.edits import Edit, with_edits
 from ..formats.ir.grammar import CHILDREN, MARKUP
-from ..formats.ir.malformed import conflicts
 from ..formats.loading import read_source, weights_path
 from ..model.graph import NotReadable
 from ..rules.settings import PLAIN
@@ -52,13 +51,6 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
             "encoding", (edit,), declared.start(1), None, "encoding", named, "utf-8", 1.0, decided
         )
         return
-    marked = list(conflicts(data)) if b"\n<<<<<<<" in data else []
-    if marked:
-        for side, ordinal in ((0, "first"), (1, "second")):
-            edits = tuple(_one_side(data, start, end, side) for start, end in marked)
-            marks = f"the marks and all but the {ordinal} side of each merge conflict"
-            yield Change("text", edits, marked[0][0], None, "text", marks, None, 1.0 + side)
-        return
     missing = _unclosed(data)
     if missing is not None:
         place, name, opened = missing
@@ -82,14 +74,6 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _one_side(data: bytes, start: int, end: int, side: int) -> Edit:
-    """A conflict replaced by one of its sides."""
-    lines = data[start:end].splitlines(keepends=True)
-    marks = [at for at, line in enumerate(lines) if line[:7] in (b"<" * 7, b"=" * 7, b">" * 7)]
-    sides = lines[marks[0] + 1 : marks[1]], lines[marks[1] + 1 : marks[2]]
-    return Edit(start, end, b"".join(sides[side]).rstrip(b"\r\n"))
 
 
 def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:

@@ -176,7 +176,7 @@ FAULTS: dict[str, Fault] = {
     # Places of constants
     "a size of a constant": Fault(IMAGE, attribute("dense", "size", "76"), "IR503", "dense"),
     "an offset beyond the file": Fault(
-        IMAGE, attribute("dense", "offset", "99999"), "IR502", "dense"
+        IMAGE, attribute("dense", "offset", "99999"), "IR502", "dense", False, False
     ),
     "a shape of a constant": Fault(IMAGE, attribute("dense", "shape", "5, 3"), "IR503", "dense"),
     "a type of a constant": Fault(
@@ -186,14 +186,5 @@ FAULTS: dict[str, Fault] = {
     "a tag that is not closed": Fault(IMAGE, replaced("</output>", "", 1), "IR001", "", True),
     "a quote that is gone": Fault(
         IMAGE, replaced('keep_dims="false"', 'keep_dims="false'), "IR001", "", False, False
-    ),
-    "a conflict of a merge": Fault(
-        IMAGE,
-        replaced(
-            '<data keep_dims="false" />',
-            '<data keep_dims="false" />\n<<<<<<< HEAD\n=======\n>>>>>>> branch',
-        ),
-        "IR001",
-        "",
     ),
 }

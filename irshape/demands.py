@@ -12,20 +12,6 @@ NOTED: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
 """What is demanded while a layer is at work; None where nobody takes notes."""
 
 
-class NotedDemands:
-    """Within `with`, what is demanded of dynamic dimensions; not what is within another one."""
-
-    __slots__ = ("_token", "demands")
-
-    def __enter__(self) -> NotedDemands:
-        self.demands: list[Demand] = []
-        self._token = NOTED.set(self.demands)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        NOTED.reset(self._token)
-
-
 def note(relation: str, number: int) -> None:
     """Notes a demand of the layer at work, where somebody takes notes."""
     noted = NOTED.get()

@@ -37,9 +37,8 @@ class Dimension:
     low: int
     high: int
     symbolic: ClassVar[bool] = False
-    """Whether the size is known as an expression, too."""
-    leads: ClassVar[bool] = False
-    """Whether it decides what comes of it together with a dimension that does not."""
+    """Whether the size is known as an expression, which then decides what comes of it together with
+    a size that is not."""
     expression: Any
     """That expression, of a dimension that is symbolic."""
 
@@ -100,7 +99,7 @@ class Dimension:
         """The sizes that both allow, or None where there are none."""
         if self is other:
             return self
-        if other.leads and not self.leads:
+        if other.symbolic and not self.symbolic:
             return other.merge(self)
         low = self.low if self.low > other.low else other.low
         high = self.high if self.high < other.high else other.high
@@ -114,7 +113,7 @@ class Dimension:
 
     def agrees(self, other: Dimension) -> bool:
         """Whether some size fits both, for use where the layer is refused if they differ."""
-        if other.leads and not self.leads:
+        if other.symbolic and not self.symbolic:
             return other.agrees(self)
         if self.low != self.high or other.low != other.high:
             _note_agreement(self, other)
@@ -122,7 +121,7 @@ class Dimension:
 
     def broadcast(self, other: Dimension) -> Dimension | None:
         """The dimension that the two make under NumPy's broadcasting, or None where they cannot."""
-        if other.leads and not self.leads:
+        if other.symbolic and not self.symbolic:
             return other.broadcast(self)
         if self.low == self.high and other.low == other.high:
             if self.low == 1:

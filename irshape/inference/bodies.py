@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from ..demands import NotedDemands
+from ..demands import NOTED, Demand
 from ..faults import Fault, Violation
 from ..model.graph import PORT_MAPS, PURPOSES, Body, Layer, PortMap
 from ..model.wiring import wire
@@ -57,12 +57,16 @@ def infer_with_bodies(
     try:
         views = {tag: bind(layer, tag, runner(tag, body)) for tag, body in bodies.items()}
         operands = check_inputs(operation, inputs)
-        with NotedDemands() as noted:
+        noted: list[Demand] = []
+        before = NOTED.set(noted)
+        try:
             inferred = operation.infer(
                 *operands, bodies=views, outputs=len(layer.port_heads.output_ids)
             )
+        finally:
+            NOTED.reset(before)
         outputs = inferred if isinstance(inferred, tuple) else (inferred,)
-        demands = frozenset(noted.demands)
+        demands = frozenset(noted)
         faults = tuple(operation.check(*operands, bodies=views))
     except Violation as violation:
         outputs = violation.fault

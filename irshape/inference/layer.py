@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import partial
 from math import prod
-from typing import Union
 
 from ..demands import NOTED, Demand
 from ..element_types import ElementType
 from ..faults import Fault, Violation, fault
 from ..model.graph import Layer, Model
-from ..model.weights import Constant, Layout, layout_of, numbers_of, raw_bytes
+from ..model.weights import Constant, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
-from ..ops.tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
+from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
 from ..shapes import PartialShape
 from .folding import fold
@@ -61,11 +58,11 @@ class LayerEngine:
         read = self._read(items, result.outputs[0])
         if read is None:  # some shape is wider than it is meant to be
             return result._replace(unsure=True)
-        raw, unpack = read
+        constant, raw = read
         key = (operation, raw)
         valued = self.memory.results.get(key)
         if valued is None:
-            tensor = _of_bytes(result.outputs[0], raw, unpack)
+            tensor = _of_bytes(result.outputs[0], constant, raw)
             valued = LayerResult((tensor,), result.faults, unsure=tensor.value is None)
             self.memory.keep(key, valued, ())
         return valued
@@ -74,7 +71,7 @@ class LayerEngine:
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
         demands: list[Demand] = []
-        before = NOTED.set(demands)  # `with NotedDemands()` takes as long as a simple layer
+        before = NOTED.set(demands)
         faults: tuple[Fault, ...] = ()
         try:
             operands = check_inputs(operation, inputs)
@@ -99,16 +96,12 @@ class LayerEngine:
         read = self._read(layer.items, tensor)
         return tensor if read is None else _of_bytes(tensor, *read)
 
-    def _read(self, items: tuple[str, ...], tensor: Tensor) -> tuple[bytes, Unpack] | None:
-        """The bytes of the constant that these attributes describe, and what unpacks them; None
-        where it is large, or there are none."""
+    def _read(self, items: tuple[str, ...], tensor: Tensor) -> tuple[Constant, bytes] | None:
+        """The constant that these attributes describe and its bytes; None where it is large, or
+        there are none."""
         weights, shape = self.model.weights, tensor.shape.static
         if weights is None or shape is None or prod(shape) > MAX_VALUE_ELEMENTS:
             return None
-        layout = _layout(items)
-        if layout is not None and layout.shape == shape:
-            raw = weights.bytes_at(int(items[5]), layout.size)
-            return None if raw is None else (raw, layout.unpack)
         try:
             constant = Constant.of(items, weights)
         except ValueError:
@@ -116,24 +109,13 @@ class LayerEngine:
         if constant.shape != shape or constant.element_type.kind == "string":
             return None
         raw = raw_bytes(constant)
-        return None if raw is None else (raw, partial(numbers_of, constant))
+        return None if raw is None else (constant, raw)
 
 
-def _of_bytes(tensor: Tensor, raw: bytes, unpack: Unpack) -> Tensor:
+def _of_bytes(tensor: Tensor, constant: Constant, raw: bytes) -> Tensor:
     """A constant of these bytes with its value."""
-    numbers = unpack(raw)
+    numbers = numbers_of(constant, raw)
     return tensor if numbers is None else tensor.with_value(Value(numbers))
-
-
-Unpack = Callable[[bytes], Union[tuple[Number, ...], None]]
-_WRITTEN = ("element_type", "shape", "offset", "size")
-"""The attributes of a constant as writers have them."""
-
-
-def _layout(items: tuple[str, ...]) -> Layout | None:
-    """How a constant lies in the .bin that has these attributes, as writers have them."""
-    place = items[::2] == _WRITTEN and items[5].isdecimal() and len(items[5]) < 19
-    return layout_of(items[1], items[3]) if place and items[7].isdecimal() else None
 
 
 def _with_values(

@@ -15,7 +15,7 @@ import mmap
 import os
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
@@ -233,29 +233,6 @@ def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None
     return None if values is None else tuple(values.ravel().tolist())
 
 
-class Layout(NamedTuple):
-    """How constants of a type and a shape lie in a .bin."""
-
-    shape: tuple[int, ...]
-    size: int
-    """The bytes of all elements."""
-    unpack: Callable[[bytes], tuple[int | float, ...]]
-
-
-@lru_cache(maxsize=4096)
-def layout_of(element_type: str, shape: str) -> Layout | None:
-    """The layout for the texts of two attributes; None where it takes more than to unpack."""
-    try:
-        kind, sizes = ElementType.of(element_type), _sizes(shape)
-        code = _FORMATS.get(kind.name)
-        if code is None or kind.kind == "boolean" or any(size < 0 for size in sizes):
-            return None
-        packed = struct.Struct(f"<{prod(sizes)}{code}")
-    except (ValueError, struct.error):
-        return None
-    return Layout(sizes, packed.size, packed.unpack)
-
-
 def number_bytes(values: Any, element_type: ElementType) -> tuple[tuple[int, ...], bytes] | None:
     """The shape and the bytes of a Python number, or of a list of them, without NumPy.
 
@@ -294,7 +271,9 @@ def array(constant: Constant) -> np.ndarray | None:
         if element_type.name == "string":
             strings = _strings(raw, constant.elements)
             return (
-                None if strings is None else np.array(strings, dtype=object).reshape(constant.shape)
+                None
+                if isinstance(strings, str)
+                else np.array(strings, dtype=object).reshape(constant.shape)
             )
         unpacked: np.ndarray = unpack(
             np.frombuffer(raw, np.uint8), element_type, constant.elements
@@ -317,21 +296,24 @@ def array(constant: Constant) -> np.ndarray | None:
     return viewed.reshape(constant.shape)
 
 
-def _strings(raw: bytes, count: int) -> list[bytes] | None:
-    """The strings of a constant; None if the bytes are malformed.
+def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
+    """The strings of a constant, or what is wrong with its bytes.
 
     They begin with the number of strings, the offset of each and that of the end, int32 each.
     """
-    if len(raw) < 4 or count > len(raw):
-        return None
+    if len(raw) < 4:
+        return f"strings begin with their number, of 4 bytes, but size is {len(raw)}"
     (stored,) = struct.unpack_from("<i", raw)
-    if stored != count or len(raw) < 4 * (count + 2):
-        return None
-    offsets = struct.unpack_from(f"<{count + 1}i", raw, 4)
-    text = raw[4 * (count + 2) :]
-    if any(not 0 <= a <= b <= len(text) for a, b in pairwise(offsets)):
-        return None
-    return [text[a:b] for a, b in pairwise(offsets)]
+    if stored < 0 or stored != count:
+        return f"the .bin holds {stored} strings, but the shape has {count} elements"
+    if len(raw) < 4 * (count + 2):
+        return f"{count} strings need {count + 1} offsets, of 4 bytes each, but size is {len(raw)}"
+    text = bytes(raw[4 * (count + 2) :])
+    spans = list(pairwise(struct.unpack_from(f"<{count + 1}i", raw, 4)))
+    for number, (start, end) in enumerate(spans):
+        if not 0 <= start <= end <= len(text):
+            return f"string {number} lies at bytes {start} to {end} of {len(text)}"
+    return [text[start:end] for start, end in spans]
 
 
 def strings_fault(constant: Constant) -> str | None:
@@ -339,24 +321,9 @@ def strings_fault(constant: Constant) -> str | None:
 
     None if nothing is, or if the .bin does not contain them.
     """
-    weights = constant.weights
-    if weights is None or weights.data is None or not weights.holds(constant.offset, constant.size):
-        return None
-    raw = weights.view(constant.offset, constant.size)
-    if len(raw) < 4:
-        return f"strings begin with their number, of 4 bytes, but size is {len(raw)}"
-    (count,) = struct.unpack_from("<i", raw)
-    if count < 0 or count != constant.elements:
-        return f"the .bin holds {count} strings, but the shape has {constant.elements} elements"
-    if len(raw) < 4 * (count + 2):
-        return f"{count} strings need {count + 1} offsets, of 4 bytes each, but size is {len(raw)}"
-    length = len(raw) - 4 * (count + 2)
-    before = 0
-    for number, (offset,) in enumerate(struct.iter_unpack("<i", raw[4 : 4 * (count + 2)])):
-        if not before <= offset <= length:
-            return f"string {max(number - 1, 0)} lies at bytes {before} to {offset} of {length}"
-        before = offset
-    return None
+    raw = raw_bytes(constant)
+    strings = [] if raw is None else _strings(raw, constant.elements)
+    return strings if isinstance(strings, str) else None
 
 
 @lru_cache(maxsize=4096)

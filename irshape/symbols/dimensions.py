@@ -20,7 +20,6 @@ class SymbolicDimension(Dimension):
     __slots__ = ("expression",)
 
     symbolic: ClassVar[bool] = True
-    leads: ClassVar[bool] = True
     expression: Expression
 
     def __init__(self, expression: Expression, low: int, high: int) -> None:

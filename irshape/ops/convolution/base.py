@@ -207,7 +207,7 @@ def grouped_channels(
     groups: Dimension | None = filters[0]
     per_group = filters[in_axis]
     if data.rank is not None and per_group.is_static:
-        if data[1].leads and filters[0].is_static:
+        if data[1].symbolic and filters[0].is_static:
             groups = groups if data[1].agrees(filters[0] * per_group) else None
         else:
             count = _group_count(data[1], per_group.low)
@@ -226,6 +226,6 @@ def grouped_channels(
 
 def _group_count(channels: Dimension, per_group: int) -> Dimension | None:
     """How many groups the channels make up; None where they are not a multiple of a group."""
-    if channels.is_unbounded and not channels.leads:
+    if channels.is_unbounded and not channels.symbolic:
         return channels
     return channels.divided(per_group) if per_group else Dimension(0)

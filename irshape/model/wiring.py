@@ -57,12 +57,6 @@ def wire(body: Body) -> Wiring:
 
     An edge that names a missing layer or port is ignored. Of two edges into one port, the first
     counts. Ids are compared as text and, if none matches, as the numbers OpenVINO reads from them.
-    """
-    return _wire_complete(body) or _wire(body)
-
-
-def _wire_complete(body: Body) -> Wiring | None:
-    """The same where the edges are complete, as they nearly always are; otherwise None.
 
     Both ends of each edge are compared in passing: in a large model, coming back to them costs
     more than what is done with them.
@@ -70,64 +64,61 @@ def _wire_complete(body: Body) -> Wiring | None:
     layers, ends = body.layers, body.ends
     heads, dims = heads_of(layers), dims_of(layers)
     inputs = [each.inputs for each in heads]
-    if len(ends.to_layers) != sum(inputs):
-        return None
     sources: Sources = [[None] * count if count else NO_SOURCES for count in inputs]
     unlike: list[tuple[int, int]] = []
     refs = _first_outputs(len(layers))
-    try:
-        producers, consumers = _positions(layers, ends)
-        for ref, there, dims_there, consumer, own, dims_here, row, from_port, to_port in zip(
-            map(refs.__getitem__, producers),
-            map(heads.__getitem__, producers),
-            map(dims.__getitem__, producers),
-            consumers,
-            map(heads.__getitem__, consumers),
-            map(dims.__getitem__, consumers),
-            map(sources.__getitem__, consumers),
-            ends.from_ports,
-            ends.to_ports,
-            strict=True,
+    producers, consumers, sound = _positions(layers, ends)
+    sound = sound and len(consumers) == sum(inputs)
+    for producer, consumer, from_port, to_port in zip(
+        producers, consumers, ends.from_ports, ends.to_ports, strict=True
+    ):
+        if producer < 0 or consumer < 0:
+            continue
+        there, own, row = heads[producer], heads[consumer], sources[consumer]
+        index = own.input_positions.get(to_port)
+        if index is None:
+            sound, index = False, port_of(own.input_ids, to_port)
+        out: int | None = 0
+        if there.only_output != from_port:
+            out = port_of(there.output_ids, from_port)
+            sound = sound and out is not None and there.output_ids[out] == from_port
+        if index is None or out is None or row[index] is not None:
+            sound = False
+            continue
+        row[index] = (producer, out) if out else refs[producer]
+        own_dims, its_dims = dims[consumer][index], dims[producer][there.inputs + out]
+        if own.input_precisions[index] != there.output_precisions[out] or (
+            own_dims is not its_dims and own_dims != its_dims
         ):
-            index = own.input_positions[to_port]
-            if row[index] is not None:
-                return None
-            if there.only_output == from_port:
-                row[index] = ref
-                out = 0
-                its_dims = dims_there[-1]
-            else:
-                out = there.output_ids.index(from_port)
-                row[index] = ref[0], out
-                its_dims = dims_there[there.inputs + out]
-            own_dims = dims_here[index]
-            if own.input_precisions[index] != there.output_precisions[out] or (
-                own_dims is not its_dims and own_dims != its_dims
-            ):
-                unlike.append((consumer, index))
-    except (LookupError, ValueError):  # a layer or a port that is not there
-        return None
-    forward = all(map(lt, producers, consumers))
+            unlike.append((consumer, index))
     unlike.sort()
-    complete = Complete(producers, heads, dims)
-    if forward:
+    complete = Complete(producers, heads, dims) if sound else None
+    if all(map(lt, producers, consumers)):
         return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
     return Wiring(sources, *_sorted(sources), unlike, complete)
 
 
-def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[int]]:
-    """The layers that each edge comes from and goes to. Raises `LookupError` for one that is not
-    there, and where two share an id."""
+def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[int], bool]:
+    """The layers that each edge comes from and goes to, -1 for one that is not there; whether all
+    are there, and no two share an id."""
     ids = [layer.id for layer in layers]
+    texts = ends.from_layers, ends.to_layers
     if ends.regular and ids == list(map(str, range(len(ids)))):  # as writers number them
-        return list(map(int, ends.from_layers)), list(map(int, ends.to_layers))
-    positions = dict(zip(ids, range(len(ids)), strict=True))
-    if len(positions) < len(ids):
-        raise LookupError
-    return (
-        list(map(positions.__getitem__, ends.from_layers)),
-        list(map(positions.__getitem__, ends.to_layers)),
-    )
+        begins, finishes = (list(map(int, each)) for each in texts)
+        if max(max(each, default=-1) for each in (begins, finishes)) < len(ids):
+            return begins, finishes, True
+    positions = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
+    try:
+        begins, finishes = (list(map(positions.__getitem__, each)) for each in texts)
+        return begins, finishes, len(positions) == len(ids)
+    except KeyError:
+        numbers = {lenient_id(id): position for id, position in positions.items()}
+        numbers[None] = -1
+        begins, finishes = (
+            [positions.get(text, numbers.get(lenient_id(text), -1)) for text in each]
+            for each in texts
+        )
+        return begins, finishes, False
 
 
 NO_SOURCES: list[OutputRef | None] = []
@@ -143,44 +134,6 @@ def _first_outputs(layers: int) -> list[OutputRef]:
         if layers <= _FEW_LAYERS:
             _first_outputs_of[0] = refs  # as a whole: other threads may have the shorter list
     return refs
-
-
-def _wire(body: Body) -> Wiring:
-    layers, ends = body.layers, body.ends
-    backwards = list(reversed(list(enumerate(layers))))
-    positions = {layer.id: position for position, layer in backwards}
-    numbers = {lenient_id(layer.id): position for position, layer in backwards}
-    numbers[None] = -1
-
-    def layer_of(text: str) -> int:
-        position = positions.get(text)
-        return numbers.get(lenient_id(text), -1) if position is None else position
-
-    heads, dims = heads_of(layers), dims_of(layers)
-    sources: Sources = [[None] * each.inputs for each in heads]
-    unlike: list[tuple[int, int]] = []
-    forward = True
-    for from_layer, from_port, to_layer, to_port in zip(
-        ends.from_layers, ends.from_ports, ends.to_layers, ends.to_ports, strict=True
-    ):
-        producer, consumer = layer_of(from_layer), layer_of(to_layer)
-        if producer < 0 or consumer < 0:
-            continue
-        there, own = heads[producer], heads[consumer]
-        out, index = port_of(there.output_ids, from_port), port_of(own.input_ids, to_port)
-        if out is None or index is None or sources[consumer][index] is not None:
-            continue
-        sources[consumer][index] = (producer, out)
-        forward = forward and producer < consumer
-        if (
-            own.input_precisions[index] != there.output_precisions[out]
-            or dims[consumer][index] != dims[producer][there.inputs + out]
-        ):
-            unlike.append((consumer, index))
-    unlike.sort()
-    if forward:
-        return Wiring(sources, list(range(len(layers))), frozenset(), unlike)
-    return Wiring(sources, *_sorted(sources), unlike)
 
 
 def port_of(ids: Sequence[str], text: str) -> int | None:

@@ -241,91 +241,71 @@ class HugeTensor(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         limits = [policy.max_tensor for policy in context.settings.policies]
         limit = min((each for each in limits if each is not None), default=None)
-        if limit is not None:
-            for result in context.results.values():
-                yield from cls._beyond(result, limit)
-            return
         for result in context.results.values():
-            # many tensors share one object, and comparing equal ones takes longer than their size
-            shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
-            for shape in shapes.values():
-                sizes = shape.declared
-                if -1 in sizes:
-                    sizes = tuple(
-                        [size if isinstance(size, int) else size.low for size in shape.sizes]
-                    )
-                if prod(sizes) >= HUGE:
-                    yield from cls._in_body(result)
-                    break
+            if limit is not None or _any_huge(result):
+                yield from cls._beyond(result, limit)
 
     @classmethod
-    def _beyond(cls, result: BodyResult, limit: int) -> Iterator[Finding]:
-        """The tensors that may take more bytes than the policy allows, at the layers that make
-        them. An unbounded dimension counts 1."""
-        beyond: set[int] = set()
+    def _beyond(cls, result: BodyResult, limit: int | None) -> Iterator[Finding]:
+        """The first tensors that are huge, or may take more bytes than the policy allows: those
+        that are computed from them are not reported. An unbounded dimension counts 1.
+        """
+        layers, beyond = result.body.layers, set[int]()
         for position in result.wiring.order:
-            layer = result.body.layers[position]
-            for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
-                dims, bits = tensor.shape.dims, tensor.element_type.bits or 0
-                if dims is None:
-                    continue
-                sizes = [1 if dim.high == UNBOUNDED else dim.high for dim in dims]
-                size = prod(sizes) * bits // 8
-                if size <= limit:
+            for port, tensor in zip(
+                layers[position].outputs, result.outputs[position], strict=False
+            ):
+                shape = tensor.shape
+                size = shape.least_size if limit is None else _most_bytes(tensor)
+                if size < (HUGE if limit is None else limit + 1):
                     continue
                 sources = result.wiring.sources[position]
                 inherited = any(source is not None and source[0] in beyond for source in sources)
                 beyond.add(position)
                 if inherited:
                     continue
-                free = any(dim.high == UNBOUNDED for dim in dims)
-                note = "; its unbounded dimensions count 1" if free else ""
+                if limit is None:
+                    least = "" if shape.is_static else "at least "
+                    message = f"has {least}{size:.3g} elements, more than any memory holds"
+                else:
+                    free = any(dim.high == UNBOUNDED for dim in shape.dims or ())
+                    note = "; its unbounded dimensions count 1" if free else ""
+                    message = (
+                        f"may take {written_size(size)}, the policy allows "
+                        f"{written_size(limit)}{note}"
+                    )
                 yield cls.finding(
-                    f"the tensor {tensor.shape} may take {written_size(size)}, the policy allows "
-                    f"{written_size(limit)}{note}",
-                    port.offset,
-                    layer,
-                    severity="error",
-                    port=("output", port.id),
-                    expected=f"at most {limit} bytes",
-                    actual=str(size),
-                    help="bound the sizes that it depends on, or raise max-tensor in the policy",
-                )
-
-    @classmethod
-    def _in_body(cls, result: BodyResult) -> Iterator[Finding]:
-        """The first huge tensors: those that are computed from them are not reported."""
-        layers = result.body.layers
-        huge: set[int] = set()
-        for position in result.wiring.order:
-            for port, tensor in zip(
-                layers[position].outputs, result.outputs[position], strict=False
-            ):
-                shape = tensor.shape
-                size = shape.least_size
-                if size < HUGE:
-                    continue
-                inherited = any(
-                    source is not None and source[0] in huge
-                    for source in result.wiring.sources[position]
-                )
-                huge.add(position)
-                if inherited:
-                    continue
-                least = "" if shape.is_static else "at least "
-                yield cls.finding(
-                    f"the tensor {shape} has {least}{size:.3g} elements, more than any memory "
-                    "holds",
+                    f"the tensor {shape} {message}",
                     port.offset,
                     layers[position],
+                    severity=None if limit is None else "error",
                     port=("output", port.id),
-                    expected=f"fewer than {HUGE} elements",
+                    expected=f"fewer than {HUGE} elements"
+                    if limit is None
+                    else f"at most {limit} bytes",
                     actual=str(size),
-                    help="correct the size, or declare the dimension as dynamic",
+                    help="correct the size, or declare the dimension as dynamic"
+                    if limit is None
+                    else "bound the sizes that it depends on, or raise max-tensor in the policy",
                 )
 
 
 HUGE = 1 << 40
+
+
+def _any_huge(result: BodyResult) -> bool:
+    """Whether a tensor of a body is huge."""
+    # many tensors share one object, and comparing equal ones takes longer than their size
+    shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
+    return any(shape.least_size >= HUGE for shape in shapes.values())
+
+
+def _most_bytes(tensor: Tensor) -> int:
+    """The bytes that a tensor may take; an unbounded dimension counts 1."""
+    if tensor.shape.dims is None:
+        return 0
+    sizes = [1 if dim.high == UNBOUNDED else dim.high for dim in tensor.shape.dims]
+    return prod(sizes) * (tensor.element_type.bits or 0) // 8
 
 
 def _dynamic(shape: PartialShape) -> Iterator[int]:

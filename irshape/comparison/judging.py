@@ -299,8 +299,7 @@ class Judge:
         position = self.run.positions[row.layer]
         fed = [
             self.rows[number]
-            for consumer, sources in enumerate(self.wiring.sources)
-            if any(source is not None and source[0] == position for source in sources)
+            for consumer in dict.fromkeys(user.position for user in self.wiring.users[position])
             for number in self.run.rows_of.get(self.layers[consumer], ())
         ]
         departing = [each for each in fed if each.value_verdict not in ("equal", "explained")]
@@ -319,12 +318,13 @@ class Judge:
         output = self.run.positions[row.layer], row.port
         try:
             value = self.session.evaluate(row.layer, inputs)[row.port]
-            for consumer, fed_by in enumerate(self.wiring.sources):
-                if output not in fed_by or not self.run.rows_of.get(self.layers[consumer]):
+            users = self.wiring.users[output[0]]
+            for consumer in {user.position for user in users if user.output == row.port}:
+                if not self.run.rows_of.get(self.layers[consumer]):
                     continue
                 given = [
                     value if source == output else self.value_of(source)
-                    for source in fed_by
+                    for source in self.wiring.sources[consumer]
                     if source is not None
                 ]
                 outputs = self.session.evaluate(self.layers[consumer], given)

@@ -47,17 +47,12 @@ class Patterns:
     def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
         self._layers = layers
         self._wiring = wiring
-        self._consumers: dict[int, list[tuple[int, int]]] = {}
-        for position, sources in enumerate(wiring.sources):
-            for index, source in enumerate(sources):
-                if source is not None:
-                    self._consumers.setdefault(source[0], []).append((position, index))
 
     def of(self, position: int) -> Pattern:
         """The pattern of a layer; two layers in the same surroundings have equal ones."""
         consumers = sorted(
-            (index, self._layers[consumer].type, self._layers[consumer].version)
-            for consumer, index in self._consumers.get(position, ())
+            (user.input, self._layers[user.position].type, self._layers[user.position].version)
+            for user in self._wiring.users[position]
         )
         return (*self.computed(position), tuple(consumers))
 

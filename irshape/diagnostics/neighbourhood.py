@@ -64,17 +64,14 @@ def neighbourhoods(
 
     neighbourhoods: dict[LayerKey, Neighbourhood] = {}
     for result in _bodies(infer(model, compare=True).result):
-        consumers: dict[tuple[int, int], list[tuple[int, int]]] | None = None
         for position, layer in enumerate(result.body.layers):
             key = (layer.path, layer.id, layer.type, layer.name)
             if key in wanted and key not in neighbourhoods:
-                if consumers is None:
-                    consumers = _consumers(result)
                 alone = model.kind == "layers"
                 neighbourhoods[key] = Neighbourhood(
                     layer,
                     list(_inputs(result, position, alone)),
-                    list(_outputs(result, position, consumers)),
+                    list(_outputs(result, position)),
                 )
     return neighbourhoods
 
@@ -104,15 +101,6 @@ def _bodies(result: BodyResult) -> Iterator[BodyResult]:
             yield from _bodies(body)
 
 
-def _consumers(result: BodyResult) -> dict[tuple[int, int], list[tuple[int, int]]]:
-    consumers: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for position, row in enumerate(result.wiring.sources):
-        for index, source in enumerate(row):
-            if source is not None:
-                consumers.setdefault(source, []).append((position, index))
-    return consumers
-
-
 def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Connection]:
     layers = result.body.layers
     for port, source in zip(layers[position].inputs, result.wiring.sources[position], strict=True):
@@ -130,16 +118,14 @@ def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Connecti
             )
 
 
-def _outputs(
-    result: BodyResult, position: int, consumers: Mapping[tuple[int, int], list[tuple[int, int]]]
-) -> Iterator[Connection]:
+def _outputs(result: BodyResult, position: int) -> Iterator[Connection]:
     layers = result.body.layers
     for index, port in enumerate(layers[position].outputs):
         tensor = _tensor(result, position, index)
-        fed = consumers.get((position, index))
+        fed = [user for user in result.wiring.users[position] if user.output == index]
         if not fed:
             yield _edge(port.id, None, port, tensor, None)
-        for consumer, at in fed or ():
+        for consumer, at, _ in fed:
             yield _edge(port.id, layers[consumer], port, tensor, layers[consumer].inputs[at])
 
 

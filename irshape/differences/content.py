@@ -45,12 +45,7 @@ class Side:
         self.declarations = declarations
         self.sources = result.wiring.sources
         self.order = result.wiring.order
-        self.users: list[list[tuple[int, int, int]]] = [[] for _ in self.layers]
-        """For each layer, the positions of what takes its outputs, the inputs, and the outputs."""
-        for position, row in enumerate(self.sources):
-            for index, source in enumerate(row):
-                if source is not None:
-                    self.users[source[0]].append((position, index, source[1]))
+        self.users = result.wiring.users
         self.content: list[list[int]] = [[], [], []]
         """For `EXACT`, `SIMILAR` and `TYPE`, a label of each layer."""
         self.distinctive: list[bool] = []

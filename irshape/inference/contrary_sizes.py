@@ -179,7 +179,8 @@ class _Origins:
         conditions = self._of(position)
         if conditions is None or output >= len(conditions.outputs):
             return None
-        dim = (conditions.outputs[output].shape.dims or ())[axis]
+        dims = conditions.outputs[output].shape.dims or ()
+        dim = dims[axis] if axis < len(dims) else None  # the file may declare another rank
         if not isinstance(dim, SymbolicDimension):
             return None
         terms = dict(dim.expression.terms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from operator import lt
@@ -36,7 +37,16 @@ class Complete:
         return sorted(set(range(len(self.heads))).difference(self._producers))
 
 
-class Wiring(NamedTuple):
+class User(NamedTuple):
+    """An input port that takes an output: the layer and the port by position, and the output."""
+
+    position: int
+    input: int
+    output: int
+
+
+@dataclass(frozen=True, eq=False)
+class Wiring:
     """How the layers of a body are connected, each by its position in `body.layers`."""
 
     sources: Sources
@@ -50,6 +60,16 @@ class Wiring(NamedTuple):
     positions of the layer and of the port, in file order."""
     complete: Complete | None = None
     """None for edges that are not complete, or were not looked at."""
+
+    @cached_property
+    def users(self) -> list[list[User]]:
+        """For each layer, what takes its outputs, in the order of the consumers."""
+        users: list[list[User]] = [[] for _ in self.sources]
+        for position, row in enumerate(self.sources):
+            for index, source in enumerate(row):
+                if source is not None:
+                    users[source[0]].append(User(position, index, source[1]))
+        return users
 
 
 def wire(body: Body) -> Wiring:

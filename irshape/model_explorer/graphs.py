@@ -79,15 +79,13 @@ def findings_shown(subject: Subject) -> Iterator[tuple[Diagnostic, Layer, Layer]
     constants, so the layers that take one show its findings too."""
     shown = subject.shown
     assert shown is not None
-    consumers: dict[Layer, dict[Layer, None]] = {
-        layer: {} for _, layer in shown.findings if layer is not None and layer.is_constant
+    hidden = {layer for _, layer in shown.findings if layer is not None and layer.is_constant}
+    consumers = {
+        layer: dict.fromkeys(result.body.layers[user.position] for user in users)
+        for result in (shown.inference.result.walk() if hidden else ())
+        for layer, users in zip(result.body.layers, result.wiring.users, strict=True)
+        if layer in hidden
     }
-    for result in shown.inference.result.walk() if consumers else ():
-        layers = result.body.layers
-        for consumer, row in zip(layers, result.wiring.sources, strict=True):
-            for source in row:
-                if source is not None and layers[source[0]] in consumers:
-                    consumers[layers[source[0]]][consumer] = None
     for diagnostic, layer in shown.findings:
         if layer is not None:
             for place in (layer, *consumers.get(layer, ())):

@@ -161,11 +161,6 @@ class _Ports:
     def of_body(self, result: BodyResult) -> Iterator[tuple[PortKey, tuple[Edit, ...]]]:
         """The edits in a body and those inside it."""
         layers, doubted = result.body.layers, _spread(result, self.doubted)
-        fed: dict[tuple[int, int], list[tuple[Layer, Port]]] = {}
-        for position, row in enumerate(result.wiring.sources):
-            for port, ref in zip(layers[position].inputs, row, strict=True):
-                if ref is not None:
-                    fed.setdefault(ref, []).append((layers[position], port))
         for position, layer in enumerate(layers):
             trusted = position not in doubted
             if trusted:
@@ -179,7 +174,11 @@ class _Ports:
                     wanted = wanted_of(port, tensors[out], sure=sure, whole=self.whole)
                 mine = edits_of(self.source, port, wanted)
                 others: list[Edit] = []
-                for consumer, target in fed.get((position, out), ()) if trusted else ():
+                for user in result.wiring.users[position] if trusted else ():
+                    if user.output != out:
+                        continue
+                    consumer = layers[user.position]
+                    target = consumer.inputs[user.input]
                     its = self._input(consumer, target, wanted)
                     if its:
                         yield (consumer, "input", target.id), its

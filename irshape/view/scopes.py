@@ -170,14 +170,10 @@ def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> li
         for position, path in enumerate(paths)
         if not path and not ends[position] and shown[position]
     }
-    users: dict[int, list[int]] = {position: [] for position in bare}
-    for position, row in enumerate(wiring.sources):
-        for source in row:
-            if source is not None and source[0] in bare:
-                users[source[0]].append(position)
     for position in reversed(wiring.order):
         if position in bare:
-            paths[position] = _common([paths[user] for user in users[position] if paths[user]])
+            users = [paths[user.position] for user in wiring.users[position]]
+            paths[position] = _common([path for path in users if path])
     for position in wiring.order:
         if position in bare:
             sources = _known(wiring.sources[position], shown)

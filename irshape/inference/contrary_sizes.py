@@ -179,8 +179,7 @@ class _Origins:
         conditions = self._of(position)
         if conditions is None or output >= len(conditions.outputs):
             return None
-        dims = conditions.outputs[output].shape.dims or ()
-        dim = dims[axis] if axis < len(dims) else None  # the file may declare another rank
+        dim = (conditions.outputs[output].shape.dims or ())[axis]
         if not isinstance(dim, SymbolicDimension):
             return None
         terms = dict(dim.expression.terms)
@@ -228,6 +227,11 @@ def _conditions(operation: Operation, inputs: tuple[Tensor | None, ...]) -> _Con
 
 
 def _source(result: BodyResult, position: int, index: int) -> OutputRef | None:
-    """The output that feeds an input."""
+    """The output that feeds an input; None where the layer was inferred from something else."""
     row = result.wiring.sources[position]
-    return row[index] if index < len(row) and None not in row else None
+    source = row[index] if index < len(row) and None not in row else None
+    if source is None:
+        return None
+    outputs, inputs = result.outputs[source[0]], result.inputs.get(position, ())
+    known = source[1] < len(outputs) and index < len(inputs)
+    return source if known and inputs[index] == outputs[source[1]] else None

@@ -326,3 +326,13 @@ def test_names_that_are_not_ascii(tmp_path: Path) -> None:
     assert [layer.offset for layer in layers] == [
         at for at in range(len(text.encode())) if text.encode()[at:].startswith(b"<layer ")
     ]
+
+
+def test_text_between_elements_is_found_where_the_parser_finds_it(tmp_path: Path) -> None:
+    text = net().text().removeprefix(HEAD)
+    for place in ("</layers>", "<edges>", "</net>"):
+        text = text.replace(place, f"stray {place}")
+    found = described(tmp_path, REGULAR + text)
+    assert found == described(tmp_path, PARSED + text)
+    places = [match.start() + len(REGULAR) for match in re.finditer("stray", text)]
+    assert [(code, at) for code, _, at, _ in found[1]] == [("IR016", at) for at in places]

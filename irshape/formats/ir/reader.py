@@ -189,8 +189,11 @@ class _Reader(Elements):
         window, at = Window(data), 0
         between = False
         """Whether some text may stand between elements."""
+        parsed: list[tuple[int, int]] = []
         while turn := _TURNS.search(data, at):
-            piece, first, at = data[at : turn.end()], not at, turn.end()
+            piece, first = data[at : turn.end()], not at
+            parsed.append((at, turn.end()))
+            at = turn.end()
             self.parser.Parse(piece, False)
             between = between or may_have_text_between(piece, first=first)
             if _ends_inside(piece) or self.source.encoding.lower() not in _ASCII_IN_ONE_BYTE:
@@ -205,13 +208,14 @@ class _Reader(Elements):
             at = end
             if self.state == _LAYERS and (begun := start_around_body(window, at)) > 0:
                 self.parser.Parse(data[at:begun], False)
+                parsed.append((at, begun))
                 assert self.current is not None
                 at = read_around_body(window, begun, self.current, self.early)
                 self.shift -= at - begun
         piece = data[at:]
         self.parser.Parse(piece, True)
         if between or may_have_text_between(piece, first=not at):
-            self.report_texts(texts_between(data))
+            self.report_texts(texts_between(data, [*parsed, (at, len(data))]))
 
     def report_texts(self, spans: list[tuple[int, int]]) -> None:
         """Reports texts between elements; many at once have one cause."""

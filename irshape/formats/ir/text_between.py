@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from xml.parsers import expat
 
 from .grammar import OPAQUE, WITHOUT_TEXT
@@ -21,9 +22,14 @@ def may_have_text_between(piece: bytes, *, first: bool) -> bool:
     return _BETWEEN.search(piece) is not None or (not first and _FIRST.match(piece) is not None)
 
 
-def texts_between(data: bytes) -> list[tuple[int, int]]:
-    """Where texts between the elements of a well-formed document begin and end."""
+def texts_between(data: bytes, pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Where texts between the elements of a well-formed document begin and end.
+
+    pieces: where the parts to look at begin and end; without the others, it is well-formed too.
+    """
     parser = expat.ParserCreate()
+    shift = 0
+    """How far an offset in the document is past the parser's position."""
     spans: list[tuple[int, int]] = []
     opened: list[str] = []
     outside = [0]
@@ -32,7 +38,7 @@ def texts_between(data: bytes) -> list[tuple[int, int]]:
 
     def ends() -> None:
         if begun[0] >= 0:
-            start, end = begun[0], parser.CurrentByteIndex
+            start, end = begun[0], parser.CurrentByteIndex + shift
             text = data[start:end].rstrip()
             if not text.startswith(b"<![CDATA["):
                 spans.append((start, start + len(text)))
@@ -51,15 +57,19 @@ def texts_between(data: bytes) -> list[tuple[int, int]]:
     def characters(text: str) -> None:
         if begun[0] < 0 and not outside[0] and not text.isspace():
             lead = len(text) - len(text.lstrip())
-            begun[0] = parser.CurrentByteIndex + lead  # white space is one byte each
+            begun[0] = parser.CurrentByteIndex + shift + lead  # white space is one byte each
 
     def comment(_: str) -> None:
         ends()
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler, parser.CommentHandler = characters, comment
+    done = 0
     try:
-        parser.Parse(data, True)
+        for first, last in pieces:
+            shift, done = first - done, done + last - first
+            parser.Parse(data[first:last], False)
+        parser.Parse(b"", True)
     except (expat.ExpatError, ValueError, LookupError):
         return []
     return spans

@@ -73,9 +73,10 @@ def _seq(graph: Graph, given: Given) -> None:
 
 
 def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
-    """What layers of the model as it is read need, and the sizes asked for are not."""
-    from ..inference.conflicts import size_conflicts, sizes_of_inputs
+    """The constant of the model as it is read that does not fit the sizes that are asked for."""
+    from ..inference.chain import refusing
     from ..inference.engine import infer
+    from ..inference.fitting_sizes import fitting_size
 
     if graph.source is None or not (given["reshape"] or given["batch"] or given["seq"]):
         return None
@@ -95,7 +96,9 @@ def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
         inference = infer(graph.source, shapes)
     except ValueError:  # the inputs are others by now
         return None
-    return next(iter(size_conflicts(graph.source, sizes_of_inputs(inference)).of_inputs), None)
+    refused = refusing(inference)
+    fit = fitting_size(inference, refused[0][0]) if refused else None
+    return None if fit is None else str(fit)
 
 
 def _bind(graph: Graph, given: Given) -> None:

@@ -154,7 +154,7 @@ def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
         return ranks
     conflicts = size_conflicts(inference.model, sizes_of_inputs(inference))
     return [
-        *conflicts.of_inputs,
+        *(text for _, text in conflicts.of_inputs),
         *(() if layer is None else conflicts.of(layer)),
     ]
 

@@ -110,7 +110,7 @@ def command(
         lines = [*_text(inspection, top, sort), *([] if memory is None else _of_memory(memory))]
         echo("\n".join(fitted(lines)))
     sizes = sizes_of_inputs(inference) if refusing(inference) else {}
-    conflicts = size_conflicts(loaded, sizes).of_inputs if sizes else []
+    conflicts = [text for _, text in size_conflicts(loaded, sizes).of_inputs] if sizes else []
     broken = refusal_in_brief(inference, conflicts)
     for line in broken:
         click.echo(line, err=True)

@@ -113,7 +113,7 @@ class Admission:
         reasons = [
             refusal.message,
             shapes(self._model.net, fed, state),
-            *conflicts.of_inputs,
+            *(text for _, text in conflicts.of_inputs),
             *conflicts.of(refusal.layer),
         ]
         raise ExecutionError("; ".join(reasons), refusal.layer)

@@ -29,11 +29,14 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
 
     conflicts: sizes of the inputs that contradict each other. Empty where no layer refuses.
     """
+    from .fitting_sizes import fitting_size
+
     refused = refusing(inference)
     if not refused:
         return []
     layer, head = refused[0]
-    reasons = list(conflicts[:2])
+    fit = fitting_size(inference, layer)
+    reasons = [fit] if fit is not None else list(conflicts[:2])
     if not reasons:
         reasons = [step for step in chain(inference, layer) if ": constant '" not in step]
     lines = [head, *(f"  {reason}" for reason in reasons[: MAX_LINES - 2])]

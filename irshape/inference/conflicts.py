@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..faults import Fault
 from ..model.graph import Layer, Model
 from ..shapes import PartialShape
-from ..symbols.expressions import Expression, Symbol
-from .named_sizes import NamedSizes, contradiction, placed, tensor_name
+from ..symbols.expressions import Atom, Expression, Symbol
+from .named_sizes import NamedSizes, contradiction, tensor_name
 from .result import BodyResult, Inference
 from .symbolic import infer_symbolic
 
@@ -23,8 +23,8 @@ class SizeConflicts:
     """Sizes that contradict each other."""
 
     def __init__(self) -> None:
-        self.of_inputs: list[str] = []
-        """Those of inputs: `seq is 128 by input_ids, 64 by attention_mask`."""
+        self.of_inputs: list[tuple[frozenset[int], str]] = []
+        """Those of inputs, and in words: `seq is 128 by input_ids, 64 by attention_mask`."""
         self.of_layers: list[tuple[tuple[Layer, ...], str]] = []
         """Those that layers need, whatever the sizes of the inputs, with the layers:
         `Concat 'second' (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
@@ -45,6 +45,12 @@ def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
     return shapes
 
 
+def may_conflict(shapes: Mapping[str, Sizes]) -> bool:
+    """Whether there are several inputs, and a size of one is known that is not broadcast."""
+    known = any(size is not None and size != 1 for shape in shapes.values() for size in shape)
+    return known and len(shapes) > 1
+
+
 def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
     """Where sizes of inputs contradict each other, or what the layers need.
 
@@ -55,37 +61,47 @@ def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
         return conflicts
     wide = {id: PartialShape.of_rank(len(shape)) for id, shape in shapes.items()}
     result, sizes = infer_symbolic(model, wide, {})
-    if any(size not in (None, 1) for shape in shapes.values() for size in shape):
-        conflicts.of_inputs = list(_of_inputs(model, result, sizes, shapes))
-    conflicts.of_layers = list(contradictions(model, result, sizes))
+    if may_conflict(shapes):
+        broadcast = {expression.atom: number for expression, number in sizes.facts.one_or}
+        conflicts.of_inputs = _of_inputs(result, shapes, broadcast)
+    conflicts.of_layers = _of_layers(model, result, sizes)
     return conflicts
 
 
-def contradictions(
+def _of_layers(
     model: Model, result: BodyResult, sizes: NamedSizes
-) -> Iterator[tuple[tuple[Layer, ...], str]]:
-    """What layers need that others exclude, each with the layers that take part."""
+) -> list[tuple[tuple[Layer, ...], str]]:
+    texts = []
     for part in result.walk():
         for layer, subject in part.observations:
             conflict = sizes.facts.conflicts.get(layer)
-            if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
-                sources = (each.source for each in conflict.earlier)
-                yield (
+            if not isinstance(subject, Fault) or conflict is None or not conflict.earlier:
+                continue
+            line = model.source.place(layer.offset)[0]
+            sources = (each.source for each in conflict.earlier)
+            texts.append(
+                (
                     (layer, *(source for source in sources if isinstance(source, Layer))),
-                    f"{placed(model, layer)} needs {contradiction(model, conflict)}",
+                    f"{layer.type} '{layer.name}' (line {line}) needs "
+                    f"{contradiction(model, conflict)}",
                 )
+            )
+    return texts
 
 
 def _of_inputs(
-    model: Model, result: BodyResult, sizes: NamedSizes, shapes: Mapping[str, Sizes]
-) -> Iterator[str]:
+    result: BodyResult, shapes: Mapping[str, Sizes], broadcast: Mapping[Atom | None, int]
+) -> list[tuple[frozenset[int], str]]:
+    """broadcast: sizes that are 1 or a number."""
     by_symbol: dict[Symbol, dict[int, str]] = {}
     others: list[tuple[str, int, Expression]] = []
     assert result.expressions is not None
     for position, layer in enumerate(result.body.layers):
-        given = shapes.get(layer.id) if layer.is_parameter else None
+        sizes = shapes.get(layer.id) if layer.is_parameter else None
         known = result.expressions[position][0] if result.expressions[position] else None
-        for axis, (size, expression) in enumerate(zip(given or (), known or (), strict=False)):
+        if sizes is None or known is None:
+            continue
+        for axis, (size, expression) in enumerate(zip(sizes, known, strict=False)):
             if expression is None or size is None or size == 1:
                 continue
             atom = expression.atom
@@ -93,32 +109,27 @@ def _of_inputs(
                 by_symbol.setdefault(atom, {}).setdefault(size, tensor_name(layer))
             else:
                 others.append((f"{tensor_name(layer)}[{axis}]", size, expression))
-    agreed: dict[str, int] = {}
+    conflicts: list[tuple[frozenset[int], str]] = []
     for symbol, places in by_symbol.items():
+        number = broadcast.get(symbol)
+        if number is not None and len(places) == 1 and number not in places:
+            ((size, tensor),) = places.items()
+            text = f"{symbol.name} is {size} by {tensor}, not {number}"
+            conflicts.append((frozenset((size, number)), text))
         if len(places) > 1:
             said = ", ".join(f"{size} by {tensor}" for size, tensor in places.items())
-            yield f"{symbol.name} is {said}"
-        else:
-            agreed[symbol.name] = next(iter(places))
+            conflicts.append((frozenset(places), f"{symbol.name} is {said}"))
+    agreed = {
+        symbol.name: next(iter(places)) for symbol, places in by_symbol.items() if len(places) == 1
+    }
     for place, size, expression in others:
-        wanted = _value(expression, agreed)
-        if wanted not in (None, size):
-            formula = "" if expression.constant is not None else f"{expression} = "
-            yield f"{place} is {size}, not {formula}{wanted}"
-    for each in (*sizes.facts.constraints.values(), *sizes.facts.one_or.values()):
-        left, right = _value(each.left, agreed), _value(each.right, agreed)
-        if left is None or right is None or not isinstance(each.source, Layer) or each.assumed:
-            continue
-        holds = {"==": left == right, ">=": left >= right}.get(each.relation, left in (1, right))
-        if not holds:
-            symbols = sorted({s.name for s in (*each.left.symbols, *each.right.symbols)})
-            said = " and ".join(f"{name} is {agreed[name]}" for name in symbols)
-            yield f"{placed(model, each.source)} needs {each}, and {said}"
-
-
-def _value(expression: Expression, sizes: Mapping[str, int]) -> int | None:
-    """What an expression is for these sizes; None where some are not known."""
-    try:
-        return expression.evaluate(sizes)
-    except (KeyError, ZeroDivisionError):
-        return None
+        if all(symbol.name in agreed for symbol in expression.symbols):
+            try:
+                wanted = expression.evaluate(agreed)
+            except ZeroDivisionError:
+                continue
+            if wanted != size:
+                formula = "" if expression.constant is not None else f"{expression} = "
+                text = f"{place} is {size}, not {formula}{wanted}"
+                conflicts.append((frozenset((size, int(wanted))), text))
+    return conflicts

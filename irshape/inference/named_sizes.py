@@ -155,19 +155,16 @@ class NamedSizes:
                 yield f"{symbol.name} in {written_range((low, high))}"
 
 
-def placed(model: Model, layer: Layer) -> str:
-    """`Concat 'first' (line 7)`."""
-    line = f" (line {model.source.place(layer.offset)[0]})" if layer.offset >= 0 else ""
-    return f"{layer.type} '{layer.name}'{line}"
-
-
 def contradiction(model: Model, conflict: Conflict) -> str:
     """`n == 4, but Concat 'first' (line 7) needs n == 8`."""
     demands = []
     for each in conflict.earlier:
         if isinstance(each.source, Layer):
+            place = ""
+            if each.source.offset >= 0:
+                place = f" (line {model.source.place(each.source.offset)[0]})"
             verb = "is taken to need" if each.assumed else "needs"
-            demands.append(f"{placed(model, each.source)} {verb} {each}")
+            demands.append(f"{each.source.type} '{each.source.name}'{place} {verb} {each}")
         else:
             demands.append(f"{each} is assumed")
     return f"{conflict.constraint}, but {' and '.join(demands)}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..faults import Fault
 from ..shapes import UNBOUNDED
 from ..symbols.expressions import Symbol
 from .bounding import Binding
-from .conflicts import contradictions
 from .explaining import Place, Reasons, counterparts
+from .named_sizes import contradiction
 from .reasons import Group, Overview, Verdict, spaced
 from .result import BodyResult
 
@@ -23,7 +24,7 @@ ORDER: tuple[Verdict, ...] = ("lost", "data-dependent", "unbounded", "computed",
 
 def overview(inference: Inference) -> Overview:
     """The dynamic dimensions of a model that was inferred with symbols."""
-    model, reasons = inference.model, Reasons(inference)
+    reasons = Reasons(inference)
     members: dict[tuple[Verdict, str], list[str]] = {}
     for place in dynamic_places(inference.result):
         verdict = reasons.verdict(place)
@@ -55,8 +56,8 @@ def overview(inference: Inference) -> Overview:
         _left(reasons, reasons.result if bind is None else bind.result, bounded=True),
         None if fix is None else fix.shapes,
         () if fix is None else _left(reasons, fix.result, bounded=False),
-        tuple(text for _, text in contradictions(model, inference.result, inference.sizes)),
-        model.path,
+        tuple(_contradictions(inference)),
+        inference.model.path,
     )
 
 
@@ -132,6 +133,17 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
     return tuple(
         f"{count} dimension{'s' * (count != 1)} by {maker}" for maker, count in makers.items()
     )
+
+
+def _contradictions(inference: Inference) -> Iterator[str]:
+    """What layers refuse because others demand the contrary."""
+    conflicts = inference.sizes.facts.conflicts
+    for layer, subject in inference.observations:
+        conflict = conflicts.get(layer)
+        if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
+            line = inference.model.source.place(layer.offset)[0]
+            said = contradiction(inference.model, conflict)
+            yield f"{layer.type} '{layer.name}' (line {line}) needs {said}"
 
 
 def _made_by(reasons: Reasons, place: Place) -> str:

@@ -66,7 +66,7 @@ def positions(folder: Path, stride: int) -> Path:
     table = net.constant([float(row) for row in range(8)], "f32")
     zero, step, axes = net.constant([0]), net.constant([stride]), net.constant([1])
     end = net.constant([2**31 - 1])
-    strided = x
+    strided = net.layer("Slice", [x, zero, end, step, axes], version="opset8", name="strided")
     if stride == 1:
         shape = net.layer("ShapeOf", [x], 'output_type="i64"', version="opset3", outputs=["I64"])
         length = net.layer(
@@ -77,20 +77,27 @@ def positions(folder: Path, stride: int) -> Path:
         )
         first = net.constant([0])
         table = net.layer("Slice", [table, zero, length, step, first], version="opset8")
-    else:
-        strided = net.layer("Slice", [x, zero, end, step, axes], version="opset8", name="strided")
     net.result(net.layer("Add", [strided, table], name="add"))
     return net.save(folder)
 
 
 @pytest.mark.parametrize(
-    ("stride", "needed"),
+    ("stride", "shape", "allowed"),
     [
-        pytest.param(1, "min(8,x_1) >= x_1", id="a table of positions"),
-        pytest.param(2, "(min(2147483647,x_1)+1)//2 == 1 or 8", id="behind a stride"),
+        pytest.param(1, "[2,20]", "allows up to 8", id="a table of positions"),
+        pytest.param(2, "[2,20]", "allows 16", id="behind a stride"),
+        pytest.param(2, "[20,20]", "", id="two axes of one size"),
     ],
 )
-def test_what_a_layer_needs_of_a_size(stride: int, needed: str, tmp_path: Path) -> None:
-    said = refused(positions(tmp_path, stride), "--shape", "[2,20]")[1]
-    assert "Add 'add'" in said
-    assert f"needs {needed}, and x_1 is 20" in said
+def test_the_constant_that_does_not_fit_and_what_would(
+    stride: int, shape: str, allowed: str, tmp_path: Path
+) -> None:
+    path = positions(tmp_path, stride)
+    said = refused(path, "--shape", shape)[1]
+    assert allowed in said
+    if allowed:
+        assert "constant 'c1'" in said
+        size = allowed.rsplit(maxsplit=1)[-1]
+        for fitting, status in ((int(size), 0), (int(size) + 1, 1)):
+            arguments = ["infer", str(path), "--shape", f"[2,{fitting}]"]
+            assert CliRunner().invoke(cli, arguments).exit_code == status

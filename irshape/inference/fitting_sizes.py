@@ -1,0 +1,155 @@
+"""Which sizes of the inputs a constant allows, where a layer refuses the sizes that were given."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ..faults import Fault
+from ..model.graph import Layer, Model
+from ..shapes import Dimension, PartialShape
+from .engine import infer
+from .result import BodyResult, Inference
+
+MAX_TRIES = 24
+"""How often the model is inferred again with another size."""
+
+Sizes = Mapping[Layer, PartialShape]
+"""The shapes of the inputs, by their Parameter."""
+
+
+class Fit(NamedTuple):
+    """A constant that does not fit a size of the inputs.
+
+    axes: the dimensions of that size, as input and axis. fitting: sizes with which the layer was
+    inferred instead, ascending; the largest is that of the constant.
+    """
+
+    size: int
+    axes: tuple[tuple[Layer, int], ...]
+    constant: Layer
+    shape: PartialShape
+    fitting: tuple[int, ...]
+
+    def __str__(self) -> str:
+        places = " and ".join(f"dimension {axis} of '{_name(layer)}'" for layer, axis in self.axes)
+        verb = "is" if len(self.axes) == 1 else "are"
+        largest = self.fitting[-1]
+        fits = f"up to {largest}" if len(self.fitting) > 1 else f"{largest}"
+        return (
+            f"{places} {verb} {self.size}; the constant '{self.constant.name}' (id "
+            f"{self.constant.id}) {self.shape} allows {fits}"
+        )
+
+
+def _name(layer: Layer) -> str:
+    return next((name for port in layer.outputs for name in port.tensor_names), layer.name)
+
+
+def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
+    """The constant nearest to a layer that refuses its inputs which explains the refusal.
+
+    It does if the layer can be inferred once every dimension of one size has the constant's, and
+    not with one more.
+    """
+    model = inference.model
+    body = inference.result
+    if model.kind != "net" or refused not in body.body.layers:
+        return None
+    sizes = {
+        layer: tensors[0].shape
+        for layer in model.parameters
+        if (tensors := inference.outputs(layer)) and tensors[0].shape.dims is not None
+    }
+    tries = 0
+    for size in sorted(_static_sizes(sizes), reverse=True):
+        for constant, shape in _constants_before(body, refused):
+            for other in _candidates(body, refused, size, shape):
+                tries += 1
+                if tries > MAX_TRIES:
+                    return None
+                if _is_limit(model, sizes, size, other, refused):
+                    smaller = [each for each in (2, other // 2, other - 1) if 1 < each < other]
+                    below = other < size and all(
+                        _fits(model, sizes, size, each, refused) for each in smaller
+                    )
+                    return Fit(
+                        size,
+                        tuple(_axes(sizes, size)),
+                        constant,
+                        shape,
+                        (*sorted(set(smaller)), other) if below else (other,),
+                    )
+    return None
+
+
+def _candidates(body: BodyResult, refused: Layer, size: int, shape: PartialShape) -> list[int]:
+    """Sizes of an input with which a constant of a shape may fit a layer.
+
+    They are the constant's own, and those that would become its own on the way as `size` becomes a
+    size of the inputs of the layer: strides shorten an axis, for instance.
+    """
+    at = body.body.layers.index(refused)
+    reached = {
+        dim.low
+        for source in body.wiring.sources[at]
+        if source is not None and source[1] < len(body.outputs[source[0]])
+        for dim in body.outputs[source[0]][source[1]].shape.dims or ()
+        if dim.is_static and 1 < dim.low < size
+    }
+    own = {dim.low for dim in shape.dims or () if dim.low > 1}
+    scaled = {size * each // other for each in own for other in reached if size % other == 0}
+    return [*sorted(own - {size}), *sorted(scaled - own - {size})]
+
+
+def _static_sizes(sizes: Sizes) -> set[int]:
+    return {dim.low for shape in sizes.values() for dim in shape.dims or () if dim.is_static}
+
+
+def _axes(sizes: Sizes, size: int) -> Iterator[tuple[Layer, int]]:
+    """The dimensions of the inputs that have a size."""
+    for layer, shape in sizes.items():
+        for axis, dim in enumerate(shape.dims or ()):
+            if dim.is_static and dim.low == size:
+                yield layer, axis
+
+
+def _fits(model: Model, sizes: Sizes, size: int, other: int, refused: Layer) -> bool:
+    """Whether a layer can be inferred where the inputs have another size in the place of one."""
+    changed = {
+        layer: PartialShape(
+            tuple(
+                Dimension.of(other) if dim.is_static and dim.low == size else dim
+                for dim in shape.dims or ()
+            )
+        )
+        for layer, shape in sizes.items()
+    }
+    return not any(
+        observation.layer is refused and isinstance(observation.subject, Fault)
+        for observation in infer(model, changed).observations
+    )
+
+
+def _is_limit(model: Model, sizes: Sizes, size: int, other: int, refused: Layer) -> bool:
+    """Whether a layer takes another size in the place of one, and not the next one after it."""
+    return _fits(model, sizes, size, other, refused) and (
+        other + 1 == size or not _fits(model, sizes, size, other + 1, refused)
+    )
+
+
+def _constants_before(body: BodyResult, layer: Layer) -> Iterator[tuple[Layer, PartialShape]]:
+    """The constants that a layer depends on and their shapes, the nearest first."""
+    start = body.body.layers.index(layer)
+    waiting, seen = deque([start]), {start}
+    while waiting:
+        at = waiting.popleft()
+        for source in body.wiring.sources[at]:
+            if source is None or source[0] in seen:
+                continue
+            seen.add(source[0])
+            waiting.append(source[0])
+            producer = body.body.layers[source[0]]
+            if producer.is_constant and body.outputs[source[0]]:
+                yield producer, body.outputs[source[0]][0].shape

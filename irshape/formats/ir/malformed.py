@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
-
-from ...model.graph import Body
-from .grammar import MARKUP
-from .regular import Window, read_layers
+from xml.parsers import expat
 
 _CONFLICT_MARK = re.compile(rb"^(?P<mark><{7}|={7}|>{7})(?: [^\n]*)?\r?$", re.MULTILINE)
 
 _DIGIT_NAME = re.compile(rb"</?([0-9][0-9A-Za-z_.-]{0,80})")
-_WITHOUT_LAYERS = {b"layer", b"input", b"output", b"port", b"dim", b"edges"}
-"""Elements that hold no layers, in which none are looked for."""
-_MARGIN = 1 << 12
-"""How far past the place where a parser stops a tag may end."""
+_END_TAG = re.compile(rb"</([^\s<>/]+)")
 
 
 class Malformation(NamedTuple):
@@ -28,16 +23,16 @@ class Malformation(NamedTuple):
 
 
 def malformation(
-    text: bytes, stopped: int, *, mismatched: bool, ended: bool
+    text: bytes, stopped: int, encoding: str | None, *, mismatched: bool, ended: bool
 ) -> Malformation | None:
     """What makes an XML parser stop at an offset; None where that place is the right one.
 
-    mismatched: whether it stops at an end tag that does not close the innermost element. ended:
-    whether it stops at the end of the text.
+    encoding: what the parser is given. mismatched: whether it stops at an end tag that does not
+    close the innermost element. ended: whether it stops at the end of the text.
     """
     known = _merge_conflict(text) or _digit_name(text, stopped)
     if known is None and mismatched:
-        known = _unclosed(text, stopped)
+        known = _unclosed(text, stopped, encoding)
     if known is None and ended:
         message = "it ends before its elements are closed"
         known = Malformation(message, stopped, "the file is truncated: copy or export it again")
@@ -88,38 +83,25 @@ def conflicts(text: bytes) -> Iterator[tuple[int, int]]:
             start = -1
 
 
-def _unclosed(text: bytes, stopped: int) -> Malformation | None:
+def _unclosed(text: bytes, stopped: int, encoding: str | None) -> Malformation | None:
     """An element that another one's end tag closes: it is the one without an end tag."""
-    opened: list[tuple[bytes, int]] = []
-    window, at = Window(text), 0
-    while tag := MARKUP.search(text, at, stopped + _MARGIN):
-        name, at = tag["name"], tag.end()
-        if name is None or tag[0].endswith(b"/>"):
-            continue
-        if not tag["close"]:
-            opened.append((name, tag.start()))
-        elif opened and opened[-1][0] == name:
-            opened.pop()
-        else:
-            break
-        if tag.start() > stopped:
-            return None
-        if opened and opened[-1][0] not in _WITHOUT_LAYERS:
-            at = min(read_layers(window, at, Body()), stopped)
-    else:
+    parser = expat.ParserCreate(encoding)
+    opened: list[tuple[str, int]] = []
+    parser.StartElementHandler = lambda name, _: opened.append((name, parser.CurrentByteIndex))
+    parser.EndElementHandler = lambda _: opened.pop()
+    with suppress(expat.ExpatError, ValueError, LookupError):
+        parser.Parse(text, True)
+    start = text.rfind(b"</", 0, stopped + 1)
+    tag = _END_TAG.match(text, start) if start >= 0 else None
+    if tag is None or not opened:
         return None
-    if abs(tag.start() - stopped) > len(tag[0]):
-        return None
+    name, (missing, offset) = tag[1].decode("utf-8", "replace"), opened[-1]
     if name not in {each for each, _ in opened}:
-        stray = f"</{name.decode('utf-8', 'replace')}>"
-        message = f"{stray} closes no element that is open"
-        return Malformation(message, tag.start(), "correct its name, or remove it")
-    missing, offset = opened[-1]
-    line = text.count(b"\n", 0, tag.start()) + 1
-    shown = missing.decode("utf-8", "replace")
+        message = f"</{name}> closes no element that is open"
+        return Malformation(message, start, "correct its name, or remove it")
+    line = text.count(b"\n", 0, start) + 1
     return Malformation(
-        f"<{shown}> is not closed: </{name.decode('utf-8', 'replace')}> in line {line} comes "
-        f"before </{shown}>",
+        f"<{missing}> is not closed: </{name}> in line {line} comes before </{missing}>",
         offset,
-        f"add </{shown}>; nothing past line {line} was read",
+        f"add </{missing}>; nothing past line {line} was read",
     )

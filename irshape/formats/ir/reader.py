@@ -95,7 +95,9 @@ class _Reader(Elements):
         self.repaired = repaired
         self.fragment = repaired is not None
         self.text: bytes | bytearray = source.data if repaired is None else repaired.plain
-        self.parser = expat.ParserCreate("utf-8" if source.encoding == "utf-8-sig" else None)
+        self.encoding = "utf-8" if source.encoding == "utf-8-sig" else None
+        """What the parser takes in place of the encoding that the file declares."""
+        self.parser = expat.ParserCreate(self.encoding)
         self.positions: expat.XMLParserType | _Origins = self.parser
         if repaired is not None:
             self.positions = _Origins(self.parser, repaired, shift)
@@ -157,6 +159,7 @@ class _Reader(Elements):
                 malformation(
                     self.source.data,
                     offset,
+                    self.encoding,
                     mismatched=reason == expat.errors.XML_ERROR_TAG_MISMATCH,
                     ended=reason == expat.errors.XML_ERROR_NO_ELEMENTS,
                 )

@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..rule_ids import SEVERITIES, RuleId
 from ..rules.settings import Contract, CustomRule, Devices, ExpectedPort, Policy
 from ..spelling import suggestion
 from .errors import ConfigurationError
+
+T = TypeVar("T", Policy, Contract, CustomRule)
 
 
 class Configuration(NamedTuple):
@@ -119,40 +121,26 @@ class Configuration(NamedTuple):
 
     def policies_for(self, path: str) -> tuple[Policy, ...]:
         """The policies that hold for a file."""
-        if not self.policies:
-            return ()
-        from .patterns import matches
-
-        return tuple(
-            policy
-            for policy in self.policies
-            if not policy.files
-            or any(matches(pattern, path, self.root) for pattern in policy.files)
-        )
+        return self._for(path, self.policies)
 
     def contracts_for(self, path: str) -> tuple[Contract, ...]:
         """The contracts that hold for a file."""
-        if not self.contracts:
-            return ()
-        from .patterns import matches
-
-        return tuple(
-            contract
-            for contract in self.contracts
-            if not contract.files
-            or any(matches(pattern, path, self.root) for pattern in contract.files)
-        )
+        return self._for(path, self.contracts)
 
     def custom_for(self, path: str) -> tuple[CustomRule, ...]:
         """The custom rules that hold for a file."""
-        if not self.custom:
+        return self._for(path, self.custom)
+
+    def _for(self, path: str, tables: tuple[T, ...]) -> tuple[T, ...]:
+        """The tables whose `files` match a file; one without `files` matches all."""
+        if not tables:
             return ()
         from .patterns import matches
 
         return tuple(
-            rule
-            for rule in self.custom
-            if not rule.files or any(matches(pattern, path, self.root) for pattern in rule.files)
+            table
+            for table in tables
+            if not table.files or any(matches(each, path, self.root) for each in table.files)
         )
 
 
@@ -247,18 +235,26 @@ def _demand(value: Any, _: str) -> bool:
     return True
 
 
-def _count(value: Any, _: str) -> int:
-    number = int(_kind(value, int, "a whole number"))
-    if number < 1:
-        raise ValueError(f"expected a number from 1, got {number}")
-    return number
+def _whole(least: int) -> Reader:
+    """Reads whole numbers of at least `least`."""
+
+    def read(value: Any, _: str) -> int:
+        number = int(_kind(value, int, "a whole number"))
+        if number < least:
+            raise ValueError(f"expected a number from {least}, got {number}")
+        return number
+
+    return read
 
 
-def _amount(value: Any, _: str) -> int:
-    number = int(_kind(value, int, "a whole number"))
-    if number < 0:
-        raise ValueError(f"expected a number from 0, got {number}")
-    return number
+_count, _amount = _whole(1), _whole(0)
+
+
+def _tables(value: Any, place: str, expected: str) -> list[tuple[dict[str, Any], str]]:
+    """The tables in a list, each with its place. Raises `ValueError`."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError(f"expected {expected}")
+    return [(item, f"{place}[{index}]") for index, item in enumerate(value)]
 
 
 def texts(value: Any, _: str = "") -> tuple[str, ...]:
@@ -311,15 +307,21 @@ def _release(value: Any, _: str) -> tuple[int, int]:
 
 def extensions(value: Any, _: str = "") -> tuple[str, ...]:
     """`TYPE` or `TYPE@VERSION`; an operation of an opset cannot be one. Raises `ValueError`."""
-    names = texts(list(value))
-    for text in names:
+    named = _named(list(value), "an extension", "extensions")
+    for text in named:
+        name, _, version = text.partition("@")
+        _check_clash(name, version)
+    return named
+
+
+def _named(value: Any, what: str, plural: str) -> tuple[str, ...]:
+    """Texts that are `TYPE` or `TYPE@VERSION`. Raises `ValueError`."""
+    named = texts(value)
+    for text in named:
         name, at, version = text.partition("@")
         if not name.strip() or (at and not version.strip()):
-            raise ValueError(
-                f"'{text}' is not an extension; extensions are written TYPE or TYPE@VERSION"
-            )
-        _check_clash(name, version)
-    return names
+            raise ValueError(f"'{text}' is not {what}; {plural} are written TYPE or TYPE@VERSION")
+    return named
 
 
 @lru_cache
@@ -344,14 +346,7 @@ def _check_clash(name: str, version: str) -> None:
 
 
 def _operations(value: Any, _: str) -> tuple[str, ...]:
-    names = texts(value)
-    for text in names:
-        name, at, version = text.partition("@")
-        if not name.strip() or (at and not version.strip()):
-            raise ValueError(
-                f"'{text}' is not an operation; operations are written TYPE or TYPE@VERSION"
-            )
-    return names
+    return _named(value, "an operation", "operations")
 
 
 def _types(value: Any, _: str) -> tuple[str, ...]:
@@ -370,24 +365,12 @@ def _type(name: str) -> str:
 
 
 def _ports(value: Any, place: str) -> tuple[ExpectedPort, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError(
-            'expected a list of tables, as [{ name = "image", type = "f32", shape = '
-            '"[?,3,224,224]" }]'
-        )
+    expected = 'a list of tables, as [{ name = "image", type = "f32", shape = "[?,3,224,224]" }]'
     ports = []
-    for index, item in enumerate(value):
-        fields = _fields(
-            item,
-            {
-                "name": ("name", _text),
-                "type": ("type", lambda name, _: _type(_text(name, ""))),
-                "shape": ("shape", _shape),
-            },
-            f"{place}[{index}]",
-        )
+    for item, here in _tables(value, place, expected):
+        fields = _fields(item, _PORT_KEYS, here)
         if "name" not in fields:
-            raise ConfigurationError(f"{place}[{index}]: it has no name")
+            raise ConfigurationError(f"{here}: it has no name")
         ports.append(ExpectedPort(**fields))
     return tuple(ports)
 
@@ -407,24 +390,16 @@ def _bytes(value: Any, _: str) -> int:
 def _policies(value: Any, place: str) -> tuple[Policy, ...]:
     if isinstance(value, dict):
         return (Policy(**_fields(value, _POLICY_KEYS, place)),)
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError("expected a table, or a list of tables with `files`")
-    return tuple(
-        Policy(**_fields(item, _POLICY_KEYS, f"{place}[{index}]"))
-        for index, item in enumerate(value)
-    )
+    tables = _tables(value, place, "a table, or a list of tables with `files`")
+    return tuple(Policy(**_fields(item, _POLICY_KEYS, here)) for item, here in tables)
 
 
 def _rules(value: Any, place: str) -> tuple[CustomRule, ...]:
     """The table `rules`, with the list `custom` in it."""
     if not isinstance(value, dict) or set(value) - {"custom"}:
         raise ValueError("expected tables [[rules.custom]]")
-    tables = value.get("custom", [])
-    if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
-        raise ValueError("expected tables [[rules.custom]]")
-    custom = tuple(
-        _custom_rule(item, f"{place}.custom[{index}]") for index, item in enumerate(tables)
-    )
+    tables = _tables(value.get("custom", []), f"{place}.custom", "tables [[rules.custom]]")
+    custom = tuple(_custom_rule(item, here) for item, here in tables)
     for field in ("code", "name"):
         names = [getattr(rule.id, field) for rule in custom]
         for name in names:
@@ -482,13 +457,11 @@ def _message(value: Any, _: str) -> str:
 
 
 def _contracts(value: Any, place: str) -> tuple[Contract, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError("expected tables [[contract]]")
     contracts = []
-    for index, item in enumerate(value):
-        fields = _fields(item, _CONTRACT_KEYS, f"{place}[{index}]")
+    for item, here in _tables(value, place, "tables [[contract]]"):
+        fields = _fields(item, _CONTRACT_KEYS, here)
         if not fields.get("require"):
-            raise ConfigurationError(f"{place}[{index}]: it requires nothing")
+            raise ConfigurationError(f"{here}: it requires nothing")
         contracts.append(Contract(**fields))
     return tuple(contracts)
 
@@ -528,6 +501,12 @@ def device_names(value: Any, _: str = "") -> tuple[str, ...]:
             raise ValueError(f"'{name}' is not a device of which there are facts: cpu, gpu, npu")
     return names
 
+
+_PORT_KEYS: dict[str, tuple[str, Reader]] = {
+    "name": ("name", _text),
+    "type": ("type", lambda name, _: _type(_text(name, ""))),
+    "shape": ("shape", _shape),
+}
 
 _DEVICE_KEYS: dict[str, tuple[str, Reader]] = {
     "check": ("names", device_names),
@@ -583,6 +562,3 @@ _KEYS: dict[str, tuple[str, Reader]] = {
     "cache": ("cache", _flag),
     "cache-dir": ("cache_dir", _text),
 }
-
-
-# Patterns of paths

@@ -49,6 +49,8 @@ class Requirement(NamedTuple):
     layer: Layer | None
     since: Release = FIRST
     """The first release that refuses it."""
+    opset: Release = FIRST
+    """The first release that reads the opset of an operation, if not the operation."""
 
     def refuses(self, release: Release) -> bool:
         """Whether a release does not know the part."""
@@ -135,7 +137,7 @@ def _opset(layer: Layer, operation: type[Operation]) -> Iterator[Requirement]:
     opset = int(match[1]) if match else 6
     if opset in OPSETS:
         release = OPERATIONS.get((operation.type_name(), opset), OPSETS[opset])
-        yield Requirement(release, "opset", f"opset{opset}", layer)
+        yield Requirement(release, "opset", f"opset{opset}", layer, opset=OPSETS[opset])
 
 
 def _of_the_file(model: Model) -> Iterator[Detail]:

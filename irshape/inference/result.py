@@ -329,16 +329,9 @@ def _observations(result: BodyResult) -> Iterator[Observation]:
     if not result.inner and len(result.observations) < 2:
         yield from result.observations
         return
-    if not result.inner and result.wiring.order == list(range(len(result.body.layers))):
-        yield from result.observations  # which were made in this order
-        return
     by_layer: dict[Layer, list[Observation]] = {}
     for observation in result.observations:
         by_layer.setdefault(observation.layer, []).append(observation)
-    if not result.inner:
-        for layer in filter(by_layer.__contains__, result.body.layers):
-            yield from by_layer[layer]
-        return
     for position, layer in enumerate(result.body.layers):
         yield from by_layer.get(layer, ())
         for inner in result.inner.get(position, {}).values():

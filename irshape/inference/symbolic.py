@@ -303,15 +303,12 @@ def _is_certain(facts: Facts, layer: Layer) -> bool:
 
 def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
     """Adds to what layers refuse which layers demand the contrary."""
-    for part in result.walk():
+    for part in dict.fromkeys(result.walk()):  # the runs of a body may share one result
         for index, (layer, subject) in enumerate(part.observations):
             conflict = sizes.facts.conflicts.get(layer)
-            if not isinstance(subject, Fault) or conflict is None or not conflict.earlier:
-                continue
-            text = f"; it needs {contradiction(model, conflict)}"
-            if not subject.message.endswith(text):
-                worded = subject._replace(message=subject.message + text)
-                part.observations[index] = Observation(layer, worded)
+            if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
+                text = f"{subject.message}; it needs {contradiction(model, conflict)}"
+                part.observations[index] = Observation(layer, subject._replace(message=text))
 
 
 def _strip(result: BodyResult, sizes: NamedSizes) -> None:

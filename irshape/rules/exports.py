@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.graph import Finding
+from ..model.graph import Finding, Layer
 from ..rule_ids import (
     EXPORT_CACHE,
     EXPORT_CONFIGURATION,
@@ -12,6 +12,7 @@ from ..rule_ids import (
     EXPORT_MISMATCH,
     EXPORT_SPECIAL_TOKEN,
     EXPORT_VOCABULARY,
+    Severity,
 )
 from .base import Rule
 from .export_folders import (
@@ -54,9 +55,27 @@ class _ExportRule(Rule):
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
         return iter(())
 
-
-def _start(member: Member) -> int:
-    return member.model.parameters[0].offset if member.model.parameters else 0
+    @classmethod
+    def about(
+        cls,
+        member: Member,
+        message: str,
+        layer: Layer | None = None,
+        *,
+        severity: Severity | None = None,
+        expected: str | None = None,
+        actual: str | None = None,
+    ) -> tuple[Member, Finding]:
+        """A finding on a model: at a layer, or about all of it, at its first input."""
+        place = layer or next(iter(member.model.parameters), None)
+        return member, cls.finding(
+            message,
+            0 if place is None else place.offset,
+            layer,
+            severity=severity,
+            expected=expected,
+            actual=actual,
+        )
 
 
 class ExportMismatch(_ExportRule):
@@ -105,7 +124,7 @@ class ExportMismatch(_ExportRule):
                         f"`{name}` is {taken.element_type}{taken.shape} here, but the tokenizer "
                         f"gives {tensor.element_type}{tensor.shape}"
                     )
-                    yield language, cls.finding(message, _start(language))
+                    yield cls.about(language, message)
         for first, output, second, entry, axis in (
             (TEXT_EMBEDDINGS, "inputs_embeds", LANGUAGE_MODELS[0], "inputs_embeds", -1),
             (VISION_EMBEDDINGS, "last_hidden_state", LANGUAGE_MODELS[0], "inputs_embeds", -1),
@@ -115,8 +134,8 @@ class ExportMismatch(_ExportRule):
             yield from cls._sizes(export, (first, output), (second, entry), axis)
         yield from cls._text_encoders(export)
         yield from cls._latents(export)
-        for part, key, entry in STATED_SIZES:
-            yield from cls._stated(export, part, key, entry)
+        for part, key, side, label in STATED_SIZES:
+            yield from cls._stated(export, part, key, side, label)
 
     @classmethod
     def _text_encoders(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
@@ -139,7 +158,7 @@ class ExportMismatch(_ExportRule):
             f"`encoder_hidden_states` has {wanted} elements a token here, but {names} {gives} "
             f"{given}"
         )
-        yield denoiser, cls.finding(message, _start(denoiser))
+        yield cls.about(denoiser, message)
 
     @classmethod
     def _latents(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
@@ -156,11 +175,11 @@ class ExportMismatch(_ExportRule):
                     f"`{_DECODER[1]}` has {taken} channels here, but {encoder.name} gives "
                     f"`{name}` with {given}"
                 )
-                yield decoder, cls.finding(message, _start(decoder))
+                yield cls.about(decoder, message)
 
     @classmethod
     def _stated(
-        cls, export: Export, part: str, key: str, entry: str
+        cls, export: Export, part: str, key: str, side: str, label: str
     ) -> Iterator[tuple[Member, Finding]]:
         """An input or output has the size that the configuration beside the model states."""
         for name, member in export.members.items():
@@ -168,14 +187,13 @@ class ExportMismatch(_ExportRule):
             stated = export.configurations.get(f"{folder}/config.json", {}).get(key)
             if folder.rstrip("_0123456789") != part or not isinstance(stated, int):
                 continue
-            side, _, label = entry.partition(" ")
             tensor = (member.inputs() if side == "input" else member.outputs()).get(label)
             seen = channels(tensor) if key.endswith("channels") else last_size(tensor)
             if seen is not None and seen != stated:
                 message = (
                     f"`{key}` of {folder}/config.json is {stated}, but `{label}` has {seen} here"
                 )
-                yield member, cls.finding(message, _start(member), severity="warning")
+                yield cls.about(member, message, severity="warning")
 
     @classmethod
     def _sizes(
@@ -194,23 +212,23 @@ class ExportMismatch(_ExportRule):
                 f"`{target[1]}` is {taken.shape} here, but {giving.name} gives `{source[1]}` "
                 f"{given.shape}"
             )
-            yield taking, cls.finding(message, _start(taking))
+            yield cls.about(taking, message)
 
 
 _ENCODED = "encoder_hidden_states"
 _DENOISER = "unet/openvino_model.xml"
 _DECODER = ("vae_decoder/openvino_model.xml", "latent_sample", 1)
 STATED_SIZES = (
-    ("text_encoder", "hidden_size", "output last_hidden_state"),
-    ("unet", "in_channels", "input sample"),
-    ("unet", "out_channels", "output out_sample"),
-    ("unet", "cross_attention_dim", "input encoder_hidden_states"),
-    ("transformer", "in_channels", "input hidden_states"),
-    ("transformer", "joint_attention_dim", "input encoder_hidden_states"),
-    ("transformer", "pooled_projection_dim", "input pooled_projections"),
-    ("vae_encoder", "in_channels", "input sample"),
-    ("vae_decoder", "latent_channels", "input latent_sample"),
-    ("vae_decoder", "out_channels", "output sample"),
+    ("text_encoder", "hidden_size", "output", "last_hidden_state"),
+    ("unet", "in_channels", "input", "sample"),
+    ("unet", "out_channels", "output", "out_sample"),
+    ("unet", "cross_attention_dim", "input", "encoder_hidden_states"),
+    ("transformer", "in_channels", "input", "hidden_states"),
+    ("transformer", "joint_attention_dim", "input", "encoder_hidden_states"),
+    ("transformer", "pooled_projection_dim", "input", "pooled_projections"),
+    ("vae_encoder", "in_channels", "input", "sample"),
+    ("vae_decoder", "latent_channels", "input", "latent_sample"),
+    ("vae_decoder", "out_channels", "output", "sample"),
 )
 """The parts of an image pipeline with keys of their config.json, and what has that size."""
 
@@ -266,8 +284,7 @@ class ExportVocabulary(_ExportRule):
         for what, size in (("`logits` has", logits), ("`vocab_size` of config.json is", stated)):
             if size is not None and size != rows:
                 message = f"{what} {size:,}, but the embedding table has {rows:,} rows"
-                finding = cls.finding(message, _start(language), severity="warning")
-                yield language, finding
+                yield cls.about(language, message, severity="warning")
 
     @classmethod
     def _entries(
@@ -286,12 +303,7 @@ class ExportVocabulary(_ExportRule):
                         f"{language.name} has {rows:,} rows"
                     )
                     expected = f"{rows} or fewer"
-                    yield (
-                        member,
-                        cls.finding(
-                            message, layer.offset, layer, expected=expected, actual=f"{entries}"
-                        ),
-                    )
+                    yield cls.about(member, message, layer, expected=expected, actual=f"{entries}")
 
 
 VOCABULARIES = {
@@ -343,14 +355,8 @@ class ExportSpecialToken(_ExportRule):
                             f"`{key}` of {name} is {token}, but the embedding table has {rows:,} "
                             "rows"
                         )
-                        yield (
-                            language,
-                            cls.finding(
-                                message,
-                                _start(language),
-                                expected=f"0 to {rows - 1}",
-                                actual=str(token),
-                            ),
+                        yield cls.about(
+                            language, message, expected=f"0 to {rows - 1}", actual=str(token)
                         )
 
 
@@ -395,7 +401,7 @@ class ExportCache(_ExportRule):
                 f"the model has {len(caches)} states of keys and values, but `num_hidden_layers` "
                 f"of config.json is {layers}"
             )
-            yield language, cls.finding(message, caches[0][0].offset, caches[0][0])
+            yield cls.about(language, message, caches[0][0])
         attention_heads = export.number("num_attention_heads")
         heads = export.number("num_key_value_heads") or attention_heads
         size, hidden = export.number("head_dim"), export.number("hidden_size")
@@ -405,7 +411,7 @@ class ExportCache(_ExportRule):
             for axis, wanted, key in ((1, heads, "heads"), (3, size, "elements a head")):
                 if wanted is not None and not shape[axis].contains(wanted):
                     message = f"the state has shape {shape}; by config.json it has {wanted} {key}"
-                    yield language, cls.finding(message, layer.offset, layer)
+                    yield cls.about(language, message, layer)
                     return
 
 

@@ -69,7 +69,7 @@ class NewerThanTarget(Rule):
 
     @classmethod
     def _unmet(cls, context: Context, requirement: Requirement, target: Release) -> Finding:
-        from ..releases import OPSETS, written
+        from ..releases import written
 
         place = context.model.source.attribute
         layer, needed = requirement.layer, written(requirement.release)
@@ -92,7 +92,7 @@ class NewerThanTarget(Rule):
                 f"{layer.type} of {layer.version} needs OpenVINO {needed} or newer; the target "
                 f"{written(target)} "
             )
-            if OPSETS[int(requirement.name.removeprefix("opset"))] <= target:
+            if requirement.opset <= target:
                 message += f"reads {requirement.name} without it"
             else:
                 message += _reads(target)

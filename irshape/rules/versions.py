@@ -96,11 +96,6 @@ def _deciding_layers(context: Context) -> set[Layer]:
     }
 
 
-def any_misspelt(context: Context) -> bool:
-    """Whether some type is not written with the capitals that writers give it."""
-    return next(_misspelt_types(context), None) is not None
-
-
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
     """The types in small letters that are not written as writers do, and what is meant by each
     spelling."""

@@ -329,6 +329,14 @@ def declare(port: Port, tensor: Tensor) -> None:
     )
 
 
+def completed(said: Tensor, inferred: Tensor) -> Tensor:
+    """What a file says of a tensor; type and shape that it leaves open are the inferred ones."""
+    return Tensor(
+        inferred.element_type if said.element_type.is_dynamic else said.element_type,
+        inferred.shape if said.shape.dims is None else said.shape,
+    )
+
+
 def _declare_all(result: BodyResult) -> None:
     """Declares what was inferred in the ports of a body and of those inside it.
 

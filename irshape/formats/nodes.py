@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from ..element_types import ElementType
-from ..faults import Violation
+from ..faults import Fault, Violation
+from ..model.graph import Finding, NotReadable
+from ..model.source import Source
 from ..ops.conditions import distinct, within
-from ..rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_RANK
+from ..rule_ids import (
+    ATTRIBUTE_VALUE,
+    DUPLICATE_VALUES,
+    INPUT_RANK,
+    INTERNAL_ERROR,
+    MISSING_ATTRIBUTE,
+    RuleId,
+)
 from .builder import Builder, NodeOutput
+
+ANY_NUMBER = 100
+"""A kind of node that takes this many inputs takes any number."""
 
 
 class SourceNode:
@@ -88,6 +101,53 @@ def refusal(attribute: str, actual: object, expected: object) -> Violation:
     return Violation(
         at=attribute, relation="equal", expected=expected, actual=actual, rule=ATTRIBUTE_VALUE
     )
+
+
+def missing(kind: str, attribute: str, expected: str) -> Violation:
+    """The refusal of a node without an attribute that it needs."""
+    return Violation(
+        f"the attribute `{attribute}` is missing",
+        rule=MISSING_ATTRIBUTE,
+        expected=expected,
+        help=f"give {kind} its `{attribute}`",
+    )
+
+
+def check_count(kind: str, what: str, count: int, least: int, most: int, rule: RuleId) -> None:
+    """Raises `Violation` for a number of inputs or outputs that the kind of node does not take."""
+    if least <= count <= most:
+        return
+    wanted = f"{least} to {most}" if most < ANY_NUMBER else f"{least} or more"
+    if least == most:
+        wanted = str(least)
+    raise Violation(
+        f"{kind} takes {wanted} {what}s, got {count}", rule=rule, expected=wanted, actual=count
+    )
+
+
+def failure(error: Exception) -> Violation:
+    """The refusal of a node on which irshape fails; with IRSHAPE_DEBUG, raises the error itself."""
+    if os.environ.get("IRSHAPE_DEBUG"):
+        raise error
+    return Violation(
+        f"irshape failed on this node ({type(error).__name__}: {error})",
+        rule=INTERNAL_ERROR,
+        help="a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it "
+        "happens",
+    )
+
+
+def unreadable(
+    source: Source,
+    rule: RuleId,
+    message: str,
+    offset: int = 0,
+    *,
+    expected: str | None = None,
+    help: str | None = None,
+) -> NotReadable:
+    """The error of a file that cannot be read."""
+    return NotReadable(Finding(Fault(rule, message, expected=expected, help=help), offset), source)
 
 
 def check_length(attribute: str, numbers: Sequence[Any], length: int) -> None:

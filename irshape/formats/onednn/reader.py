@@ -6,13 +6,13 @@ Logical tensors become the declared ports; strides and layouts are checked again
 from __future__ import annotations
 
 import json
-import os
+import re
 from difflib import get_close_matches
 from typing import Any
 
-from ...element_types import DYNAMIC_TYPE, ElementType
-from ...faults import Fault, Violation
-from ...model.graph import Finding, Model, NotReadable
+from ...element_types import ElementType
+from ...faults import Violation
+from ...model.graph import Finding, Model
 from ...model.source import Source
 from ...ops.tensors import Tensor
 from ...rule_ids import (
@@ -22,8 +22,6 @@ from ...rule_ids import (
     INPUT_ELEMENT_TYPE,
     INPUT_MISMATCH,
     INPUT_TYPE_MISMATCH,
-    INTERNAL_ERROR,
-    MISSING_ATTRIBUTE,
     MISSPELT_ATTRIBUTE,
     NESTING_LIMIT,
     NOT_AN_IR,
@@ -33,8 +31,8 @@ from ...rule_ids import (
     UNKNOWN_TYPE,
 )
 from ...shapes import PartialShape
-from ..builder import Builder, NodeOutput, declare
-from ..nodes import refusal
+from ..builder import Builder, NodeOutput, completed, declare
+from ..nodes import check_count, failure, missing, refusal, unreadable
 from . import FORMAT
 from .declaration import TYPES, Declaration, DeclaredAttribute, GraphOperation, declarations
 
@@ -64,104 +62,68 @@ def read(source: Source) -> Model:
     """Reads the bytes of `source`. Raises `NotReadable`."""
     try:
         text = source.data.decode("utf-8-sig")
-        operations = _operations(text)
-        shift = len(source.data) - len(text.encode())
-
-        def offset(position: int) -> int:
-            return shift + (position if text.isascii() else len(text[:position].encode()))
-
-        return _Reader(
-            source, [(offset(position), operation) for position, operation in operations]
-        ).read()
     except UnicodeDecodeError as problem:
-        raise NotReadable(
-            Finding(
-                Fault(NOT_AN_IR, f"the file begins as JSON and is not UTF-8: {problem.reason}"), 0
-            ),
-            source,
-        ) from None
+        message = f"the file begins as JSON and is not UTF-8: {problem.reason}"
+        raise unreadable(source, NOT_AN_IR, message) from None
+    shift = len(source.data) - len(text.encode())
+
+    def offset(position: int) -> int:
+        return shift + (position if text.isascii() else len(text[:position].encode()))
+
+    try:
+        operations = _operations(text)
+        return _Reader(source, [(offset(position), entry) for position, entry in operations]).read()
     except json.JSONDecodeError as problem:
-        place = len(text[: problem.pos].encode())
-        raise NotReadable(
-            Finding(
-                Fault(
-                    NOT_AN_IR,
-                    f"the file is not valid JSON: {problem.msg}",
-                    expected="a oneDNN graph",
-                ),
-                place,
-            ),
-            source,
-        ) from None
-    except ValueError:  # Python reads whole numbers of at most 4300 digits
-        raise NotReadable(
-            Finding(Fault(NOT_AN_IR, "the JSON has a whole number with too many digits"), 0), source
-        ) from None
-    except RecursionError:
-        raise NotReadable(
-            Finding(Fault(NESTING_LIMIT, "the JSON is nested too deeply"), 0), source
+        message = f"the file is not valid JSON: {problem.msg}"
+        raise unreadable(
+            source, NOT_AN_IR, message, offset(problem.pos), expected="a oneDNN graph"
         ) from None
     except _Malformed as problem:
-        place = len(text[: problem.position].encode())
-        raise NotReadable(
-            Finding(
-                Fault(
-                    NOT_AN_IR,
-                    f"the file is JSON, but not a oneDNN graph: {problem}",
-                    expected="a `graph` of operations",
-                    help="give the .xml of a model, or a graph as the oneDNN library writes it",
-                ),
-                place,
-            ),
+        raise unreadable(
             source,
+            NOT_AN_IR,
+            f"the file is JSON, but not a oneDNN graph: {problem}",
+            offset(problem.position),
+            expected="a `graph` of operations",
+            help="give the .xml of a model, or a graph as the oneDNN library writes it",
         ) from None
+    except ValueError:  # Python reads whole numbers of at most 4300 digits
+        message = "the JSON has a whole number with too many digits"
+        raise unreadable(source, NOT_AN_IR, message) from None
+    except RecursionError:
+        raise unreadable(source, NESTING_LIMIT, "the JSON is nested too deeply") from None
+
+
+_BETWEEN = re.compile(r"[ \t\r\n,:]*")
 
 
 def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
-    """The operations with their positions. Raises `JSONDecodeError`, `_Malformed`."""
+    """The operations with their positions. Raises `ValueError`, `_Malformed`."""
+
+    def behind(position: int) -> int:
+        """Where the next key, value or bracket begins, in text that is valid JSON."""
+        return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]
+
     decoder = json.JSONDecoder()
+    decoder.raw_decode(text, behind(0))  # says what is wrong with it
     operations: list[tuple[int, dict[str, Any]]] | None = None
-
-    def skip(position: int) -> int:
-        while position < len(text) and text[position] in " \t\r\n":
-            position += 1
-        return position
-
-    def expect(position: int, characters: str) -> tuple[str, int]:
-        position = skip(position)
-        if text[position : position + 1] not in characters or position >= len(text):
-            raise json.JSONDecodeError(f"expected {' or '.join(characters)}", text, position)
-        return text[position], position + 1
-
-    _, position = expect(0, "{")
-    while text[skip(position) : skip(position) + 1] != "}":
-        start = skip(position)
-        key, position = decoder.raw_decode(text, start)
-        if not isinstance(key, str):
-            raise json.JSONDecodeError("expected a name", text, start)
-        _, position = expect(position, ":")
-        position = skip(position)
-        if key == "graph" and text[position : position + 1] == "[":
-            operations, position = [], position + 1
-            while text[skip(position) : skip(position) + 1] != "]":
-                position = skip(position)
-                entry, end = decoder.raw_decode(text, position)
+    at = behind(text.index("{") + 1)
+    while text[at] != "}":
+        key, end = decoder.raw_decode(text, at)
+        at = behind(end)
+        if key == "graph" and text[at] == "[":
+            operations, at = [], behind(at + 1)
+            while text[at] != "]":
+                entry, end = decoder.raw_decode(text, at)
                 if not isinstance(entry, dict):
-                    raise _Malformed("an operation is not an object", position)
+                    raise _Malformed("an operation is not an object", at)
                 if len(operations) >= MAX_OPERATIONS:
-                    raise _Malformed(f"it has more than {MAX_OPERATIONS} operations", position)
-                operations.append((position, entry))
-                mark, position = expect(end, ",]")
-                if mark == "]":
-                    position -= 1
-                    break
-            position = skip(position) + 1
+                    raise _Malformed(f"it has more than {MAX_OPERATIONS} operations", at)
+                operations.append((at, entry))
+                at = behind(end)
+            at = behind(at + 1)
         else:
-            _, position = decoder.raw_decode(text, position)
-        mark, position = expect(position, ",}")
-        if mark == "}":
-            position -= 1
-            break
+            at = behind(decoder.raw_decode(text, at)[1])
     if operations is None:
         raise _Malformed("it has no `graph`")
     return operations
@@ -285,17 +247,15 @@ class _Reader:
         builder = self.builder
         for position, entry in self.operations:
             if not isinstance(entry.get("kind"), str):
-                raise NotReadable(
-                    Finding(Fault(NOT_AN_IR, "an operation has no `kind`"), position),
-                    builder.model.source,
+                raise unreadable(
+                    builder.model.source, NOT_AN_IR, "an operation has no `kind`", position
                 )
             try:
                 self.inputs.append([LogicalTensor(tensor) for tensor in entry.get("inputs", [])])
                 self.outputs.append([LogicalTensor(tensor) for tensor in entry.get("outputs", [])])
             except (ValueError, TypeError) as problem:
-                raise NotReadable(
-                    Finding(Fault(NOT_AN_IR, f"{entry['kind']}: {problem}"), position),
-                    builder.model.source,
+                raise unreadable(
+                    builder.model.source, NOT_AN_IR, f"{entry['kind']}: {problem}", position
                 ) from None
         producers: dict[int, int] = {}
         for number, tensors in enumerate(self.outputs):
@@ -383,16 +343,7 @@ class _Reader:
         try:
             outputs = self.converted(entry, inputs, declared)
         except Exception as error:
-            if not isinstance(error, Violation) and os.environ.get("IRSHAPE_DEBUG"):
-                raise
-            refusal = (
-                error
-                if isinstance(error, Violation)
-                else Violation(
-                    f"irshape failed on this operation ({type(error).__name__}: {error})",
-                    rule=INTERNAL_ERROR,
-                )
-            )
+            refusal = error if isinstance(error, Violation) else failure(error)
             layer, outputs = builder.opaque(kind, "onednn", inputs, declared, name=builder.name)
             place = self.attribute_place(number, refusal.fault.at)
             problem = Finding(refusal.fault, place, layer)
@@ -408,14 +359,7 @@ class _Reader:
             port.names = tensor.name
             if index == 0:
                 value.layer.name = builder.name
-            said = tensor.tensor
-            declare(
-                port,
-                Tensor(
-                    value.element_type if said.element_type is DYNAMIC_TYPE else said.element_type,
-                    value.shape if said.shape.dims is None else said.shape,
-                ),
-            )
+            declare(port, completed(tensor.tensor, value.tensor))
             self.values[tensor.id] = value
 
     def converted(
@@ -438,24 +382,8 @@ class _Reader:
         if not isinstance(given, dict):
             raise refusal("attrs", type(given).__name__, "an object")
         attributes = self.attributes(kind, declaration, given)
-        for what, count, (least, most) in (
-            ("input", len(inputs), declaration.inputs),
-            ("output", len(declared), declaration.outputs),
-        ):
-            if not least <= count <= most:
-                wanted = (
-                    str(least)
-                    if least == most
-                    else f"{least} to {most}"
-                    if most < 100
-                    else f"{least} or more"
-                )
-                raise Violation(
-                    f"{kind} takes {wanted} {what}s, got {count}",
-                    rule=INPUT_COUNT if what == "input" else OUTPUT_COUNT,
-                    expected=wanted,
-                    actual=count,
-                )
+        check_count(kind, "input", len(inputs), *declaration.inputs, INPUT_COUNT)
+        check_count(kind, "output", len(declared), *declaration.outputs, OUTPUT_COUNT)
         if (
             declaration.types
             and inputs
@@ -496,12 +424,7 @@ class _Reader:
             values[name] = _checked(name, entry, declared)
         for name, declared in declaration.attributes.items():
             if declared.required and name not in given:
-                raise Violation(
-                    f"the attribute `{name}` is missing",
-                    rule=MISSING_ATTRIBUTE,
-                    expected=declared.type,
-                    help=f"give {kind} its `{name}`",
-                )
+                raise missing(kind, name, declared.type)
         return values
 
     def attribute_place(self, number: int, name: str) -> int:

@@ -13,13 +13,13 @@ from ...rule_ids import (
     DANGLING_EDGE,
     INPUT_COUNT,
     INPUT_ELEMENT_TYPE,
-    MISSING_ATTRIBUTE,
     MISSPELT_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_TYPE,
     UNKNOWN_VERSION,
 )
 from ..builder import Builder, NodeOutput
+from ..nodes import missing
 from .package import NAMES, onnx
 
 
@@ -143,12 +143,7 @@ def _check_attributes(
             )
     for key, declared in known.items():
         if declared.required and key not in attributes:
-            raise Violation(
-                f"the attribute `{key}` is missing",
-                rule=MISSING_ATTRIBUTE,
-                expected=declared.type.name,
-                help=f"give {name} its `{key}`",
-            )
+            raise missing(name, key, declared.type.name)
 
 
 class UndefinedInput(Violation):

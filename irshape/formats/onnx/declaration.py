@@ -15,9 +15,9 @@ from ...element_types import ElementType
 from ...faults import Violation
 from ...ops.conditions import within
 from ...ops.tensors import Tensor
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, MISSING_ATTRIBUTE
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT
 from ..builder import Builder, NodeOutput
-from ..nodes import SourceNode, refusal
+from ..nodes import SourceNode, missing, refusal
 
 Outputs = NodeOutput | tuple[NodeOutput | None, ...]
 Function = Callable[["Node"], Outputs]
@@ -119,12 +119,7 @@ class Node(SourceNode):
         """
         axis = self[name]
         if axis is None:
-            raise Violation(
-                f"the attribute `{name}` is missing",
-                rule=MISSING_ATTRIBUTE,
-                expected="INT",
-                help=f"give {self.kind} its `{name}`",
-            )
+            raise missing(self.kind, name, "INT")
         return self.axes(name, [axis], rank, end=end, negative_since=negative_since)[0]
 
     def axes(

@@ -6,23 +6,20 @@ its place is its line in a listing of the model, one node a line, which is shown
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...element_types import DYNAMIC_TYPE
-from ...faults import Fault, Violation
-from ...model.graph import Finding, Layer, Model, NotReadable
+from ...faults import Violation
+from ...model.graph import Layer, Model, NotReadable
 from ...model.source import Source
 from ...ops import registry
 from ...ops.declaration import Operation
 from ...ops.tensors import UNKNOWN, Tensor
 from ...rule_ids import (
     DANGLING_EDGE,
-    INTERNAL_ERROR,
     IR_VERSION,
     NESTING_LIMIT,
     NOT_AN_IR,
@@ -32,7 +29,8 @@ from ...rule_ids import (
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
 )
-from ..builder import Builder, NodeOutput, declare
+from ..builder import Builder, NodeOutput, completed, declare
+from ..nodes import failure, unreadable
 from . import FORMAT
 from .checks import UndeclaredOperator, UndefinedInput, UnknownOperator, check_node
 from .declaration import Node, declarations
@@ -54,9 +52,6 @@ _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
 _MAX_WRITTEN_OUT = 200_000
 """Nodes of functions in the place of those that call them."""
-_REPORT = (
-    "a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it happens"
-)
 
 
 def read(source: Source) -> Model:
@@ -64,34 +59,22 @@ def read(source: Source) -> Model:
 
     Raises `NotReadable`.
     """
+    empty = Source(source.path, b"")
     try:
         package = onnx()
     except ImportError as problem:
-        raise NotReadable(
-            Finding(Fault(UNREADABLE_FILE, str(problem), help="pip install 'irshape[onnx]'"), 0),
-            Source(source.path, b""),
-        ) from None
+        hint = "pip install 'irshape[onnx]'"
+        raise unreadable(empty, UNREADABLE_FILE, str(problem), help=hint) from None
     proto = package.ModelProto()
     try:
         proto.ParseFromString(source.data)
     except Exception:  # what it says depends on how protobuf was built
         message = "the file looks like an ONNX model and cannot be parsed"
-        raise NotReadable(
-            Finding(
-                Fault(NOT_AN_IR, message, help="it may be truncated; nothing of it was read"), 0
-            ),
-            Source(source.path, b""),
-        ) from None
+        hint = "it may be truncated; nothing of it was read"
+        raise unreadable(empty, NOT_AN_IR, message, help=hint) from None
     if any(isinstance(text, bytes) for text in names(proto)):
-        raise NotReadable(
-            Finding(
-                Fault(
-                    NOT_AN_IR, "the file looks like an ONNX model, and a name in it is not UTF-8"
-                ),
-                0,
-            ),
-            Source(source.path, b""),
-        )
+        message = "the file looks like an ONNX model, and a name in it is not UTF-8"
+        raise unreadable(empty, NOT_AN_IR, message)
     folder = None if source.path == "<stdin>" else Path(source.path).parent
     listing, offsets = listed(proto.graph.node)
     source.data, source.encoding = listing, "utf-8"
@@ -308,15 +291,12 @@ class _Reader:
             layer.name = self.builder.name
         said = self.declared.get(name)
         if said is not None:
-            shape = said.shape if said.shape.dims is not None else value.shape
-            kind = (
-                said.element_type if said.element_type is not DYNAMIC_TYPE else value.element_type
-            )
-            declare(port, Tensor(kind, shape))
+            full = completed(said, value.tensor)
+            declare(port, full)
             if (
                 value.element_type.is_dynamic or value.shape.dims is None
             ):  # then what is declared is all there is to go on
-                value.tensor = Tensor(kind, shape) if value.tensor == UNKNOWN else value.tensor
+                value.tensor = full if value.tensor == UNKNOWN else value.tensor
         return value
 
     def node(
@@ -364,20 +344,8 @@ class _Reader:
             return self.opaque(proto, inputs, refusal)
         except NotReadable:
             raise
-        except (
-            Exception
-        ) as error:  # a node that its schema allows and its function did not reckon with
-            if os.environ.get("IRSHAPE_DEBUG"):
-                raise
-            return self.opaque(
-                proto,
-                inputs,
-                Violation(
-                    f"irshape failed on this node ({type(error).__name__}: {error})",
-                    rule=INTERNAL_ERROR,
-                    help=_REPORT,
-                ),
-            )
+        except Exception as error:  # its schema allows the node, its function does not expect it
+            return self.opaque(proto, inputs, failure(error))
 
     def custom(
         self,
@@ -461,12 +429,12 @@ class _Reader:
             message = (
                 f"the functions of the model, written out, are more than {_MAX_WRITTEN_OUT} nodes"
             )
-            raise NotReadable(
-                Finding(
-                    Fault(SIZE_LIMIT, message, expected=f"at most {_MAX_WRITTEN_OUT} nodes"),
-                    self.builder.offset,
-                ),
+            raise unreadable(
                 self.builder.model.source,
+                SIZE_LIMIT,
+                message,
+                self.builder.offset,
+                expected=f"at most {_MAX_WRITTEN_OUT} nodes",
             )
         given = {attribute.name: attribute for attribute in function.attribute_proto} | attributes
         outer = self.builder.name

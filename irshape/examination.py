@@ -8,6 +8,7 @@ from .collection import collection_paused
 from .inference.engine import infer
 from .model.graph import Finding, Model
 from .ops.registry import extensions_known
+from .rule_ids import INPUT_SHAPES
 from .rules import Context, findings
 from .rules.settings import PLAIN, Settings
 from .settings.selection import Filter
@@ -30,6 +31,11 @@ def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -
         selection = Filter(settings, model.source if model.format.comments else None)
         reported = [each for each in findings(context, settings.also) if selection.keep(each)]
         reported += selection.about_comments()
+        if reasons:
+            reported = [
+                context.with_reasons(each) if each.rule == INPUT_SHAPES else each
+                for each in reported
+            ]
     reported.sort(key=in_file_order)
     return Examination(reported, context)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault
@@ -17,6 +17,7 @@ from ..ops import registry
 from ..ops.declaration import AttributeFault
 from ..rule_ids import (
     INPUT_COUNT,
+    INPUT_SHAPES,
     MISSPELT_ELEMENT,
     REPEATED_ELEMENT,
     UNKNOWN_ATTRIBUTE,
@@ -25,6 +26,9 @@ from ..rule_ids import (
 from ..shapes import UNBOUNDED
 from .links import Links
 from .settings import PLAIN, Settings
+
+if TYPE_CHECKING:
+    from ..inference.conflicts import SizeConflicts
 
 T = TypeVar("T")
 
@@ -221,6 +225,38 @@ class Context:
             offset = self.model.source.attribute(element, fault.at)
             by_rule.setdefault(fault.rule, []).append(Finding(fault, offset, layer))
         return by_rule
+
+    @cached_property
+    def _misfits(self) -> list[tuple[Layer, Fault]]:
+        return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
+
+    def with_reasons(self, finding: Finding) -> Finding:
+        """A misfit with the sizes that contradict each other, which it may be due to; those of
+        inputs are told once. That takes as long as inferring the model some times more."""
+        misfits, layer = self._misfits, finding.layer
+        if layer is None or not any(each[0] is layer for each in misfits):
+            return finding
+        conflicts, fault = self._size_conflicts, finding.fault
+        inputs = conflicts.of_inputs if layer is misfits[0][0] else ()
+        reasons = [
+            *(text for sizes, text in inputs if sizes <= self._sizes_into(layer)),
+            *conflicts.of(layer),
+        ]
+        return finding._replace(fault=fault._replace(message="; ".join([fault.message, *reasons])))
+
+    def _sizes_into(self, layer: Layer) -> set[int]:
+        """The sizes of the inputs of a layer."""
+        for body, result in self.results.items():
+            if layer in body.layers:
+                inputs = result.inputs.get(body.layers.index(layer), ())
+                return {size for each in inputs if each is not None for size in each.shape.declared}
+        return set()
+
+    @cached_property
+    def _size_conflicts(self) -> SizeConflicts:
+        from ..inference.conflicts import size_conflicts, sizes_of_inputs
+
+        return size_conflicts(self.model, sizes_of_inputs(self.inference))
 
     def placed(self, layer: Layer, fault: Fault) -> Finding:
         """A fault of a layer at the input port or the attribute that it is about."""

@@ -22,6 +22,31 @@ def attention(folder: Path, ids: str = "?,?", mask: str = "?,?") -> Path:
     return net.save(folder)
 
 
+def test_validate(tmp_path: Path) -> None:
+    report = irshape.validate(attention(tmp_path, "2,128", "2,64"))
+    (found,) = [seen for seen in report.diagnostics if seen.severity == "error"]
+    assert found.message.endswith("; ids_1 is 128 by ids, 64 by mask")
+
+
+def test_validate_where_one_dimension_is_unknown(tmp_path: Path) -> None:
+    report = irshape.validate(attention(tmp_path, "?,128", "?,64"))
+    (seen,) = [seen for seen in report.diagnostics if seen.severity == "error"]
+    assert seen.message.endswith("; ids_1 is 128 by ids, 64 by mask")
+
+
+def test_several_layers_that_misfit_for_two_inputs_are_no_slips(tmp_path: Path) -> None:
+    """No attribute and no constant of theirs is blamed; the first names the sizes."""
+    net = Net()
+    first, second = net.parameter("?,128", name="ids"), net.parameter("?,64", name="mask")
+    for _ in range(3):
+        above = net.layer("Reshape", [first, net.constant([0, 128])], 'special_zero="true"')
+        net.result(net.layer("Multiply", [above, second], 'auto_broadcast="numpy"'))
+    report = irshape.validate(net.save(tmp_path))
+    told = [seen for seen in report.diagnostics if seen.severity == "error"]
+    assert [seen.code for seen in told] == ["IR406"] * 3
+    assert told[0].message.endswith("; mask_1 is 64 by mask, not 128")
+
+
 def contrary(folder: Path, shape: str) -> Path:
     """Two layers behind x, which need another size of it each."""
     net = Net()
@@ -39,6 +64,12 @@ CONTRARY = "Concat 'second' needs x_0 == 8, but Concat 'first' needs x_0 == 4"
 
 def unplaced(text: str) -> str:
     return re.sub(r" \(line \d+\)", "", text)
+
+
+def test_validate_two_inner_layers(tmp_path: Path) -> None:
+    report = irshape.validate(contrary(tmp_path, "4,3"))
+    (seen,) = [seen for seen in report.diagnostics if seen.rule == "input-shapes"]
+    assert unplaced(seen.message).endswith(f"; {CONTRARY}")
 
 
 def test_validate_two_inner_layers_of_a_dynamic_size(tmp_path: Path) -> None:

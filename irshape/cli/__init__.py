@@ -14,30 +14,30 @@ from .. import __version__
 from ..spelling import suggestion
 from .common import drop_stdout
 
-COMMANDS = {
-    "validate": "Report everything that is wrong with IR files.",
-    "fix": "Make ports and notations follow what OpenVINO reads.",
-    "requires": "Print the oldest OpenVINO release that reads a model.",
-    "infer": "Print the element type and shape of every output port.",
-    "inspect": "Show what a model consists of, and what it costs.",
-    "diff": "Show what changed from one model to another.",
-    "view": "Draw a model as a page to open in a browser.",
-    "explain": "Explain why dimensions are dynamic, and what decides them.",
-    "query": "List the layers of models that an XPath expression selects.",
-    "run": "Execute a model in NumPy.",
-    "extract": "Write a part of a model as a model.",
-    "edit": "Change a model.",
-    "merge": "Join two models that run one after another.",
-    "split": "Split a model in parts that run one after the other.",
-    "convert": "Write an ONNX model or a oneDNN graph as an OpenVINO IR.",
-    "crosscheck": "Compare types, shapes and values with OpenVINO's.",
-    "compare": "Compare two models tensor by tensor.",
-    "reduce": "Find the smallest model for which a command still fails.",
-    "ops": "List the operations that irshape knows, or explain one.",
-    "rule": "Explain a rule.",
-    "init": "Write a configuration and a pre-commit hook.",
-}
-"""The commands, in the order of the help, with a sentence for each."""
+COMMANDS = (
+    "validate",
+    "fix",
+    "requires",
+    "infer",
+    "inspect",
+    "diff",
+    "view",
+    "explain",
+    "query",
+    "run",
+    "extract",
+    "edit",
+    "merge",
+    "split",
+    "convert",
+    "crosscheck",
+    "compare",
+    "reduce",
+    "ops",
+    "rule",
+    "init",
+)
+"""The commands, in the order of the help. The docstring of each begins with a sentence for it."""
 
 FILES = re.compile(r"PATH|MODEL|FILE|DIR|\.xml|^[AB]$")
 """What the help calls arguments and values that name files and folders."""
@@ -121,7 +121,6 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"{__name__}.{cmd_name}").command
         assert isinstance(command, click.Command)
-        command.short_help = COMMANDS[cmd_name]
         for option in _of_every_command():
             if all(parameter.name != option.name for parameter in command.params):
                 command.params.append(option)
@@ -149,7 +148,8 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            commands = ((name, self.get_command(ctx, name)) for name in COMMANDS)
+            formatter.write_dl([(n, each.get_short_help_str(80)) for n, each in commands if each])
 
 
 @click.group(

@@ -65,7 +65,7 @@ def command(
     max_memory: int | None,
     force: bool,
 ) -> None:
-    """Run two models with the same inputs, and name the first tensor that differs.
+    """Compare two models tensor by tensor; name the first that differs.
 
     For instance two precisions of a network, the output of two versions of a converter, or an IR
     and the ONNX model that it was made from. Inputs and outputs are matched by name, the others in

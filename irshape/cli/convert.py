@@ -38,7 +38,7 @@ def command(
     weights: str,
     force: bool,
 ) -> None:
-    """Write a model as an OpenVINO IR.
+    """Write an ONNX model or a oneDNN graph as an OpenVINO IR.
 
     MODEL is an ONNX model, a oneDNN graph, or an IR. The ports of the new IR declare the element
     types and shapes that are inferred.

@@ -99,7 +99,7 @@ def command(
     force: bool,
     **options: Any,
 ) -> None:
-    """Compare the element types, shapes and values of every layer with OpenVINO's.
+    """Compare types, shapes and values of every layer with OpenVINO's.
 
     A layer is blamed if its output differs although irshape computes it from the device's own
     values of its inputs. A difference that a layer only inherits from its inputs counts at the

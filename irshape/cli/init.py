@@ -51,7 +51,7 @@ repos:
     "--target", metavar="RELEASE", help="The oldest OpenVINO that must read the models: 2024.6."
 )
 def command(folder: str, target: str | None) -> None:
-    """Write a configuration and a pre-commit hook for a repository of models.
+    """Write a configuration and a pre-commit hook.
 
     They are irshape.toml, with the keys that are most used as comments, and the hook in
     .pre-commit-config.yaml, which runs the irshape that is installed. A file that exists stays: the

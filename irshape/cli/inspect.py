@@ -68,7 +68,7 @@ def command(
     form: str,
     weights: str,
 ) -> None:
-    """Show what a model consists of, and what it costs, without running it.
+    """Show what a model consists of, and what it costs.
 
     That is: inputs, outputs and states; layers by type; constants by element type, with their
     bytes; multiply-adds and activations by layer; the peak of memory; the oldest OpenVINO that

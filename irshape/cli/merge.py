@@ -57,7 +57,7 @@ def command(
     overwrite: bool,
     weights: str,
 ) -> None:
-    """Write one model that feeds outputs of A to inputs of B.
+    """Join two models: outputs of A feed inputs of B.
 
     The result has the inputs of A, then those of B that nothing feeds; and the outputs of A that
     feed nothing, then those of B.

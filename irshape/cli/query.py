@@ -34,7 +34,7 @@ FUNCTIONS = ("shape", "element-type")
     help="Time that the expression may take on one file.",
 )
 def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout: float) -> None:
-    """List the layers that an XPath 1.0 expression selects, with their shapes.
+    """List the layers that an XPath 1.0 expression selects.
 
     \b
     Examples:

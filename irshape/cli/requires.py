@@ -24,7 +24,7 @@ SHOWN = 5
 @click.option("--ask", is_flag=True, help="Also let OpenVINO compile it on the devices here.")
 @form_option("text", "json")
 def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
-    """Print the OpenVINO releases that read and run a model, and the devices that take it.
+    """Print the OpenVINO releases and the devices that take a model.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
     from the version of the IR, the operations with their opsets, the element types, and the

@@ -61,7 +61,7 @@ def command(
     overwrite: bool,
     weights: str,
 ) -> None:
-    """Write a model as several, which run one after the other and together do what it does.
+    """Split a model into parts that run one after the other.
 
     A part takes the inputs of the model and the tensors of earlier parts that it needs, under
     their names, and gives the outputs of the model that it computes and what later parts need.

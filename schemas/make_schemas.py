@@ -180,7 +180,7 @@ def opsets(cls: type[Operation]) -> list[str]:
 
 def operation(cls: type[Operation]) -> str:
     names = dict.fromkeys((cls.type_name(), *cls.also_read))
-    kind = "bodies" if cls.has_bodies else "plain"
+    kind = "bodies" if cls.bodies else "plain"
     output_names = (
         '<optional><attribute name="output_names"/></optional>'
         if cls.type_name() == "Result"

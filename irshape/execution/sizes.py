@@ -18,9 +18,6 @@ from ..shapes import PartialShape
 Sizes = dict[str, tuple[int, ...]]
 """The sizes of each input, by layer id."""
 
-SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Sizes that are tried where no names help."""
-
 
 class Refusal(NamedTuple):
     """The first layer that does not take what certain sizes of the inputs lead to."""
@@ -83,7 +80,7 @@ class Fitter:
 
         given: the shapes of the inputs by layer id, of static rank.
         The first sizes that no layer refuses are taken: 2 everywhere, then what inference with
-        named sizes says, then each size of `SERIES` for everything but the batch.
+        named sizes says, then each of a series for everything but the batch.
         Raises `ValueError` with the layer that refuses where nothing fits.
         """
         best: tuple[int, Sizes, Refusal] | None = None
@@ -102,7 +99,7 @@ class Fitter:
         )
 
     def _candidates(self, given: Mapping[str, PartialShape]) -> Iterator[Sizes]:
-        from ..inference.input_sizes import candidates, shape_of, sizes_for
+        from ..inference.input_sizes import SERIES, candidates, shape_of, sizes_for
         from ..inference.symbolic import infer_symbolic
 
         yield _sized(given, lambda shape, axis: 2)

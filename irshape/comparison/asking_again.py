@@ -92,14 +92,9 @@ class FewerTensors:
 
     def _neighbours(self, layer: Layer) -> set[Layer]:
         """What feeds a layer, and what it feeds."""
-        position = self.run.positions[layer]
-        rows = self.run.wiring.sources
-        beside = {source[0] for source in rows[position] if source is not None}
-        beside |= {
-            consumer
-            for consumer, sources in enumerate(rows)
-            if any(source is not None and source[0] == position for source in sources)
-        }
+        position, wiring = self.run.positions[layer], self.run.wiring
+        beside = {source[0] for source in wiring.sources[position] if source is not None}
+        beside.update(user.position for user in wiring.users[position])
         return {self.run.layers[each] for each in beside}
 
     def _with_neighbours(self, numbers: list[int]) -> set[Layer]:
@@ -175,7 +170,9 @@ def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckR
         return None
     if not answer.values:
         return None
-    rows = [Row(*row[:5]) for row in run.rows]
+    rows = [
+        Row(row.layer, row.port, row.inferred, row.runtime, row.shape_verdict) for row in run.rows
+    ]
     comparison = Comparison(session.model, run.comparison.device, answer, rows, [])
     given = {name for name, _ in answer.values}  # a recording may have more than was asked for
     absent = frozenset(layer for layer in unasked if device_name(layer) not in given)

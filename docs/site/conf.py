@@ -38,6 +38,7 @@ INTERNAL = (
     "Measured",
     "Overview",
     "Remark",
+    "TensorType",
     "Source",
     "Trace",
     "Verdict",

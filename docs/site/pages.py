@@ -185,7 +185,8 @@ def documents(folder: Path) -> None:
         write(folder, path.name, with_rules(staged(path, folder)))
     for name, page in ELSEWHERE.items():
         if name != "README.md":
-            write(folder, page, UNSEARCHED + staged(ROOT / name, folder))
+            head = UNSEARCHED if name in ("CHANGELOG.md", "CONTRIBUTING.md") else ""
+            write(folder, page, head + staged(ROOT / name, folder))
     write(folder, "index.md", with_rules((HERE / "index.md").read_text(encoding="utf-8")))
     shutil.copyfile(HERE / "conf.py", folder / "conf.py")
     shutil.copytree(DOCS / "pictures", folder / "pictures", dirs_exist_ok=True)

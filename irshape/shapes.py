@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Union, overload
+from typing import Any, ClassVar, Final, Union, overload
 
 from .demands import note
 
@@ -335,43 +335,26 @@ class PartialShape:
     rank: int | None
     """The number of dimensions, None where it is dynamic."""
     sizes: tuple[int | Dimension, ...]
-    """The dimensions, those of one size as numbers; not of a dynamic rank."""
+    """The dimensions, those of one size as numbers; none for a dynamic rank."""
     _size: Dimension
 
     def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
+        if isinstance(dims, str):
+            dims = PartialShape.parse(dims).dims
         if dims is None:
-            self.dims, self.declared, self.rank = None, (), None
+            self.dims, self.declared, self.sizes, self.rank = None, (), (), None
             return
         own: tuple[Any, ...] = tuple(dims)
         try:
             self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
         except AttributeError:  # some are no dimensions yet
-            if isinstance(dims, str):
-                parsed = PartialShape.parse(dims)
-                self.dims, self.declared, self.rank = parsed.dims, parsed.declared, parsed.rank
-                return
             own = tuple(map(Dimension.of, own))
             self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
         self.dims = own
+        self.sizes = self.declared
+        if -1 in self.declared:
+            self.sizes = tuple([dim if dim.low != dim.high else dim.low for dim in own])
         self.rank = len(own)
-
-    if not TYPE_CHECKING:  # which would take any name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            """What is made when it is asked for."""
-            if name == "dims":
-                self.dims = tuple(
-                    [_SIZES[size] if size.__class__ is int else size for size in self.sizes]
-                )
-                return self.dims
-            if name == "sizes" and self.rank is not None:
-                self.sizes = self.declared
-                if -1 in self.declared:
-                    self.sizes = tuple(
-                        [dim if dim.low != dim.high else dim.low for dim in self.dims]
-                    )
-                return self.sizes
-            raise AttributeError(name)
 
     @staticmethod
     def parse(text: str) -> PartialShape:
@@ -405,13 +388,14 @@ class PartialShape:
             if size.__class__ is not int:
                 shape = PartialShape.__new__(PartialShape)
                 shape.declared = tuple([size if isinstance(size, int) else -1 for size in sizes])
-                shape.sizes = sizes
+                shape.sizes, shape.dims = sizes, _dims_of(sizes)
                 shape.rank = len(sizes)
                 return shape
         shape = _SHAPES.get(sizes)  # type: ignore[assignment]
         if shape is None:
             shape = PartialShape.__new__(PartialShape)
             shape.declared = shape.sizes = sizes  # all are numbers
+            shape.dims = _dims_of(sizes)
             shape.rank = len(sizes)
             if len(sizes) <= _FEW_AXES:
                 if len(_SHAPES) == _MOST_SHAPES:
@@ -572,6 +556,10 @@ class PartialShape:
 
     def __reduce__(self) -> tuple[object, ...]:
         return (PartialShape.parse, (str(self),))
+
+
+def _dims_of(sizes: tuple[int | Dimension, ...]) -> tuple[Dimension, ...]:
+    return tuple([_SIZES[size] if isinstance(size, int) else size for size in sizes])
 
 
 ShapeLike = Union[PartialShape, str, Iterable[DimensionLike], None]

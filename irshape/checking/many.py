@@ -9,6 +9,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics.report import Diagnostic, FileReport
@@ -58,21 +59,25 @@ class StoredSource(Source):
     """
 
     __slots__ = ()
-    _last: Source | None = None
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, b"")
-        del self.data, self.encoding, self.raw  # `__getattr__` supplies them
+        self.path = path
+        self._begin()
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("data", "encoding", "raw"):
-            raise AttributeError(f"'StoredSource' object has no attribute '{name}'")
-        source = StoredSource._last
-        if source is None or source.path != self.path:
-            source = StoredSource._last = _source_of(self.path)
-        return getattr(source, name)
+    @property
+    def data(self) -> bytes:  # type: ignore[override]
+        return _source_of(self.path).data
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return _source_of(self.path).encoding
+
+    @property
+    def raw(self) -> bytes | None:  # type: ignore[override]
+        return _source_of(self.path).raw
 
 
+@lru_cache(maxsize=1)
 def _source_of(path: str) -> Source:
     """The text of a file, empty if it cannot be opened any more."""
     from ..formats.loading import open_source

@@ -29,6 +29,10 @@ class Source:
         self.encoding = encoding
         self.raw = raw
         """The bytes as they lie on disk, where `data` is not those: a file in UTF-16."""
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forgets all places that were counted."""
         self._counted = (0, 1)
         """An offset and its line. Counting continues there: places in file order cost one pass."""
         self._column = (0, 0, 0)

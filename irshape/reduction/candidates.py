@@ -1,4 +1,4 @@
-"""Candidates of a reduction: models made from nets, written, read back and checked."""
+"""Candidates of a reduction: models made from edited bodies, written, read back and checked."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from ..formats.ir.writer import document, write
 from ..graph.constants import array_bytes
 from ..inference.engine import infer
 from ..inference.result import BodyResult, Inference
-from ..model.graph import Finding, Layer, Model, NotReadable
+from ..model.graph import Body, Finding, Layer, Model, NotReadable
 from ..model.pieces import Pieces
 from ..model.ranges import Ranges
 from ..model.source import Source as Text
 from ..model.weights import Constant, Weights
+from ..model.wiring import OutputRef, Wiring, wire
 from ..numpy_types import dtype_of
 from ..ops.tensors import UNKNOWN, Tensor
 from ..shapes import PartialShape
-from .net import Key, Net, Node, Source, computes, constant, parameter, result
+from .edits import computes, constant, edited, fresh_ids, parameter, with_result
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -52,15 +53,19 @@ class Candidate:
 
     def __init__(self, model: Model, errors: list[Finding]) -> None:
         self.model = model
-        self.net = Net.of(model.net)
+        self.net = model.net
         self.errors = errors
         self.digest = blake2b(model.source.data, digest_size=16).digest()
-        self._values: dict[Source, Array] | None = None
-        self._folded: dict[Source, Array | None] = {}
+        self._values: dict[OutputRef, Array] | None = None
+        self._folded: dict[OutputRef, Array | None] = {}
 
     @cached_property
     def inference(self) -> Inference:
         return infer(self.model)
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        return wire(self.net)
 
     @property
     def broken_rules(self) -> set[str]:
@@ -77,42 +82,51 @@ class Candidate:
         """How many layers compute something, those of bodies included."""
         return sum(computes(layer) for layer in self.model.walk())
 
-    def tensor(self, source: Source) -> Tensor:
+    def tensor(self, source: OutputRef) -> Tensor:
         """What is inferred of an output."""
-        outputs = self.inference.outputs(self.net.nodes[source.key].layer)
-        return outputs[source.port] if source.port < len(outputs) else UNKNOWN
+        outputs = self.inference.result.outputs[source[0]]
+        return outputs[source[1]] if source[1] < len(outputs) else UNKNOWN
 
-    def constant_values(self, source: Source) -> Array | None:
+    def constant_values(self, source: OutputRef) -> Array | None:
         """The value of an output that depends on constants alone; None for another one."""
         if source not in self._folded:
             self._folded[source] = self._fold(source)
         return self._folded[source]
 
-    def _fold(self, source: Source) -> Array | None:
+    def _fold(self, source: OutputRef) -> Array | None:
         tensor = self.tensor(source)
         known = None if tensor.value is None else tensor.value.exact
         if known is not None and tensor.shape.static is not None:
             dtype = dtype_of(tensor.element_type)
             return np.array(known).astype(dtype).reshape(tensor.shape.static)
-        behind = self.net.ancestors([source.key])
-        layers = [self.net.nodes[key].layer for key in behind]
+        layers = self._behind(source[0])
         if any(layer.is_parameter or layer.folded_type in _DRAWN for layer in layers):
             return None
-        nodes = {key: node for key, node in self.net.nodes.items() if key in behind}
-        end = self.net.nodes[source.key].layer
-        if source.port >= len(end.outputs):
+        end = self.net.layers[source[0]]
+        if source[1] >= len(end.outputs):
             return None
-        ids = Net(nodes).fresh_ids()
-        nodes["result"] = Node(result(next(ids), "result", end.outputs[source.port]), (source,))
         part = Model(self.model.source, "part", self.model.version, format=FORMAT)
-        part.net, part.weights = Net(nodes).body(), self.model.weights
+        part.net, part.weights = edited(self.net, layers), self.model.weights
+        with_result(part.net, end, source[1], next(fresh_ids(part.net)), "result")
         try:
             (array,) = Session(part).run({}).values()
         except (ExecutionError, ValueError):
             return None
         return array if array.nbytes <= MAX_VALUE_BYTES else None
 
-    def values(self) -> dict[Source, Array]:
+    def _behind(self, position: int) -> list[Layer]:
+        """A layer, and all that it depends on."""
+        sources = self.wiring.sources
+        reached: set[int] = set()
+        waiting = [position]
+        while waiting:
+            at = waiting.pop()
+            if at not in reached:
+                reached.add(at)
+                waiting += [source[0] for source in sources[at] if source is not None]
+        return [self.net.layers[at] for at in sorted(reached)]
+
+    def values(self) -> dict[OutputRef, Array]:
         """The values of outputs for random inputs; none where the model cannot be run."""
         if self._values is None:
             self._values = {}
@@ -125,19 +139,19 @@ class Candidate:
 
     def _observe(self, layer: Layer, _: tuple[Array, ...], results: tuple[Array, ...]) -> None:
         assert self._values is not None
-        key = self._keys.get(layer)
-        if key is None or layer.is_result:
+        position = self._positions.get(layer)
+        if position is None or layer.is_result:
             return
         for index, array in enumerate(results):
             if self._room >= array.nbytes:
                 self._room -= array.nbytes
-                self._values[Source(key, index)] = array
+                self._values[position, index] = array
 
     _room = MAX_VALUE_BYTES
 
     @cached_property
-    def _keys(self) -> dict[Layer, Key]:
-        return {node.layer: key for key, node in self.net.nodes.items()}
+    def _positions(self) -> dict[Layer, int]:
+        return {layer: position for position, layer in enumerate(self.net.layers)}
 
 
 class StandIn(NamedTuple):
@@ -186,7 +200,7 @@ class Workshop:
         elif ports == "doubtful as declared":
             errors = self._original_errors
             pinned = {_pin(finding.layer) for finding in errors if finding.layer is not None}
-        text = self._text(original, Net.of(original.net), pinned)
+        text = self._text(original, original.net, pinned)
         candidate = self._candidate(text)
         if candidate is None:
             raise ValueError("the model cannot be written as an IR")
@@ -217,7 +231,7 @@ class Workshop:
         self._rules = self._broken
         return True
 
-    def build(self, base: Candidate, net: Net, *, bare: bool = False) -> Candidate | None:
+    def build(self, base: Candidate, net: Body, *, bare: bool = False) -> Candidate | None:
         """A candidate made from a base by an edit of its net; None for one that breaks a rule.
 
         bare: without the `rt_info` of the net.
@@ -234,9 +248,9 @@ class Workshop:
             self._refused.add(digest)
         return candidate
 
-    def _text(self, base: Model, net: Net, pinned: set[_Pin], bare: bool = False) -> bytes:
+    def _text(self, base: Model, net: Body, pinned: set[_Pin], bare: bool = False) -> bytes:
         model = Model(base.source, base.name, max(base.version, 10), format=FORMAT)
-        model.net, model.weights = net.body(), self._weights
+        model.net, model.weights = net, self._weights
         model.rt_info_span = None if bare else base.rt_info_span
         inference = infer(model)
         if pinned:
@@ -257,11 +271,11 @@ class Workshop:
 
     # what replaces tensors
 
-    def parameter_or_constant(self, base: Candidate, source: Source) -> StandIn:
+    def parameter_or_constant(self, base: Candidate, source: OutputRef) -> StandIn:
         """A Constant for what depends on constants alone, a Parameter for the rest."""
         return StandIn(base.tensor(source), base.constant_values(source))
 
-    def with_values(self, base: Candidate, source: Source) -> StandIn:
+    def with_values(self, base: Candidate, source: OutputRef) -> StandIn:
         """A Constant of the value that the tensor has for random inputs."""
         value = base.constant_values(source)
         return StandIn(base.tensor(source), base.values().get(source) if value is None else value)

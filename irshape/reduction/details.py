@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from copy import copy
 
 from ..inference.declarations import Declarations
-from ..model.graph import Layer
+from ..model.graph import Body, Layer
 from ..model.ids import is_number
 from ..ops.registry import UnknownOperation
-from .net import Net, with_items
+from .edits import with_items
 from .places import mapped
 from .search import Search
 
@@ -29,7 +29,7 @@ def _without_info(layer: Layer) -> Layer:
     return plain
 
 
-def _simpler_attributes(search: Search) -> Iterator[Net | None]:
+def _simpler_attributes(search: Search) -> Iterator[Body | None]:
     declarations = Declarations(search.best.model)
     for layer in list(search.best.model.walk()):
         if layer.is_parameter or layer.is_constant or layer.is_result:
@@ -60,5 +60,5 @@ def _plainer(text: str) -> Iterator[str]:
             yield ", ".join([plain] * len(parts))
 
 
-def _with(net: Net, wanted: Layer, changes: dict[str, str | None]) -> Net:
+def _with(net: Body, wanted: Layer, changes: dict[str, str | None]) -> Body:
     return mapped(net, lambda layer: with_items(layer, **changes) if layer is wanted else layer)

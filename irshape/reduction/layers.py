@@ -4,16 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
+from ..model.graph import Body, Layer
+from ..model.names import port_name
+from ..model.wiring import OutputRef, Wiring, wire
 from ..ops.tensors import Tensor
 from .candidates import Candidate, StandIn, Workshop
-from .net import Key, Net, Node, Source, computes, result
+from .edits import (
+    End,
+    computes,
+    computing,
+    crossing,
+    edited,
+    end_of,
+    fresh_ids,
+    is_sink,
+    parameters,
+    taken,
+    unused,
+    with_result,
+    without_dead,
+)
 from .places import Place, at, inner_tensor, replaced
 from .search import Search
 
 FEW = 30
 """Up to so many layers, a tensor may be replaced by any that it depends on."""
 
-Replacement = Callable[[Candidate, Source], StandIn]
+Replacement = Callable[[Candidate, OutputRef], StandIn]
 
 
 def remove_layers(search: Search) -> None:
@@ -28,22 +45,19 @@ def remove_layers(search: Search) -> None:
 
 
 def _remove_anywhere(search: Search, replacement: Replacement) -> None:
-    def items() -> list[Key]:
-        return search.best.net.computing()
-
-    def edit(kept: set[Key]) -> Net | None:
+    def edit(kept: set[str]) -> Body | None:
         return cut(search.best, search.workshop, kept, replacement)
 
-    remove_chunks(search, items, edit)
+    remove_chunks(search, lambda: computing(search.best.net), edit)
 
 
 def bisect_end(search: Search) -> None:
     """Finds the first layer after which all others can be removed."""
-    order = _order(search.best.net)
+    order = _order(search.best)
     low, high = 0, len(order)
     while high - low > 1:
         middle = (low + high) // 2
-        kept = set(order[:middle]) & set(search.best.net.nodes)
+        kept = set(order[:middle]) & search.best.net.by_id.keys()
         net = _kept_only(search, kept, search.workshop.parameter_or_constant)
         if search.first([net]) is None:
             low = middle
@@ -53,29 +67,31 @@ def bisect_end(search: Search) -> None:
 
 def bisect_begin(search: Search, replacement: Replacement) -> None:
     """Finds the last layer before which all others can be removed."""
-    order = _order(search.best.net)
+    order = _order(search.best)
     low, high = 0, len(order)
     while high - low > 1:
         middle = (low + high) // 2
-        kept = set(order[middle:]) & set(search.best.net.nodes)
+        kept = set(order[middle:]) & search.best.net.by_id.keys()
         if search.first([_kept_only(search, kept, replacement)]) is None:
             high = middle
         else:
             low = middle
 
 
-def _order(net: Net) -> list[Key]:
-    return [key for key in net.order() if computes(net.nodes[key].layer)]
+def _order(base: Candidate) -> list[str]:
+    """The ids of the layers that compute something, producers first."""
+    layers = [base.net.layers[position] for position in base.wiring.order]
+    return [layer.id for layer in layers if computes(layer)]
 
 
-def _kept_only(search: Search, kept: set[Key], replacement: Replacement) -> Net | None:
+def _kept_only(search: Search, kept: set[str], replacement: Replacement) -> Body | None:
     return cut(search.best, search.workshop, kept, replacement) if kept else None
 
 
 def remove_chunks(
     search: Search,
-    items: Callable[[], list[Key]],
-    edit: Callable[[set[Key]], Net | None],
+    items: Callable[[], list[str]],
+    edit: Callable[[set[str]], Body | None],
 ) -> None:
     """Delta debugging: removes halves, quarters … and single items until none can be removed.
 
@@ -90,11 +106,11 @@ def remove_chunks(
             if start >= len(present):
                 break
             chunks = [present[at : at + size] for at in range(start, len(present), size)]
-            taken = search.first(_without(present, chunks, edit))
-            if taken is None:
+            index = search.first(_without_each(present, chunks, edit))
+            if index is None:
                 break
             removed = True
-            before = set(present[: start + taken * size])
+            before = set(present[: start + index * size])
             start = sum(item in before for item in items())
         if size > 1:
             size //= 2
@@ -102,9 +118,9 @@ def remove_chunks(
             return
 
 
-def _without(
-    present: list[Key], chunks: list[list[Key]], edit: Callable[[set[Key]], Net | None]
-) -> Iterator[Net | None]:
+def _without_each(
+    present: list[str], chunks: list[list[str]], edit: Callable[[set[str]], Body | None]
+) -> Iterator[Body | None]:
     for chunk in chunks:
         yield edit(set(present) - set(chunk))
 
@@ -112,79 +128,64 @@ def _without(
 def cut(
     base: Candidate,
     workshop: Workshop,
-    kept: Collection[Key],
+    kept: Collection[str],
     replacement: Replacement,
-    net: Net | None = None,
-) -> Net | None:
-    """The net of only these computing layers. None without any. net: that of a body.
+    body: Body | None = None,
+) -> Body | None:
+    """The net, or a body of it, of only these computing layers. None without any.
 
     What feeds them from other layers is replaced. Results stay where they take something that
     stays; a layer whose outputs nothing takes any more gets a Result.
     """
     if not kept:
         return None
-    is_body = net is not None
-    net = base.net if net is None else net
-    fresh = net.fresh_ids()
-    crossing = net.crossing(kept)
-    replaced_sources: dict[Source, Source] = {}
-    nodes: dict[Key, Node] = {}
-    by_producer: dict[Key, list[Source]] = {}
-    for source in crossing:
-        by_producer.setdefault(source.key, []).append(source)
-    for key, node in net.nodes.items():
-        layer = node.layer
-        for source in by_producer.get(key, ()):
-            alone = len(layer.outputs) == 1
-            new_key = key if alone else f"{key}:{source.port}"
-            name = layer.name if alone else f"{layer.name}:{source.port}"
-            names = layer.outputs[source.port].names
-            stand_in = replacement(base, source)
-            id = layer.id if alone else next(fresh)
-            nodes[new_key] = Node(workshop.layer(stand_in, id, name, names), ())
-            replaced_sources[source] = Source(new_key, 0)
-        if key in kept or layer.is_parameter or layer.is_constant or _still_fed(net, node, kept):
-            nodes[key] = node
-    nodes = {
-        key: Node(node.layer, tuple(_moved(source, replaced_sources) for source in node.sources))
-        for key, node in nodes.items()
-    }
-    if is_body:
-        whole = Net(nodes, net.strays, net.back_edges)
-        return whole.without_dead(net, spared=net.parameters())
-    partial = Net(nodes, net.strays).without_dead(net, spared=kept)
-    return _with_results(net, partial, kept)
+    before = base.net if body is None else body
+    wiring = wire(before)
+    fresh = fresh_ids(before)
+    by_producer: dict[int, list[int]] = {}
+    for position, port in crossing(before, wiring, kept):
+        by_producer.setdefault(position, []).append(port)
+    layers: list[Layer] = []
+    moved: dict[End, End] = {}
+    for position, layer in enumerate(before.layers):
+        for port in by_producer.get(position, ()):
+            source = position, port
+            id = layer.id if len(layer.outputs) == 1 else next(fresh)
+            stand_in, names = replacement(base, source), layer.outputs[port].names
+            layers.append(workshop.layer(stand_in, id, port_name(layer, port), names))
+            moved[end_of(before, source)] = id, "0"
+        if (
+            layer.id in kept
+            or layer.is_parameter
+            or layer.is_constant
+            or (layer.is_result and _still_fed(before, wiring, position, kept))
+        ):
+            layers.append(layer)
+    part = edited(before, layers, moved)
+    if body is not None:
+        return without_dead(part, before, spared=parameters(before))
+    return _with_results(before, without_dead(part, before, spared=kept), kept)
 
 
-def _still_fed(net: Net, node: Node, kept: Collection[Key]) -> bool:
-    """Whether a layer is a Result of what stays."""
-    return node.layer.is_result and all(
-        source is not None and (source.key in kept or not computes(net.nodes[source.key].layer))
-        for source in node.sources
+def _still_fed(body: Body, wiring: Wiring, position: int, kept: Collection[str]) -> bool:
+    """Whether all that a Result takes stays."""
+    return all(
+        source is not None
+        and (body.layers[source[0]].id in kept or not computes(body.layers[source[0]]))
+        for source in wiring.sources[position]
     )
 
 
-def _moved(source: Source | None, moved: dict[Source, Source]) -> Source | None:
-    return None if source is None else moved.get(source, source)
-
-
-def _with_results(original: Net, net: Net, kept: Collection[Key]) -> Net:
+def _with_results(before: Body, body: Body, kept: Collection[str]) -> Body:
     """Adds a Result for each kept layer that nothing takes any more."""
-    fresh = net.fresh_ids()
-    nodes = dict(net.nodes)
-    for key in net.nodes:
-        layer = net.nodes[key].layer
-        outputs = [Source(key, index) for index in range(len(layer.outputs))]
-        if key not in kept or not outputs or any(source in net.users for source in outputs):
-            continue
-        used = [source for source in outputs if source in original.users]
-        for source in used or outputs[:1]:
-            id = next(fresh)
-            while id in nodes:
-                id = next(fresh)
-            name = f"{layer.name}/result{source.port}"
-            nodes[id] = Node(result(id, name, layer.outputs[source.port]), (source,))
-    return Net(nodes, net.strays, net.back_edges)
+    fresh = fresh_ids(body)
+    alone = unused(body) & set(kept)
+    used = taken(before)
+    for layer in [each for each in body.layers if each.id in alone]:
+        indices = range(len(layer.outputs))
+        for index in [each for each in indices if (layer.id, each) in used] or indices[:1]:
+            with_result(body, layer, index, next(fresh), f"{layer.name}/result{index}")
+    return body
 
 
 def bypass_each(search: Search, place: Place) -> None:
@@ -193,39 +194,36 @@ def bypass_each(search: Search, place: Place) -> None:
         pass
 
 
-def _bypasses(base: Candidate, place: Place) -> Iterator[Net | None]:
-    net = at(base.net, place)
-    layers = net.computing()
-    for key in reversed(layers):
-        own = Source(key, 0)
-        if len(net.nodes[key].layer.outputs) != 1 or own not in net.users:
+def _bypasses(base: Candidate, place: Place) -> Iterator[Body | None]:
+    body = at(base.net, place)
+    wiring = wire(body)
+    positions = [position for position, layer in enumerate(body.layers) if computes(layer)]
+    for position in reversed(positions):
+        if len(body.layers[position].outputs) != 1 or not wiring.users[position]:
             continue
-        tensor = inner_tensor(base, place, own)
-        for source in _behind(net, key, far=len(layers) <= FEW):
+        tensor = inner_tensor(base, place, (position, 0))
+        for source in _behind(wiring, position, far=len(positions) <= FEW):
             if _interchangeable(tensor, inner_tensor(base, place, source)):
-                yield replaced(base.net, place, _bypassed(net, own, source, inside=bool(place)))
+                yield replaced(base.net, place, _bypassed(body, position, source, bool(place)))
 
 
-def _behind(net: Net, key: Key, far: bool) -> list[Source]:
+def _behind(wiring: Wiring, position: int, far: bool) -> list[OutputRef]:
     """The tensors that a layer depends on, the farthest first; only its own inputs unless far."""
-    reached: dict[Source, None] = {}
-    waiting = [key]
+    reached: dict[OutputRef, None] = {}
+    waiting = [position]
     while waiting:
-        sources = [source for source in net.nodes[waiting.pop(0)].sources if source is not None]
-        waiting += [source.key for source in sources if far and source not in reached]
+        row = wiring.sources[waiting.pop(0)]
+        sources = [source for source in row if source is not None]
+        waiting += [source[0] for source in sources if far and source not in reached]
         reached |= dict.fromkeys(sources)
     return list(reversed(reached))
 
 
-def _bypassed(net: Net, old: Source, new: Source, *, inside: bool) -> Net:
-    """A net in which one tensor takes the place of another. inside: it is a body."""
-    nodes = {
-        key: Node(node.layer, tuple(_moved(source, {old: new}) for source in node.sources))
-        for key, node in net.nodes.items()
-        if key != old.key
-    }
-    edited = Net(nodes, net.strays, net.back_edges)
-    return edited.without_dead(net, spared=net.parameters() if inside else ())
+def _bypassed(body: Body, position: int, new: OutputRef, inside: bool) -> Body:
+    """A body in which a tensor takes the place of that of a layer. inside: it is no net."""
+    layers = [layer for at, layer in enumerate(body.layers) if at != position]
+    part = edited(body, layers, {end_of(body, (position, 0)): end_of(body, new)})
+    return without_dead(part, body, spared=parameters(body) if inside else ())
 
 
 def _interchangeable(one: Tensor, other: Tensor) -> bool:
@@ -239,52 +237,47 @@ def keep_one_end(search: Search) -> None:
         lambda: _ends_of(search.best.net),
         lambda kept: _with_ends(search.best.net, kept),
     )
-    remove_chunks(search, lambda: _unused(search.best.net), lambda kept: _used(search, kept))
+    remove_chunks(
+        search,
+        lambda: _unused(search.best.net),
+        lambda kept: _without(search.best.net, _unused(search.best.net), kept),
+    )
     _only_an_input(search)
 
 
-def _ends_of(net: Net) -> list[Key]:
+def _ends_of(net: Body) -> list[str]:
     """The Results that nothing takes."""
-    used = {source.key for source in net.users}
-    return [key for key, node in net.nodes.items() if node.layer.is_result and key not in used]
+    alone = unused(net)
+    return [layer.id for layer in net.layers if layer.is_result and layer.id in alone]
 
 
-def _with_ends(net: Net, kept: set[Key]) -> Net | None:
-    dropped = set(_ends_of(net)) - kept
-    nodes = {key: node for key, node in net.nodes.items() if key not in dropped}
-    if not kept:
-        return None
-    return Net(nodes, net.strays, net.back_edges).without_dead(net)
+def _with_ends(net: Body, kept: set[str]) -> Body | None:
+    return without_dead(_without(net, _ends_of(net), kept), net) if kept else None
 
 
-def _unused(net: Net) -> list[Key]:
-    used = {source.key for source in net.users}
-    return [
-        key
-        for key, node in net.nodes.items()
-        if key not in used and not node.layer.is_result and node.layer.folded_type != "assign"
-    ]
+def _without(net: Body, ids: Collection[str], kept: set[str]) -> Body:
+    """The net without the layers of these ids that are not kept."""
+    dropped = set(ids) - kept
+    return edited(net, [layer for layer in net.layers if layer.id not in dropped])
 
 
-def _used(search: Search, kept: set[Key]) -> Net | None:
-    net = search.best.net
-    unused = set(_unused(net)) - kept
-    nodes = {key: node for key, node in net.nodes.items() if key not in unused}
-    return Net(nodes, net.strays, net.back_edges)
+def _unused(net: Body) -> list[str]:
+    alone = unused(net)
+    return [layer.id for layer in net.layers if layer.id in alone and not is_sink(layer)]
 
 
 def _only_an_input(search: Search) -> None:
     """Tries models that compute nothing: one Parameter or Constant, and its Result."""
     net = search.best.net
-    if 0 < len(net.computing()) <= 5:
+    if 0 < len(computing(net)) <= 5:
         search.first(
-            Net({key: node, "result": _result_of(net, key)})
-            for key, node in net.nodes.items()
-            if not node.sources and not computes(node.layer) and node.layer.outputs
+            _ended(net, layer)
+            for layer in net.layers
+            if not layer.inputs and not computes(layer) and layer.outputs
         )
 
 
-def _result_of(net: Net, key: Key) -> Node:
-    layer = net.nodes[key].layer
-    id = next(net.fresh_ids())
-    return Node(result(id, f"{layer.name}/result", layer.outputs[0]), (Source(key, 0),))
+def _ended(net: Body, layer: Layer) -> Body:
+    part = edited(net, [layer])
+    with_result(part, layer, 0, next(fresh_ids(net)), f"{layer.name}/result")
+    return part

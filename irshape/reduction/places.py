@@ -1,84 +1,67 @@
-"""Nets inside layers: the bodies of If, Loop and TensorIterator, however deep."""
+"""Bodies inside layers: those of If, Loop and TensorIterator, however deep."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
 
-from ..inference.result import BodyResult
 from ..model.graph import Body, Layer
+from ..model.wiring import OutputRef
 from ..ops.tensors import UNKNOWN, Tensor
 from .candidates import Candidate
-from .net import Key, Net, Node, Source
+from .edits import replacing
 
-Place = tuple[tuple[Key, str], ...]
-"""The layers around a body, outermost first, each with the element that holds the next body."""
+Place = tuple[tuple[str, str], ...]
+"""The ids of the layers around a body, outermost first, each with the element that holds the next
+body."""
 
 
-def places(net: Net, outer: Place = ()) -> Iterator[Place]:
+def places(net: Body, outer: Place = ()) -> Iterator[Place]:
     """Every body of a net, the outer ones first."""
-    for key, node in net.nodes.items():
-        for tag, body in (node.layer.bodies or {}).items():
-            place = (*outer, (key, tag))
+    for layer in net.layers:
+        for tag, body in (layer.bodies or {}).items():
+            place = (*outer, (layer.id, tag))
             yield place
-            yield from places(Net.of(body), place)
+            yield from places(body, place)
 
 
-def exists(net: Net, place: Place) -> bool:
-    """Whether a net has a body there."""
-    if not place:
-        return True
-    (key, tag), *rest = place
-    node = net.nodes.get(key)
-    body = None if node is None else (node.layer.bodies or {}).get(tag)
-    return body is not None and exists(Net.of(body), tuple(rest))
-
-
-def at(net: Net, place: Place) -> Net:
-    """The net of a body; the net itself where the place is empty."""
-    for key, tag in place:
-        bodies = net.nodes[key].layer.bodies
-        assert bodies is not None
-        net = Net.of(bodies[tag])
+def at(net: Body, place: Place) -> Body:
+    """The body there; the net itself where the place is empty. Raises `KeyError` without one."""
+    for id, tag in place:
+        net = (net.by_id[id].bodies or {})[tag]
     return net
 
 
-def replaced(net: Net, place: Place, inner: Net) -> Net:
-    """A net with another one in the place of a body."""
+def replaced(net: Body, place: Place, inner: Body) -> Body:
+    """A net with another body in the place of one."""
     if not place:
         return inner
-    (key, tag), *rest = place
-    layer = copy(net.nodes[key].layer)
-    assert layer.bodies is not None
-    body = replaced(Net.of(layer.bodies[tag]), tuple(rest), inner).body()
-    layer.bodies = {**layer.bodies, tag: body}
-    return net.replacing(key, layer)
+    (id, tag), *rest = place
+    old = net.by_id[id]
+    layer = copy(old)
+    bodies = old.bodies or {}
+    layer.bodies = {**bodies, tag: replaced(bodies[tag], tuple(rest), inner)}
+    return replacing(net, old, layer)
 
 
-def inner_tensor(base: Candidate, place: Place, source: Source) -> Tensor:
+def inner_tensor(base: Candidate, place: Place, source: OutputRef) -> Tensor:
     """What is inferred of an output inside a body."""
-    if not place:
-        return base.tensor(source)
-    net, part = base.net, base.inference.result
-    for key, tag in place:
-        inner = _result_inside(part, list(net.nodes).index(key), tag)
-        if inner is None:
+    part = base.inference.result
+    for id, tag in place:
+        position = part.body.layers.index(part.body.by_id[id])
+        if tag not in part.inner.get(position, {}):
             return UNKNOWN
-        part, net = inner, Net.of(inner.body)
-    outputs = part.outputs[list(net.nodes).index(source.key)]
-    return outputs[source.port] if source.port < len(outputs) else UNKNOWN
+        part = part.inner[position][tag]
+    outputs = part.outputs[source[0]]
+    return outputs[source[1]] if source[1] < len(outputs) else UNKNOWN
 
 
-def _result_inside(part: BodyResult, position: int, tag: str) -> BodyResult | None:
-    return part.inner.get(position, {}).get(tag)
-
-
-def mapped(net: Net, change: Callable[[Layer], Layer]) -> Net:
-    """The net with every layer changed, those of bodies too; the connections stay."""
-    nodes = {
-        key: Node(_mapped(node.layer, change), node.sources) for key, node in net.nodes.items()
-    }
-    return Net(nodes, net.strays, net.back_edges)
+def mapped(body: Body, change: Callable[[Layer], Layer]) -> Body:
+    """A body with every layer changed, those of inner bodies too; the connections stay."""
+    twin = Body(body.path, body.offset)
+    twin.layers = [_mapped(layer, change) for layer in body.layers]
+    twin.edges, twin.back_edges = body.edges, body.back_edges
+    return twin
 
 
 def _mapped(layer: Layer, change: Callable[[Layer], Layer]) -> Layer:
@@ -86,12 +69,5 @@ def _mapped(layer: Layer, change: Callable[[Layer], Layer]) -> Layer:
     if layer.bodies:
         if changed is layer:
             changed = copy(layer)
-        changed.bodies = {tag: _mapped_body(body, change) for tag, body in layer.bodies.items()}
+        changed.bodies = {tag: mapped(body, change) for tag, body in layer.bodies.items()}
     return changed
-
-
-def _mapped_body(body: Body, change: Callable[[Layer], Layer]) -> Body:
-    twin = Body(body.path, body.offset)
-    twin.layers = [_mapped(layer, change) for layer in body.layers]
-    twin.edges, twin.back_edges = body.edges, body.back_edges
-    return twin

@@ -11,8 +11,8 @@ from ..model.graph import Layer, Model
 from .bodies import shrink_bodies
 from .candidates import Candidate, Workshop, WrittenPorts, save
 from .details import simplify_details
+from .edits import computes
 from .layers import remove_layers
-from .net import computes
 from .search import Predicate, Progress, Search, Stopped
 from .sizes import shrink_sizes
 from .values import simplify_values

@@ -8,9 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from time import monotonic
 from typing import NamedTuple
 
-from ..model.graph import Model
+from ..model.graph import Body, Model
 from .candidates import Candidate, Workshop
-from .net import Net
 
 Predicate = Callable[[Model], bool]
 
@@ -71,7 +70,7 @@ class Search:
         self._take(candidate)
         return True
 
-    def first(self, nets: Iterable[Net | None], *, bare: bool = False) -> int | None:
+    def first(self, nets: Iterable[Body | None], *, bare: bool = False) -> int | None:
         """Takes the first of these edits of the best model that has the property; its index.
 
         bare: without the `rt_info` of the net.

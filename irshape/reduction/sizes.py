@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.graph import Layer
+from ..model.graph import Body, Layer
 from ..shapes import Dimension, PartialShape
-from .net import Net, shape_text, with_items
+from .edits import shape_text, with_items
 from .places import mapped
 from .search import Search
 from .values import with_value
@@ -62,7 +62,7 @@ def _shape_of(layer: Layer) -> tuple[int | None, ...] | None:
     return tuple(dim.low if dim.is_static else None for dim in shape.dims)
 
 
-def _changes(search: Search) -> Iterator[Net | None]:
+def _changes(search: Search) -> Iterator[Body | None]:
     """All sizes at once, then each with its multiples, then each alone."""
     sizes = _sizes(search)
     for target in (1, 2):
@@ -80,13 +80,13 @@ def _targets(size: int) -> list[int]:
     return [*(each for each in SMALL if each < size), *halves]
 
 
-def _variants(search: Search, sizes: dict[int, int]) -> Iterator[Net | None]:
+def _variants(search: Search, sizes: dict[int, int]) -> Iterator[Body | None]:
     if sizes:
         for values, attributes in ((False, False), (True, False), (True, True)):
             yield _resized(search, _Change(sizes, values, attributes))
 
 
-def _resized(search: Search, change: _Change) -> Net:
+def _resized(search: Search, change: _Change) -> Body:
     def resized(layer: Layer) -> Layer:
         if layer.is_parameter:
             return _resized_parameter(layer, change)
@@ -157,7 +157,7 @@ def _with_sizes(layer: Layer, change: _Change) -> Layer:
     return with_items(layer, **changed) if changed else layer
 
 
-def _static(net: Net, size: int) -> Net | None:
+def _static(net: Body, size: int) -> Body | None:
     """The net with all dynamic dimensions of inputs that size."""
     count = 0
 
@@ -173,7 +173,7 @@ def _static(net: Net, size: int) -> Net | None:
     return changed if count else None
 
 
-def _single_axes(search: Search) -> Iterator[Net | None]:
+def _single_axes(search: Search) -> Iterator[Body | None]:
     """One axis of one input or constant made 1."""
     for wanted in list(search.best.model.walk()):
         if not (wanted.is_parameter or wanted.is_constant):
@@ -184,7 +184,7 @@ def _single_axes(search: Search) -> Iterator[Net | None]:
                 yield _with_axis(search, wanted, axis)
 
 
-def _with_axis(search: Search, wanted: Layer, axis: int) -> Net:
+def _with_axis(search: Search, wanted: Layer, axis: int) -> Body:
     def changed(layer: Layer) -> Layer:
         if layer is not wanted:
             return layer

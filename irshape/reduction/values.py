@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..model.graph import Layer
+from ..model.graph import Body, Layer
 from .candidates import Workshop
-from .net import Net, with_items
+from .edits import with_items
 from .places import mapped
 from .search import Search
 
@@ -59,7 +59,7 @@ def _same(array: Array, other: Array) -> bool:
     return array.tobytes() == other.tobytes()
 
 
-def _changed(search: Search, change: Callable[[Layer, Array], Array | None]) -> Net | None:
+def _changed(search: Search, change: Callable[[Layer, Array], Array | None]) -> Body | None:
     """The best model with other constants; None where none changes."""
     count = 0
 
@@ -80,7 +80,7 @@ def _changed(search: Search, change: Callable[[Layer, Array], Array | None]) -> 
     return net if count else None
 
 
-def _all_filled(search: Search, fill: int) -> Net | None:
+def _all_filled(search: Search, fill: int) -> Body | None:
     """All constants of reals filled with one number."""
 
     def filled(layer: Layer, array: Array) -> Array | None:
@@ -91,7 +91,7 @@ def _all_filled(search: Search, fill: int) -> Net | None:
     return _changed(search, filled)
 
 
-def _filled(search: Search, wanted: Layer) -> Iterator[Net | None]:
+def _filled(search: Search, wanted: Layer) -> Iterator[Body | None]:
     """One constant filled with zeros; with ones, unless it is zeros already."""
     for fill in (0, 1):
 
@@ -114,7 +114,7 @@ def _keep_a_few(search: Search, name: str) -> None:
             return
 
 
-def _halved(search: Search, wanted: Layer, array: Array) -> Iterator[Net | None]:
+def _halved(search: Search, wanted: Layer, array: Array) -> Iterator[Body | None]:
     elements = np.flatnonzero(array.reshape(-1) != 0)
     if len(elements) < 2:
         return
@@ -125,5 +125,5 @@ def _halved(search: Search, wanted: Layer, array: Array) -> Iterator[Net | None]
         yield _replaced(search, wanted, flat.reshape(array.shape))
 
 
-def _replaced(search: Search, wanted: Layer, value: Array) -> Net | None:
+def _replaced(search: Search, wanted: Layer, value: Array) -> Body | None:
     return _changed(search, lambda layer, _: value if layer is wanted else None)

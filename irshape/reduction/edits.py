@@ -1,0 +1,182 @@
+"""Edits of a body: each gives another one, and leaves layers and edges of the first as they are.
+
+Nothing is checked here: a body may be as unsound as the file it was read from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
+
+from ..model.edges import Edge
+from ..model.graph import Body, Layer
+from ..model.ids import is_number
+from ..model.ports import Port
+from ..model.wiring import OutputRef, Wiring, wire
+from ..ops.tensors import Tensor
+from ..shapes import PartialShape
+
+End = tuple[str, str]
+"""An output as edges name it: the id of the layer, and that of the port."""
+
+
+def edited(body: Body, layers: Iterable[Layer], moved: Mapping[End, End] | None = None) -> Body:
+    """A body of other layers, with the edges that are left between them.
+
+    moved: outputs by those whose place they take.
+    """
+    twin = Body(body.path, body.offset)
+    twin.layers = list(layers)
+    known = set(body.layers)
+    ids = {layer.id for layer in twin.layers}
+    gone = {layer.id for layer in known} - ids
+    inputs = {
+        layer.id: {port.id for port in layer.inputs} for layer in twin.layers if layer not in known
+    }
+    for edge in body.edges:
+        end = edge.from_layer, edge.from_port
+        layer, port = end if moved is None else moved.get(end, end)
+        takes = edge.to_layer in ids and edge.to_port in inputs.get(edge.to_layer, (edge.to_port,))
+        if takes and layer not in gone:
+            twin.edges.append(Edge(layer, port, edge.to_layer, edge.to_port, -1))
+    twin.back_edges = [edge for edge in body.back_edges if {edge.from_layer, edge.to_layer} <= ids]
+    return twin
+
+
+def replacing(body: Body, old: Layer, new: Layer) -> Body:
+    """A body with another layer in the place of one."""
+    return edited(body, [new if layer is old else layer for layer in body.layers])
+
+
+def with_result(body: Body, layer: Layer, index: int, id: str, name: str) -> None:
+    """Adds a Result of an output to a body that was made by an edit."""
+    port = layer.outputs[index]
+    body.layers.append(result(id, name, port))
+    body.edges.append(Edge(layer.id, port.id, id, "0", -1))
+
+
+def end_of(body: Body, source: OutputRef) -> End:
+    """An output as edges name it."""
+    layer = body.layers[source[0]]
+    return layer.id, layer.outputs[source[1]].id
+
+
+def computing(body: Body) -> list[str]:
+    """The ids of layers that compute something, in file order: no Parameter, Constant or Result."""
+    return [layer.id for layer in body.layers if computes(layer)]
+
+
+def parameters(body: Body) -> set[str]:
+    """The ids of Parameters. Those of a body stay even unused: the port map counts on them."""
+    return {layer.id for layer in body.layers if layer.is_parameter}
+
+
+def taken(body: Body) -> set[tuple[str, int]]:
+    """The outputs that something takes: the id of the layer, and the position of the port."""
+    return {
+        (body.layers[source[0]].id, source[1])
+        for row in wire(body).sources
+        for source in row
+        if source is not None
+    }
+
+
+def unused(body: Body) -> set[str]:
+    """The ids of layers that nothing takes an output of."""
+    return {layer.id for layer in body.layers} - {id for id, _ in taken(body)}
+
+
+def fresh_ids(body: Body) -> Iterator[str]:
+    """Ids that no layer has."""
+    numbers = [int(layer.id) for layer in body.layers if is_number(layer.id)]
+    return map(str, range(max(numbers, default=-1) + 1, 1 << 64))
+
+
+def crossing(body: Body, wiring: Wiring, kept: Collection[str]) -> list[OutputRef]:
+    """What feeds the layers that are kept and is computed by layers that are not."""
+    return list(
+        dict.fromkeys(
+            source
+            for layer, row in zip(body.layers, wiring.sources, strict=True)
+            if layer.id in kept
+            for source in row
+            if source is not None
+            and body.layers[source[0]].id not in kept
+            and computes(body.layers[source[0]])
+        )
+    )
+
+
+def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body:
+    """A body without layers that nothing takes any more.
+
+    before: what it was; layers that nothing took there stay, and so do those in `spared`.
+    """
+    wiring = wire(body)
+    stays = unused(before).union(spared)
+    users = [len(each) for each in wiring.users]
+    dead: set[Layer] = set()
+    for position in reversed(wiring.order):
+        layer = body.layers[position]
+        if users[position] or layer.id in stays or is_sink(layer):
+            continue
+        dead.add(layer)
+        for source in wiring.sources[position]:
+            if source is not None:
+                users[source[0]] -= 1
+    return edited(body, [layer for layer in body.layers if layer not in dead])
+
+
+def computes(layer: Layer) -> bool:
+    """Whether a layer is none of Parameter, Constant and Result."""
+    return not (layer.is_parameter or layer.is_constant or layer.is_result)
+
+
+def is_sink(layer: Layer) -> bool:
+    """Whether a layer ends a body: a Result, or an Assign."""
+    return layer.is_result or layer.folded_type == "assign"
+
+
+def parameter(id: str, name: str, tensor: Tensor, names: str | None) -> Layer:
+    """A Parameter of the type and shape of a tensor."""
+    layer = Layer(id, name, "Parameter", "opset1", -1, ())
+    layer.items = ("shape", shape_text(tensor.shape), "element_type", str(tensor.element_type))
+    layer.outputs = [_port("0", tensor, names)]
+    return layer
+
+
+def constant(
+    id: str, name: str, tensor: Tensor, names: str | None, offset: int, size: int
+) -> Layer:
+    """A Constant of static shape whose bytes are at that offset."""
+    layer = Layer(id, name, "Const", "opset1", -1, ())
+    shape = ", ".join(map(str, tensor.shape.static or ()))
+    layer.items = ("element_type", str(tensor.element_type), "shape", shape)
+    layer.items += ("offset", str(offset), "size", str(size))
+    layer.outputs = [_port("0", tensor, names)]
+    return layer
+
+
+def result(id: str, name: str, port: Port) -> Layer:
+    """A Result that takes what a port gives."""
+    layer = Layer(id, name, "Result", "opset1", -1, ())
+    layer.inputs = [Port("0", port.precision, None, -1, port.dims)]
+    return layer
+
+
+def _port(id: str, tensor: Tensor, names: str | None) -> Port:
+    precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
+    return Port(id, precision, names, -1, tensor.shape.declared)
+
+
+def shape_text(shape: PartialShape) -> str:
+    """A shape as a Parameter declares it."""
+    return "..." if shape.dims is None else str(shape).strip("[]")
+
+
+def with_items(layer: Layer, **values: str | None) -> Layer:
+    """A copy of a layer with other attributes; None leaves one out."""
+    attributes = {**layer.attributes, **values}
+    changed = copy(layer)
+    changed.attributes = {name: value for name, value in attributes.items() if value is not None}
+    return changed

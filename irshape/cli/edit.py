@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from ..model.ids import is_number
+from ..model.names import layer_and_index
 from ..shapes import Dimension, PartialShape
 from ..spelling import counted, suggestion
 from .arguments import Command, Option
@@ -165,9 +165,9 @@ def _attribute(operation: Any, name: str, text: str) -> Any:
 
 def _remove(graph: Graph, given: Given) -> None:
     for name in given["remove"]:
-        layer_name, colon, index = name.rpartition(":")
-        if name not in graph and colon and layer_name in graph and is_number(index):
-            graph[layer_name].remove(bypass=int(index))
+        parts = layer_and_index(name)
+        if name not in graph and parts is not None and parts[0] in graph:
+            graph[parts[0]].remove(bypass=parts[1])
         else:
             layer = graph[name]
             layer.remove(bypass=0 if layer.inputs and len(layer.outputs) == 1 else None)

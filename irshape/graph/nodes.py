@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..element_types import ElementType
 from ..model.graph import Layer
+from ..model.names import port_name
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
@@ -169,10 +170,7 @@ class Output:
     @property
     def name(self) -> str:
         """A name by which `Graph.tensor` finds it, if no other layer or tensor has the same."""
-        if self._names:
-            return self._names[0]
-        layer = self.layer
-        return layer.name if len(layer._outputs) == 1 else f"{layer.name}:{self.index}"
+        return self._names[0] if self._names else port_name(self.layer, self.index)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.tensor.element_type}{self.shape}"

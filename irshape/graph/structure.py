@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..formats.ir import FORMAT
 from ..inference.body_engine import BodyEngine
 from ..model.graph import BackEdge, Layer, Model
-from ..model.ids import is_number
+from ..model.names import layer_and_index
 from ..model.pieces import Pieces
 from ..model.ports import names_in
 from ..model.source import Passage, Source, passage_bytes
@@ -192,11 +192,11 @@ class Structure:
             raise UnknownNameError(
                 f"'{name}' has {len(layer.outputs)} outputs; name one: '{name}:0'"
             )
-        layer_name, colon, index = name.rpartition(":")
-        if colon and layer_name in self and is_number(index):
-            outputs = self[layer_name].outputs
-            if int(index) < len(outputs):
-                return outputs[int(index)]
+        parts = layer_and_index(name)
+        if parts is not None and parts[0] in self:
+            outputs = self[parts[0]].outputs
+            if parts[1] < len(outputs):
+                return outputs[parts[1]]
         known = [*self.content.by_tensor, *self.content.by_name]
         raise UnknownNameError(f"there is no tensor '{name}'{suggestion(name, known)}")
 

@@ -260,9 +260,7 @@ def variables_of(graph: Editing) -> list[Variable]:
 def _between(cuts: Sequence[Sequence[Output]], number: int) -> str:
     """Between which cuts a part lies, in words."""
     before, after = (
-        " and ".join(f"'{name_of_output(each)}'" for each in cuts[at])
-        if 0 <= at < len(cuts)
-        else ""
+        " and ".join(f"'{each.name}'" for each in cuts[at]) if 0 <= at < len(cuts) else ""
         for at in (number - 1, number)
     )
     if before and after:
@@ -316,17 +314,9 @@ def fixed_layers(graph: Editing) -> set[GraphLayer]:
     return fixed
 
 
-def name_of_output(output: Output) -> str:
-    """A name by which `Graph.tensor` finds an output."""
-    if output.names:
-        return output.names[0]
-    layer = output.layer
-    return layer.name if len(layer.outputs) == 1 else f"{layer.name}:{output.index}"
-
-
 def _named(output: Output) -> tuple[str, Output]:
     """An output with a name that no other one has: layers can share theirs."""
-    name, graph = name_of_output(output), output.layer.graph
+    name, graph = output.name, output.layer.graph
     taken = graph.content.by_tensor.get(name, output) is not output
     if output.names or not (taken or len(graph.content.by_name[output.layer.name]) > 1):
         return name, output

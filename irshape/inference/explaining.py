@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..faults import Violation
 from ..model.graph import Layer
-from ..model.ids import is_number
+from ..model.names import layer_and_index
 from ..ops.bodies import BodyView
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
@@ -93,8 +93,8 @@ class Reasons:
 
     def find(self, name: str) -> tuple[BodyResult, int, int]:
         """The output that a name means, those of the net first. Raises `ValueError`."""
-        base, _, index = name.rpartition(":")
-        wanted = [(name, 0)] + ([(base, int(index))] if is_number(index) else [])
+        parts = layer_and_index(name)
+        wanted = [(name, 0)] + ([] if parts is None else [parts])
         net, *inner = self.result.walk()
         for results in ([net], inner):
             for result, position, layer in _layers(results):

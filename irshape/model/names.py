@@ -1,12 +1,13 @@
-"""The inputs and outputs of a model by name: which of them a name means, and how each is called."""
+"""Names: which input, output or tensor of a model one means, and how each is called."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from ..spelling import suggestion
 from .graph import Layer, Model
+from .ids import is_number
 from .ports import names_in
 from .wiring import wire
 
@@ -130,6 +131,21 @@ def outputs_of(model: Model) -> Ends[Layer]:
     return Ends("output", rows)
 
 
-def port_name(layer: Layer, index: int) -> str:
-    """The name of an output that has no tensor name: the layer's, with the index among several."""
+class NamedLayer(Protocol):
+    """A layer of a model or of a graph."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def outputs(self) -> Sequence[object]: ...
+
+
+def port_name(layer: NamedLayer, index: int) -> str:
+    """The name of an output that has no tensor name: the layer's, or `LAYER:INDEX` of several."""
     return layer.name if len(layer.outputs) <= 1 else f"{layer.name}:{index}"
+
+
+def layer_and_index(name: str) -> tuple[str, int] | None:
+    """The parts of a name as `LAYER:INDEX`; None for another one."""
+    layer, colon, index = name.rpartition(":")
+    return (layer, int(index)) if colon and is_number(index) else None

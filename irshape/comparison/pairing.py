@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
-from ..differences.content import Labels, Side
+from ..differences.content import sides_of
 from ..differences.matching import GENERATED_NAME, matched
-from ..inference.declarations import Declarations
-from ..inference.engine import infer
 from ..model.graph import Layer, Model
 from ..model.ports import names_in
 from ..model.wiring import OutputRef, wire
@@ -164,9 +162,4 @@ def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_E
 
 def _by_structure(first: Model, second: Model) -> Mapping[int, int]:
     """The positions of layers of the first model by those of their partners in the second."""
-    labels = Labels()
-    sides = [
-        Side(infer(model).result, Declarations(model), model.weights, labels)
-        for model in (first, second)
-    ]
-    return {b: a for a, b in matched(sides[0], sides[1], labels).items()}
+    return {b: a for a, b in matched(*sides_of(first, second)).items()}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import zip_longest
 
 from ..collection import collection_paused
-from ..inference.declarations import Declarations
-from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model import rt_info
-from ..model.graph import PORT_MAPS, Layer, Model
+from ..model.graph import PORT_MAPS, Body, Layer, Model
 from ..model.weights import Constant, small_values
-from ..model.wiring import OutputRef
+from ..model.wiring import OutputRef, wire
 from ..ops.tensors import Tensor
 from ..spelling import counted
-from .content import Labels, Side, same_bytes
+from .content import Side, same_bytes, sides_of, view_of
 from .matching import matched
 from .result import DEFAULT, Change, LayerDiff, ModelDiff, Unmatched
 
@@ -30,14 +29,9 @@ def diff(first: Model, second: Model, aspects: Collection[str] = DEFAULT) -> Mod
 
 def _diff(first: Model, second: Model, aspects: Collection[str]) -> ModelDiff:
     result = ModelDiff(first, second)
-    labels = Labels()
-    comparison = _Comparison(result, frozenset(aspects), labels)
-    sides = [
-        Side(infer(model).result, Declarations(model), model.weights, labels)
-        for model in (first, second)
-    ]
+    comparison = _Comparison(result, frozenset(aspects))
     comparison.models()
-    comparison.bodies(sides[0], sides[1])
+    comparison.bodies(*sides_of(first, second))
     if comparison.bytes_missing:
         result.notes.append(
             f"the bytes of {counted(comparison.bytes_missing, 'pair')} of constants could not be "
@@ -47,10 +41,9 @@ def _diff(first: Model, second: Model, aspects: Collection[str]) -> ModelDiff:
 
 
 class _Comparison:
-    def __init__(self, result: ModelDiff, aspects: frozenset[str], labels: Labels) -> None:
+    def __init__(self, result: ModelDiff, aspects: frozenset[str]) -> None:
         self.result = result
         self.aspects = aspects
-        self.labels = labels
         self.bytes_missing = 0
 
     def models(self) -> None:
@@ -59,7 +52,7 @@ class _Comparison:
         if first.format.layers_as_written and second.format.layers_as_written:
             self._note("version", "IR version", str(first.version), str(second.version))
         self._note("names", "name", first.name, second.name)
-        self.result.changes += self._infos("rt_info", first.rt_info_span, second.rt_info_span)
+        self.result.changes += self.infos(first, second)
 
     def _note(self, aspect: str, what: str, old: str, new: str) -> None:
         if aspect in self.aspects and old != new:
@@ -67,7 +60,7 @@ class _Comparison:
 
     def bodies(self, first: Side, second: Side) -> dict[int, int]:
         """Two bodies, and what is inside of their layers. Returns the matching."""
-        partner = matched(first, second, self.labels)
+        partner = matched(first, second)
         origin = {b: a for a, b in partner.items()}
         pair = _Pair(self, first, second, partner)
         for a, layer in enumerate(first.layers):
@@ -94,57 +87,37 @@ class _Comparison:
     def _inner_alone(self, side: Side, position: int, alone: list[Unmatched]) -> None:
         """The layers in the bodies of a layer without a partner."""
         for body in side.result.inner.get(position, {}).values():
-            inner = Side(body, side.declarations, side.weights, self.labels)
+            inner = side.inner(body)
             for at in range(len(inner.layers)):
                 alone.append(_alone(inner, at, {}))
                 self._inner_alone(inner, at, alone)
 
     def _inside(self, pair: _Pair, a: int, b: int) -> list[Change]:
         """The bodies of two matched layers; what changed in how they are connected."""
-        ours, theirs = (
-            side.result.inner.get(position, {})
-            for side, position in ((pair.first, a), (pair.second, b))
-        )
+        outer = (pair.first, a), (pair.second, b)
+        ours, theirs = (side.result.inner.get(position, {}) for side, position in outer)
         changes: list[Change] = []
         for tag in dict.fromkeys((*ours, *theirs)):
-            sides = [
-                Side(
-                    bodies.get(tag) or _empty(side.result),
-                    side.declarations,
-                    side.weights,
-                    self.labels,
-                )
-                for bodies, side in ((ours, pair.first), (theirs, pair.second))
-            ]
-            partner = self.bodies(sides[0], sides[1])
+            one = pair.first.inner(ours.get(tag) or _empty(pair.first.result))
+            other = pair.second.inner(theirs.get(tag) or _empty(pair.second.result))
+            partner = self.bodies(one, other)
             if "edges" in self.aspects:
-                old = _connections(pair.first.layers[a], tag, sides[0], sides[1], partner)
-                new = _connections(pair.second.layers[b], tag, sides[1], sides[1], None)
+                old = _connections(pair.first.layers[a], tag, one, other, partner)
+                new = _connections(pair.second.layers[b], tag, other, other, None)
                 if old != new:
-                    changes.append(
-                        Change(
-                            "edges",
-                            f"connections of {tag}",
-                            _listed(old - new) or None,
-                            _listed(new - old) or None,
-                        )
-                    )
+                    what = f"connections of {tag}"
+                    changes.append(Change("edges", what, _listed(old - new), _listed(new - old)))
         return changes
 
-    def infos(self, first: Layer, second: Layer) -> Iterator[Change]:
-        """The rt_info of two layers."""
-        yield from self._infos("rt_info", first.rt_info_span, second.rt_info_span)
-
-    def _infos(
-        self, what: str, first: tuple[int, int] | None, second: tuple[int, int] | None
-    ) -> Iterator[Change]:
+    def infos(self, first: Layer | Model, second: Layer | Model) -> Iterator[Change]:
+        """The rt_info of two layers, or of the models."""
         if "rt-info" not in self.aspects:
             return
-        old = _flat(_parsed(self.result.first, first))
-        new = _flat(_parsed(self.result.second, second))
+        old = _flat(_parsed(self.result.first, first.rt_info_span))
+        new = _flat(_parsed(self.result.second, second.rt_info_span))
         for key in dict.fromkeys((*old, *new)):
             if old.get(key) != new.get(key):
-                yield Change("rt-info", f"{what} {key}", old.get(key), new.get(key))
+                yield Change("rt-info", f"rt_info {key}", old.get(key), new.get(key))
 
 
 class _Pair:
@@ -192,9 +165,7 @@ class _Pair:
         if self.first.layers[a].is_result:
             return  # those of what feeds it
         ours, theirs = self.first.result.outputs[a], self.second.result.outputs[b]
-        for index in range(max(len(ours), len(theirs))):
-            old = ours[index] if index < len(ours) else None
-            new = theirs[index] if index < len(theirs) else None
+        for index, (old, new) in enumerate(zip_longest(ours, theirs)):
             if old is None or new is None:
                 yield Change("shapes", f"output {index}", _tensor(old), _tensor(new))
                 continue
@@ -220,9 +191,7 @@ class _Pair:
 
     def _edges(self, a: int, b: int) -> Iterator[Change]:
         ours, theirs = self.first.sources[a], self.second.sources[b]
-        for index in range(max(len(ours), len(theirs))):
-            old = ours[index] if index < len(ours) else None
-            new = theirs[index] if index < len(theirs) else None
+        for index, (old, new) in enumerate(zip_longest(ours, theirs)):
             if old is None and new is None:
                 continue
             if old is None or new is None or self.partner.get(old[0]) != new[0] or old[1] != new[1]:
@@ -258,8 +227,8 @@ class _Pair:
                 yield Change(
                     "tensor-names" if outer else "names",
                     f"names of output {index}",
-                    _listed(before) or None,
-                    _listed(after) or None,
+                    _listed(before),
+                    _listed(after),
                 )
 
     def inherits(self, a: int, changes: list[Change]) -> bool:
@@ -298,9 +267,6 @@ def _alone(side: Side, position: int, known: dict[int, int]) -> Unmatched:
 
 def _empty(like: BodyResult) -> BodyResult:
     """A body without layers, for one that the other model lacks."""
-    from ..model.graph import Body
-    from ..model.wiring import wire
-
     body = Body(like.body.path)
     return BodyResult(body, wire(body))
 
@@ -401,19 +367,12 @@ def _count_of_different(old: Constant, new: Constant) -> int | None:
         return None
     import numpy as np
 
-    one, other = (np.frombuffer(each, np.uint8) for each in (_view(old), _view(new)))
+    views = [view for view in (view_of(old), view_of(new)) if view is not None]
+    one, other = (np.frombuffer(view, np.uint8) for view in views)
     if one.size != other.size or one.size % width:
         return None  # a file that is broken
     different = (one != other).reshape(-1, width).any(axis=1)
     return int(np.count_nonzero(different))
-
-
-def _view(constant: Constant) -> bytes | memoryview:
-    from .content import view_of
-
-    view = view_of(constant)
-    assert view is not None
-    return view
 
 
 def _parsed(model: Model, span: tuple[int, int] | None) -> dict[str, object]:
@@ -434,5 +393,5 @@ def _flat(info: dict[str, object], prefix: str = "") -> dict[str, str]:
     return entries
 
 
-def _listed(texts: set[str]) -> str:
-    return ", ".join(sorted(texts))
+def _listed(texts: set[str]) -> str | None:
+    return ", ".join(sorted(texts)) or None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from hashlib import blake2b
 
 from ..inference.declarations import Declarations
+from ..inference.engine import infer
 from ..inference.result import BodyResult
-from ..model.graph import Layer
+from ..model.graph import Layer, Model
 from ..model.weights import Constant, Weights
 
 EXACT, SIMILAR, TYPE = range(3)
@@ -40,6 +41,7 @@ class Side:
         labels: Labels,
     ) -> None:
         self.result = result
+        self.labels = labels
         self.layers = result.body.layers
         self.weights = weights
         self.declarations = declarations
@@ -53,9 +55,13 @@ class Side:
         self.constants = [self._constant(layer) for layer in self.layers]
         """The constants that layers are; None for other layers, and for faulty attributes."""
         for position, layer in enumerate(self.layers):
-            self._describe(position, layer, labels)
+            self._describe(position, layer)
 
-    def _describe(self, position: int, layer: Layer, labels: Labels) -> None:
+    def inner(self, result: BodyResult) -> Side:
+        """A body inside of a layer."""
+        return Side(result, self.declarations, self.weights, self.labels)
+
+    def _describe(self, position: int, layer: Layer) -> None:
         kind = layer.folded_type
         exact: Hashable
         similar: Hashable
@@ -69,13 +75,13 @@ class Side:
         else:
             attributes = self.attributes(position)
             bodies = tuple(
-                (tag, body_label(inner, self.declarations, self.weights, labels))
+                (tag, self._label_of(inner))
                 for tag, inner in self.result.inner.get(position, {}).items()
             )
             similar = (kind, layer.version, len(layer.outputs), tuple(attributes.values()))
             exact = (similar, bodies)
         for level, thing in ((EXACT, exact), (SIMILAR, similar), (TYPE, kind)):
-            self.content[level].append(labels.of((level, thing)))
+            self.content[level].append(self.labels.of((level, thing)))
 
     def _constant(self, layer: Layer) -> Constant | None:
         if not layer.is_constant:
@@ -98,36 +104,49 @@ class Side:
             for name, declared in type(operation).attributes.items()
         }
 
-    def upward(self, level: int, labels: Labels) -> list[int]:
+    def _label_of(self, body: BodyResult) -> int:
+        """A label of a body: equal for bodies that compute the same."""
+        side = self.inner(body)
+        up = side.upward(EXACT)
+        ends = [up[position] for position, layer in enumerate(side.layers) if layer.is_result]
+        return self.labels.of(("body", tuple(sorted(up)), tuple(ends)))
+
+    def fed(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int], ...]:
+        """What feeds a layer: the label of each producer, and its output."""
+        return tuple(
+            (-1, -1) if source is None else (labels[source[0]], source[1])
+            for source in self.sources[position]
+        )
+
+    def taken(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+        """What takes a layer: the label of each user, its input, and the output."""
+        return tuple(sorted((labels[user], at, port) for user, at, port in self.users[position]))
+
+    def upward(self, level: int) -> list[int]:
         """For each layer a label of all that leads to it: equal ones compute the same."""
         content = self.content[level]
         up = [-1] * len(self.layers)
         for position in self.order:
-            row = tuple(
-                (-1, -1) if source is None else (up[source[0]], source[1])
-                for source in self.sources[position]
-            )
-            up[position] = labels.of(("up", content[position], row))
+            up[position] = self.labels.of(("up", content[position], self.fed(position, up)))
         return up
 
-    def downward(self, level: int, labels: Labels) -> list[int]:
+    def downward(self, level: int) -> list[int]:
         """For each layer a label of all that it leads to."""
         content = self.content[level]
         down = [-1] * len(self.layers)
         for position in reversed(self.order):
-            taken = sorted((down[user], index, port) for user, index, port in self.users[position])
-            down[position] = labels.of(("down", content[position], tuple(taken)))
+            down[position] = self.labels.of(("down", content[position], self.taken(position, down)))
         return down
 
 
-def body_label(
-    result: BodyResult, declarations: Declarations, weights: Weights | None, labels: Labels
-) -> int:
-    """A label of a body: equal for bodies that compute the same."""
-    side = Side(result, declarations, weights, labels)
-    up = side.upward(EXACT, labels)
-    ends = [up[position] for position, layer in enumerate(side.layers) if layer.is_result]
-    return labels.of(("body", tuple(sorted(up)), tuple(ends)))
+def sides_of(first: Model, second: Model) -> tuple[Side, Side]:
+    """The nets of two models as the matching sees them."""
+    labels = Labels()
+    one, other = (
+        Side(infer(model).result, Declarations(model), model.weights, labels)
+        for model in (first, second)
+    )
+    return one, other
 
 
 def digest(constant: Constant) -> bytes | None:
@@ -152,9 +171,7 @@ def digest(constant: Constant) -> bytes | None:
 def view_of(constant: Constant) -> memoryview | bytes | None:
     """The bytes of a constant; None where they are not at hand."""
     weights = constant.weights
-    if weights is None or weights.data is None:
-        return None
-    if not weights.holds(constant.offset, constant.size):
+    if weights is None or not weights.holds(constant.offset, constant.size):
         return None
     return weights.view(constant.offset, constant.size)
 

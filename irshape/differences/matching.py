@@ -12,7 +12,7 @@ import re
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from .content import EXACT, SIMILAR, TYPE, Labels, Side
+from .content import EXACT, SIMILAR, TYPE, Side
 
 _ROUNDS = 6
 _DEPTH = 5
@@ -23,18 +23,18 @@ _NEIGHBOURS = 32
 """How many users of an output are looked at to tell whether two layers stand in one place."""
 
 
-def matched(first: Side, second: Side, labels: Labels) -> dict[int, int]:
+def matched(first: Side, second: Side) -> dict[int, int]:
     """The positions in the second body by those in the first."""
     matching = _Matching(first, second)
     for step in (
-        lambda: matching.by_all_around(EXACT, labels),
+        lambda: matching.by_all_around(EXACT),
         lambda: matching.spread(EXACT),
         matching.by_name,
         lambda: matching.spread(EXACT),
         lambda: matching.spread(SIMILAR),
-        lambda: matching.by_all_around(SIMILAR, labels),
+        lambda: matching.by_all_around(SIMILAR),
         lambda: matching.spread(SIMILAR),
-        lambda: matching.by_surroundings(labels),
+        matching.by_surroundings,
         matching.spread_over,
         lambda: matching.spread(TYPE),
         matching.ends_in_order,
@@ -58,6 +58,13 @@ class _Matching:
         self.partner[a] = b
         self.origin[b] = a
 
+    def pair_free(self, a: int, b: int) -> bool:
+        """Matches two layers if neither has a partner; whether it did."""
+        free = a not in self.partner and b not in self.origin
+        if free:
+            self.pair(a, b)
+        return free
+
     @property
     def is_complete(self) -> bool:
         """Whether one of the bodies has no layer left."""
@@ -70,11 +77,11 @@ class _Matching:
 
     # by what layers are, and what is around them
 
-    def by_all_around(self, level: int, labels: Labels) -> None:
+    def by_all_around(self, level: int) -> None:
         """Matches layers whose producers and consumers are both alike, then layers where only one
         side is."""
-        up = [side.upward(level, labels) for side in (self.first, self.second)]
-        down = [side.downward(level, labels) for side in (self.first, self.second)]
+        up = [side.upward(level) for side in (self.first, self.second)]
+        down = [side.downward(level) for side in (self.first, self.second)]
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]
         self.by_key(both[0], both[1], in_order=True)
         for keys in (up, down):
@@ -153,46 +160,30 @@ class _Matching:
                 agree, differ = agree + (there[0] == b), differ + (there[0] != b)
         return agree, differ
 
-    def by_surroundings(self, labels: Labels) -> None:
+    def by_surroundings(self) -> None:
         """Layers of similar content whose neighbours, and theirs, are alike.
 
         A neighbour that is matched is like its partner only.
         """
         for _ in range(_ROUNDS):
             for rounds in (2, 1):
-                keys = [
-                    self._surroundings(side, rounds, labels) for side in (self.first, self.second)
-                ]
+                keys = [self._surroundings(side, rounds) for side in (self.first, self.second)]
                 if self.by_key(keys[0], keys[1], distinctive=True):
                     break
             else:
                 return
             self.spread(SIMILAR)
 
-    def _surroundings(self, side: Side, rounds: int, labels: Labels) -> list[int]:
+    def _surroundings(self, side: Side, rounds: int) -> list[int]:
         known = list(side.content[SIMILAR])
         for position in range(len(side.layers)):
             a = position if side is self.first else self.origin.get(position)
             if a is not None and a in self.partner:
-                known[position] = labels.of(("pair", a))
+                known[position] = side.labels.of(("pair", a))
         for _ in range(rounds):
             known = [
-                labels.of(
-                    (
-                        known[position],
-                        tuple(
-                            (-1, -1) if source is None else (known[source[0]], source[1])
-                            for source in side.sources[position]
-                        ),
-                        tuple(
-                            sorted(
-                                (known[user], index, port)
-                                for user, index, port in side.users[position]
-                            )
-                        ),
-                    )
-                )
-                for position in range(len(side.layers))
+                side.labels.of((label, side.fed(position, known), side.taken(position, known)))
+                for position, label in enumerate(known)
             ]
         return known
 
@@ -210,8 +201,7 @@ class _Matching:
         while waiting:
             a, b = waiting.pop()
             for pair in self._beside(a, b, level):
-                if pair[0] not in self.partner and pair[1] not in self.origin:
-                    self.pair(*pair)
+                if self.pair_free(*pair):
                     waiting.append(pair)
                     pairs.append(pair)
         return pairs
@@ -261,8 +251,7 @@ class _Matching:
         while waiting:
             a, b = waiting.popleft()
             for pair in (*self._over_inputs(a, b), *self._over_users(a, b)):
-                if pair[0] not in self.partner and pair[1] not in self.origin:
-                    self.pair(*pair)
+                if self.pair_free(*pair):
                     waiting += [pair, *self.spread(SIMILAR, [pair])]
 
     def _over_inputs(self, a: int, b: int) -> Iterator[tuple[int, int]]:

@@ -436,6 +436,11 @@ class PartialShape:
             return total
 
     @property
+    def text(self) -> str:
+        """The shape as the `shape` of a Parameter has it; see `parse`."""
+        return str(self)[1:-1]
+
+    @property
     def least_size(self) -> int:
         """The least number of elements."""
         if self.rank is None or self.rank > _FEW_AXES:

@@ -197,8 +197,7 @@ def as_declared(port: Port, tensor: Tensor) -> bool:
     """Whether a port declares everything of the inferred tensor that a port can declare."""
     if port.precision is not None and port.element_type is not tensor.element_type:
         return False
-    dims = tensor.shape.dims
-    return port.dims == tuple(dim.low if dim.is_static else -1 for dim in dims or ())
+    return port.dims == tensor.shape.declared
 
 
 def value_text(tensor: Tensor | None) -> str | None:

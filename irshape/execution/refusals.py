@@ -68,10 +68,10 @@ def message(operation: Operation, inputs: Sequence[Array], problem: Exception) -
 
 
 def _operands(operation: Operation, inputs: Sequence[Array]) -> str:
-    operands = operation.operands
+    operands = map(operation.operand_at, range(len(inputs)))
     names = [
-        f"`{operands[min(index, len(operands) - 1)].name}`" if operands else f"input {index}"
-        for index in range(len(inputs))
+        f"input {index}" if operand is None else f"`{operand.name}`"
+        for index, operand in enumerate(operands)
     ]
     return ", ".join(
         f"{name} {_described(array)}" for name, array in zip(names, inputs, strict=True)

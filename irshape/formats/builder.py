@@ -190,7 +190,7 @@ class Builder:
         return layer, tuple(self.output(layer, tensor) for tensor in outputs)
 
     def parameter(self, name: str, tensor: Tensor) -> NodeOutput:
-        shape = "..." if tensor.shape.dims is None else str(tensor.shape).strip("[]")
+        shape = tensor.shape.text
         layer = self.layer(
             "Parameter",
             "opset1",
@@ -322,11 +322,7 @@ def written(declared: Attribute, value: Any) -> str:
 def declare(port: Port, tensor: Tensor) -> None:
     """Lets a port say what a tensor is."""
     port.precision = tensor.element_type.precision
-    port.dims = (
-        ()
-        if tensor.shape.dims is None
-        else tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
-    )
+    port.dims = tensor.shape.declared
 
 
 def completed(said: Tensor, inferred: Tensor) -> Tensor:

@@ -63,7 +63,7 @@ def _places(graph: Editing) -> list[_Place]:
     layers, initial = _in_order(graph, fixed)
     weights = _weights(layers, fixed)
     missing = {
-        output: sum(not (user.layer.raw.is_result or _assigns(user.layer)) for user in output.users)
+        output: sum(not user.layer.raw.is_sink for user in output.users)
         for layer in layers
         for output in layer.outputs
     }
@@ -97,8 +97,7 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer],
     layers = [
         layer
         for layer in graph.sorted()
-        if layer not in fixed
-        and not (layer.raw.is_parameter or layer.raw.is_result or _assigns(layer))
+        if layer not in fixed and not (layer.raw.is_parameter or layer.raw.is_sink)
     ]
     reads = {layer for layer in layers if layer.raw.folded_type == "readvalue"}
     if not reads:
@@ -126,10 +125,6 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer],
                 order[waiting.pop()] = None
     order.update(dict.fromkeys(layer for layer in layers if layer in late))
     return list(order), initial
-
-
-def _assigns(layer: GraphLayer) -> bool:
-    return layer.raw.folded_type == "assign"
 
 
 def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[GraphLayer]]:

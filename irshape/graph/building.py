@@ -100,9 +100,9 @@ class Building(Inferring):
         sources = self._sources(operation, inputs)
         raw.leave_ports(*_ports(len(sources), 0), -1, ())
         layer = GraphLayer(self, raw, declared)
-        operands = operation.operands
         for at, source in enumerate(sources):
-            if operands and operands[min(at, len(operands) - 1)].value and not source.layer.valued:
+            operand = operation.operand_at(at)
+            if operand is not None and operand.value and not source.layer.valued:
                 self._know_value(source.layer)
         outputs = self._infer(layer, [source.tensor for source in sources]).outputs
         assert not isinstance(outputs, Fault)
@@ -233,11 +233,10 @@ class Building(Inferring):
         known = [
             self._output(each) if isinstance(each, (Output, GraphLayer)) else None for each in given
         ]
-        operands = operation.operands
         for at, value in enumerate(given):
             if known[at] is not None:
                 continue
-            operand = operands[min(at, len(operands) - 1)] if operands else None
+            operand = operation.operand_at(at)
             if value is None:
                 name = operand.name if operand is not None else str(at)
                 kind = operation.type_name()
@@ -246,7 +245,7 @@ class Building(Inferring):
             if operand is not None:
                 peers = [
                     source.element_type
-                    for other, source in zip(operands, known, strict=False)
+                    for other, source in zip(operation.operands, known, strict=False)
                     if source is not None
                     and (operand.like in (other.name, other.like) or other.like == operand.name)
                     and (operand.like is not None or other.like is not None)

@@ -38,11 +38,8 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
             if not isinstance(item, (str, bytes)):
                 raise GraphError(f"a constant cannot hold {item!r}: it is no number and no text")
     if element_type is None and not isinstance(value, (np.ndarray, np.generic)):
-        element_type = (
-            ElementType.of({"f": "f32", "i": "i64"}.get(array.dtype.kind, ""))
-            if (array.dtype.kind in "fi")
-            else None
-        )
+        usual = {"f": "f32", "i": "i64"}.get(array.dtype.kind)
+        element_type = None if usual is None else ElementType.of(usual)
     if element_type is None:
         try:
             element_type = element_type_of(array)

@@ -12,7 +12,7 @@ from ..ops.declaration import Operation
 from ..shapes import PartialShape
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
-from .port_maps import FIXED_INPUTS, Line, input_line, lines_of, mapped, output_line
+from .port_maps import FIXED_INPUTS, Line, line_of, lines_of, mapped
 from .structure import Structure
 
 
@@ -165,7 +165,7 @@ class _Body:
         values = [value for value in values if not isinstance(value, RepeatWhile)]
         if self.layer.type == "Loop":
             condition = conditions[0].condition if conditions else True
-            self._map(output_line(None, self._result(condition), purpose="execution_condition"))
+            self._map(line_of(None, self._result(condition), purpose="execution_condition"))
         elif conditions:
             raise GraphError(f"{self.layer.type} has no condition", operation=self.layer.type)
         self._carry(arguments, values)
@@ -178,7 +178,7 @@ class _Body:
                 if carried and not part
                 else self._result(source)
             )
-            self._map(output_line(at, result, **part))
+            self._map(line_of(at, result, **part))
         return len(values)
 
     def _parameter(self, marker: Any, end: Input | None, name: str | None) -> Output:
@@ -186,7 +186,7 @@ class _Body:
             name = None
         if end is None:
             parameter: Output = self.graph.parameter("i64", "[]", name=name)
-            self._map(input_line(None, parameter.layer, purpose="current_iteration"))
+            self._map(line_of(None, parameter.layer, purpose="current_iteration"))
             return parameter
         shape = end.source.shape
         part: Mapping[str, int] = marker.part if isinstance(marker, Sliced) else {}
@@ -204,7 +204,7 @@ class _Body:
             dims[axis] = type(dims[axis])(part["part_size"])
             shape = PartialShape(tuple(dims))
         parameter = self.graph.parameter(end.source.element_type, shape, name=name)
-        self._map(input_line(end.index, parameter.layer, **part))
+        self._map(line_of(end.index, parameter.layer, **part))
         return parameter
 
     def _carry(self, arguments: list[Output], values: list[Any]) -> None:

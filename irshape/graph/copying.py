@@ -10,7 +10,7 @@ from ..formats.ir.writer import port_rt_info
 from ..model.graph import Layer
 from ..model.ports import Port, PortElsewhere
 from ..model.source import Passage, Source
-from ..model.weights import Constant
+from ..model.weights import Constant, moved_to
 from .editing import Editing
 from .nodes import GraphLayer, Input, Output
 from .structure import Structure
@@ -162,8 +162,7 @@ def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) ->
             rebased[key] = target.bytes.add(home.bytes.view(*key))
         else:
             rebased[key] = target.bytes.miss(constant.size)
-    at = raw.items.index("offset") + 1
-    raw.items = (*raw.items[:at], str(rebased[key]), *raw.items[at + 1 :])
+    raw.items = moved_to(rebased[key], raw.items)
 
 
 def _move_body(body: Structure, target: Structure, home: Structure, rebased: Rebased) -> None:

@@ -22,8 +22,8 @@ from .types import shape_of
 Dim = int | str | Dimension
 
 _AT_ONCE = 1 << 24
-_NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
-"""Layers that are not interchangeable with others that read the same."""
+NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
+"""Layers that are not interchangeable with others that read the same, and never folded."""
 
 
 def _require_mapping(given: object, wanted: str) -> None:
@@ -94,6 +94,13 @@ class Editing(Building):
         self._give_names(old, ())
         self._give_names(new, (*names, *new._names))
 
+    def _take_over(self, old: Output, new: Output) -> None:
+        """Feeds a tensor to all that another feeds, and gives it the names of the other."""
+        with self.batch():
+            for user in old.users:
+                self.connect(user, new)
+        self._move_names(old, new)
+
     def insert_after(
         self, output: Output, type: str, more: tuple[Any, ...], **attributes: Any
     ) -> Output:
@@ -131,24 +138,21 @@ class Editing(Building):
         operation = type(layer.operation)
         if unknown := [name for name in attributes if name not in names_of(operation)]:
             raise unknown_attribute(operation, unknown[0])
-        written = set(layer.raw.items[::2])
+        raw = copy(layer.raw)
+        written = raw.attributes
         current = {
             name: getattr(layer.operation, name)
             for name, declared in operation.attributes.items()
             if declared.name in written
         }
         given = {python_name(operation, name): value for name, value in attributes.items()}
-        raw = copy(layer.raw)
         items = items_of(operation, {**current, **given})
         wanted = {operation.attributes[name].name for name in given}
         changed = {
             name: text for name, text in zip(items[::2], items[1::2], strict=True) if name in wanted
         }
-        old = zip(raw.items[::2], raw.items[1::2], strict=True)
-        texts = {
-            name: text for name, text in old if name in changed or name not in wanted
-        } | changed
-        raw.items = tuple(word for pair in texts.items() for word in pair)
+        gone = wanted - changed.keys()
+        raw.attributes = {n: text for n, text in written.items() if n not in gone} | changed
         with self.changes:
             self._redeclare(layer, raw, self._declaration(raw, self.where(layer)))
             if operation.keeps_state:
@@ -262,6 +266,23 @@ class Editing(Building):
         for layer in sorted(layers, key=self.content.order.rank, reverse=True):
             self._detach(layer)
 
+    def _remove_unneeded(
+        self, layers: Collection[GraphLayer], *, parameters: bool = False
+    ) -> list[GraphLayer]:
+        """Removes those of some layers that no other layer, Result or Assign needs; these.
+
+        parameters: whether Parameters may go.
+        """
+        present = self.content.layers
+        needed = self._reachable(each for each in present if each not in layers or each.raw.is_sink)
+        gone = [
+            each
+            for each in layers
+            if each in present and each not in needed and (parameters or not each.raw.is_parameter)
+        ]
+        self._remove_all(gone)
+        return gone
+
     def clean(self, *, duplicates: bool = True) -> int:
         """Removes layers that lead to no Result or Assign, and layers that compute the same again.
 
@@ -280,17 +301,7 @@ class Editing(Building):
         return count
 
     def _clean_dead(self) -> int:
-        used = self._reachable(
-            layer
-            for layer in self.content.layers
-            if layer.raw.is_result or layer.raw.folded_type == "assign"
-        )
-        dead = [
-            layer
-            for layer in self.content.layers
-            if layer not in used and not layer.raw.is_parameter
-        ]
-        self._remove_all(dead)
+        dead = self._remove_unneeded(self.content.layers)
         return len(dead) + self._remove_unread(dead)
 
     def _unread(self, removed: Iterable[GraphLayer]) -> list[GraphLayer]:
@@ -316,10 +327,7 @@ class Editing(Building):
                 home = assign.graph
                 before = home._reachable([assign])
                 home._remove_all([assign])
-                used = home._reachable(each for each in home.content.layers if each not in before)
-                gone = [each for each in before if each in home.content.layers and each not in used]
-                gone = [each for each in gone if not each.raw.is_parameter]
-                home._remove_all(gone)
+                gone = home._remove_unneeded(before)
                 removed += gone
                 count += 1 + len(gone)
         return count
@@ -328,16 +336,13 @@ class Editing(Building):
         first: dict[tuple[object, ...], GraphLayer] = {}
         removed = 0
         for layer in self.sorted():
-            if layer.raw.folded_type in _NEVER_EQUAL or layer.bodies:
+            if layer.raw.folded_type in NEVER_EQUAL or layer.bodies:
                 continue
             kept = first.setdefault(self._content(layer), layer)
             if kept is layer:
                 continue
-            with self.batch():
-                for old, new in zip(layer._outputs, kept._outputs, strict=True):
-                    for user in old.users:
-                        self.connect(user, new)
-                    self._move_names(old, new)
+            for old, new in zip(layer._outputs, kept._outputs, strict=True):
+                self._take_over(old, new)
             self._detach(layer)
             removed += 1
         return removed
@@ -436,11 +441,8 @@ class Editing(Building):
 
     def _substitute(self, old: Output, new: Output) -> None:
         """Replaces the only output of a layer and removes the layer; names go to the new one."""
-        with self.batch():
-            for user in old.users:
-                self.connect(user, new)
         name = old.layer.name
-        self._move_names(old, new)
+        self._take_over(old, new)
         self._detach(old.layer)
         self._give_name(new.layer, name)
 
@@ -459,9 +461,7 @@ class Editing(Building):
         with self.changes:
             before = self._reachable([old.layer])
             new = self._replace_by_parameter(old, asked)
-            used = self._reachable(each for each in self.content.layers if each not in before)
-            self._remove_all(before - used)
-            self._remove_unread(before - used)
+            self._remove_unread(self._remove_unneeded(before, parameters=True))
             if asked not in self.content.by_name:
                 self._give_name(new.layer, asked)
         return new
@@ -474,11 +474,8 @@ class Editing(Building):
             before = self._reachable([old.layer])
             given: Output = net.parameter(old.element_type, old.shape)
             new = captured(self, given)
-            for user in old.users:
-                self.connect(user, new)
-            self._move_names(old, new)
-            used = self._reachable(each for each in self.content.layers if each not in before)
-            self._remove_all(each for each in before - used if not each.raw.is_parameter)
+            self._take_over(old, new)
+            self._remove_unneeded(before)
             if asked and asked not in net.content.by_name:
                 net._give_name(given.layer, asked)
             if asked and asked not in net.content.by_tensor:
@@ -488,10 +485,7 @@ class Editing(Building):
 
     def _replace_by_parameter(self, old: Output, asked: str) -> Output:
         new = self.parameter(old.element_type, old.shape)
-        with self.batch():
-            for user in old.users:
-                self.connect(user, new)
-        self._move_names(old, new)
+        self._take_over(old, new)
         if not new.names:
             self._name_tensor(
                 new, (asked,) if asked and asked not in self.content.by_tensor else ()
@@ -523,17 +517,7 @@ class Editing(Building):
         with self.changes:
             before = self._reachable(results)
             self._remove_all(results)
-            used = self._reachable(each for each in self.content.layers if each not in before)
-            used |= self._reachable(
-                each
-                for each in before
-                if each in self.content.layers
-                and (each.raw.is_result or each.raw.folded_type == "assign")
-            )
-            gone = [each for each in before if each in self.content.layers and each not in used]
-            gone = [each for each in gone if not each.raw.is_parameter]
-            self._remove_all(gone)
-            self._remove_unread(gone)
+            self._remove_unread(self._remove_unneeded(before))
 
     def matching(self, pattern: str | Callable[[GraphLayer], bool]) -> list[GraphLayer]:
         """The layers whose name or type matches a glob pattern, or for which a function is true."""

@@ -8,11 +8,10 @@ from ..inference.ports import declared
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
 from ..model.ports import Port, PortElsewhere
-from ..model.weights import Constant
+from ..model.weights import Constant, moved_to
 from ..model.wiring import Wiring
 from ..ops.tensors import Tensor
-from ..shapes import PartialShape
-from .inferring import declaring, edges_into
+from .inferring import declare, edges_into
 from .nodes import GraphLayer, Output
 from .structure import Structure, written_names
 
@@ -78,7 +77,7 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
     raw = node.raw
     items = raw.items
     if raw.is_constant:
-        items = _placed(items, place(Constant.of(items, None)))
+        items = moved_to(place(Constant.of(items, None)), items)
     output_names = raw.output_names
     if raw.is_result and not output_names and graph.claimed_names(node._inputs[0]._source):
         # OpenVINO would give it the names of the Results before it, too
@@ -92,8 +91,8 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
     layer.output_names, layer.rt_info_span = output_names, raw.rt_info_span
     if raw.is_parameter and graph.owner is not None:
         fed, port = node._outputs[0].tensor, raw.outputs[0]
-        if port.element_type is not fed.element_type or port.dims != _dims(fed.shape):
-            layer.items = declaring(layer, fed)
+        if port.element_type is not fed.element_type or port.dims != fed.shape.declared:
+            declare(layer, fed)
     layer.outputs = [
         _port(port, output, written_names(graph.port_names(output)) if output._names else None)
         for port, output in zip(raw.outputs, node._outputs, strict=False)
@@ -110,9 +109,13 @@ def _port(port: Port, output: Output, names: str | None) -> Port:
     precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
     if isinstance(port, PortElsewhere):
         elsewhere = PortElsewhere(port, port.rt_info)
-        elsewhere.precision, elsewhere.names, elsewhere.dims = precision, names, _dims(tensor.shape)
+        elsewhere.precision, elsewhere.names, elsewhere.dims = (
+            precision,
+            names,
+            tensor.shape.declared,
+        )
         return elsewhere
-    return Port(port.id, precision, names, port.offset, _dims(tensor.shape))
+    return Port(port.id, precision, names, port.offset, tensor.shape.declared)
 
 
 def _declared(output: Output) -> Tensor:
@@ -128,17 +131,3 @@ def _declared(output: Output) -> Tensor:
         return tensor
     shape = declared(port, tensor).shape
     return Tensor(tensor.element_type, shape) if shape.encloses(tensor.shape) else tensor
-
-
-def _dims(shape: PartialShape) -> tuple[int, ...]:
-    """Dimensions as a port declares them."""
-    dims = shape.dims
-    return () if dims is None else tuple(dim.low if dim.is_static else -1 for dim in dims)
-
-
-def _placed(items: tuple[str, ...], offset: int) -> tuple[str, ...]:
-    """The attributes of a constant whose bytes begin there."""
-    at = items.index("offset") + 1
-    if items[at] == str(offset):
-        return items
-    return (*items[:at], str(offset), *items[at + 1 :])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..ops.lazy import np
-from .editing import Editing
+from .editing import NEVER_EQUAL, Editing
 from .nodes import GraphLayer
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1 << 24
 """The largest tensor that `Graph.fold` makes a constant, unless it is given another limit."""
-
-_KEPT = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
 
 
 def folded(graph: Editing, max_bytes: int, *, decompress: bool) -> int:
@@ -37,9 +36,7 @@ def folded(graph: Editing, max_bytes: int, *, decompress: bool) -> int:
                 if not output.users:
                     continue
                 new = graph.constant(array, output.element_type)
-                for user in output.users:
-                    graph.connect(user, new)
-                graph._move_names(output, new)
+                graph._take_over(output, new)
             graph._remove_all([layer])
             count += 1
         graph.clean(duplicates=False)
@@ -71,7 +68,7 @@ def _decompressing(graph: Editing) -> set[GraphLayer]:
 def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
     """The output of a layer of whole numbers that inference knows, whatever the inputs are."""
     raw = layer.raw
-    if len(layer.outputs) != 1 or raw.is_constant or layer.bodies or raw.folded_type in _KEPT:
+    if len(layer.outputs) != 1 or raw.is_constant or layer.bodies or raw.folded_type in NEVER_EQUAL:
         return None
     output = layer.outputs[0]
     if output.element_type.name not in ("i64", "i32") or output.shape.static is None:
@@ -98,7 +95,7 @@ def _evaluated(session: Session, layer: GraphLayer) -> list[Any] | None:
 
 
 def _foldable(layer: GraphLayer, max_bytes: int) -> bool:
-    if not layer.inputs or layer.bodies or layer.raw.folded_type in _KEPT:
+    if not layer.inputs or layer.bodies or layer.raw.folded_type in NEVER_EQUAL:
         return False
     if not all(end.source.layer.raw.is_constant for end in layer.inputs):
         return False
@@ -106,9 +103,6 @@ def _foldable(layer: GraphLayer, max_bytes: int) -> bool:
         shape = output.shape.static
         if shape is None or output.element_type.name == "string":
             return False
-        size = output.element_type.byte_size(1)
-        for dim in shape:
-            size *= dim
-        if size > max_bytes:
+        if output.element_type.byte_size(1) * prod(shape) > max_bytes:
             return False
     return True

@@ -97,9 +97,8 @@ class Inferring(Structure):
 
     def _inferred(self, layer: GraphLayer) -> tuple[Tensor, ...]:
         """The tensors of a layer as they follow from its inputs."""
-        operands = type(layer.operation).operands
-        for at, end in enumerate(layer._inputs):
-            operand = operands[min(at, len(operands) - 1)] if operands else None
+        for end in layer._inputs:
+            operand = layer.operation.operand_at(end.index)
             if operand is not None and operand.value:
                 self._know_value(end.source.layer)
         result = self._infer(layer, [end.source.tensor for end in layer._inputs])
@@ -246,17 +245,15 @@ class Inferring(Structure):
     def _declare_fed(self, parameter: GraphLayer) -> None:
         """Lets a Parameter of a body declare what the layer around it feeds."""
         raw = copy(parameter.raw)
-        raw.items = declaring(raw, parameter._outputs[0].tensor)
+        declare(raw, parameter._outputs[0].tensor)
         operation = self._declaration(raw, self.where(parameter))
         self._redeclare(parameter, raw, operation)
 
 
-def declaring(parameter: Layer, tensor: Tensor) -> tuple[str, ...]:
-    """The attributes of a Parameter that declares this element type and shape."""
-    shape = "..." if tensor.shape.dims is None else str(tensor.shape).strip("[]")
-    wanted = {"shape": shape, "element_type": str(tensor.element_type)}
-    given = {**parameter.attributes, **wanted}
-    return tuple(text for item in given.items() for text in item)
+def declare(parameter: Layer, tensor: Tensor) -> None:
+    """Lets a Parameter declare this element type and shape."""
+    wanted = {"shape": tensor.shape.text, "element_type": str(tensor.element_type)}
+    parameter.attributes = {**parameter.attributes, **wanted}
 
 
 def edges_into(layer: GraphLayer) -> list[Edge]:

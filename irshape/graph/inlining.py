@@ -35,10 +35,7 @@ def inlined(graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
         else:
             raise GraphError(f"{graph.where(layer)} has no body", operation=layer.type)
         for old, new in zip(layer.outputs, outputs, strict=True):
-            with graph.batch():
-                for user in old.users:
-                    graph.connect(user, new)
-            graph._move_names(old, new)
+            graph._take_over(old, new)
         graph._detach(layer)
         if graph.owner is not None:
             graph._settle(())

@@ -230,8 +230,8 @@ class Input:
     @property
     def name(self) -> str:
         """What the specification calls it."""
-        operands = type(self.layer.operation).operands
-        return operands[min(self.index, len(operands) - 1)].name if operands else str(self.index)
+        operand = self.layer.operation.operand_at(self.index)
+        return str(self.index) if operand is None else operand.name
 
     def __repr__(self) -> str:
         return f"<input {self.index} of {self.layer.label}, fed by {self._source!r}>"

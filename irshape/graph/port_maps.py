@@ -92,16 +92,11 @@ def _entry(line: Line, inputs: int) -> PortMap:
     return PortMap(line.direction, {"external_port_id": str(number), **line.attributes}, -1)
 
 
-def input_line(at: int | None, parameter: GraphLayer, **attributes: object) -> Line:
-    """A line that feeds a Parameter of a body."""
-    given = {name: str(value) for name, value in attributes.items() if value is not None}
-    return Line("input", at, {"internal_layer_id": parameter.id, **given})
-
-
-def output_line(at: int | None, result: GraphLayer, **attributes: object) -> Line:
-    """A line that gives what a Result of a body takes."""
-    given = {name: str(value) for name, value in attributes.items() if value is not None}
-    return Line("output", at, {"internal_layer_id": result.id, **given})
+def line_of(at: int | None, inner: GraphLayer, **attributes: object) -> Line:
+    """A line that feeds a Parameter of a body, or gives what a Result of it takes."""
+    given = {name: str(value) for name, value in attributes.items()}
+    direction: Literal["input", "output"] = "input" if inner.raw.is_parameter else "output"
+    return Line(direction, at, {"internal_layer_id": inner.id, **given})
 
 
 def captured(body: Structure, source: Output) -> Output:
@@ -120,7 +115,7 @@ def captured(body: Structure, source: Output) -> Output:
     with body.changes, home.batch():
         output: Output = body.parameter(source.element_type, source.shape)  # type: ignore[attr-defined]
         at = _feed_one_more(owner, source)
-        lines[body.tag].append(input_line(at, output.layer))
+        lines[body.tag].append(line_of(at, output.layer))
         _map_anew(owner, lines)
         home._settle([owner])
     return output
@@ -149,7 +144,7 @@ def _feed_one_more(owner: GraphLayer, source: Output) -> int:
 
 def _map_anew(owner: GraphLayer, lines: Lines) -> None:
     raw = mapped(owner.raw, len(owner._inputs), len(owner.raw.outputs), lines)
-    owner.graph._redeclare(owner, raw, owner.operation)
+    owner.graph.changes.set(owner, "raw", raw)
 
 
 def released(parameter: GraphLayer) -> None:
@@ -190,9 +185,8 @@ def _moved_up(line: Line, gone: int) -> Line:
 
 def _drop_input(owner: GraphLayer, at: int) -> None:
     changes = owner.graph.changes
-    raw = copy(owner.raw)
-    raw.inputs = raw.inputs[:at] + raw.inputs[at + 1 :]
-    owner.graph._redeclare(owner, raw, owner.operation)
+    inputs = owner.raw.inputs
+    owner.graph._restate(owner, inputs=inputs[:at] + inputs[at + 1 :])
     end = owner._inputs[at]
     changes.drop(end._source._users, end)
     changes.set(owner, "_inputs", [each for each in owner._inputs if each is not end])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any
 
 from ..formats.ir.writer import port_rt_info
@@ -71,9 +70,9 @@ def preprocessed(
         if layouts is not None:
             now = f"[{','.join(layouts[0])}]"
             info = f'<rt_info><attribute name="layout" version="0" layout="{now}"/></rt_info>'
-            raw = copy(old.layer.raw)
-            raw.outputs = [PortElsewhere(port, Passage.text(info)) for port in raw.outputs]
-            graph._redeclare(old.layer, raw, old.layer.operation)
+            ports = old.layer.raw.outputs
+            elsewhere = [PortElsewhere(port, Passage.text(info)) for port in ports]
+            graph._restate(old.layer, outputs=elsewhere)
     return old
 
 

@@ -8,12 +8,12 @@ written anew: its name, attributes, tensor names, precisions and dimensions.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from xml.parsers import expat
 
 from ..formats.ir.edits import Edit, set_dims
-from ..formats.ir.quoting import expressible
+from ..formats.ir.quoting import escaped, expressible
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer
 from ..model.ports import Port, PortElsewhere
@@ -292,19 +292,8 @@ def _same_type(port: Port, new: Port) -> bool:
     )
 
 
-_ESCAPES: Mapping[str, str] = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    "\n": "&#10;",
-    "\r": "&#13;",
-    "\t": "&#9;",
-}
-
-
 def _escaped(text: str, quote: str = '"') -> str:
-    escaped = "".join(_ESCAPES.get(character, character) for character in expressible(text))
-    return escaped.replace('"', "&quot;") if quote == '"' else escaped.replace("'", "&apos;")
+    return escaped(expressible(text)).replace(quote, "&quot;" if quote == '"' else "&apos;")
 
 
 def applied(data: bytes, edits: list[Edit]) -> Iterator[bytes]:

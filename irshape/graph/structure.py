@@ -421,11 +421,16 @@ class Structure:
         self.changes.set(layer, "raw", raw)
         self.changes.set(layer, "operation", operation)
 
+    def _restate(self, layer: GraphLayer, **values: Any) -> None:
+        """Changes what a layer says and its operation does not depend on."""
+        raw = copy(layer.raw)
+        for name, value in values.items():
+            setattr(raw, name, value)
+        self.changes.set(layer, "raw", raw)
+
     def _give_name(self, layer: GraphLayer, name: str) -> None:
         self._unname(layer)
-        raw = copy(layer.raw)
-        raw.name = name
-        self.changes.set(layer, "raw", raw)
+        self._restate(layer, name=name)
         by_name = self.content.by_name
         self.changes.put(by_name, name, (*by_name.get(name, ()), layer))
 
@@ -440,23 +445,18 @@ class Structure:
         """Gives a Result names of its own; without any it has those of its tensor."""
         text = written_names(names)
         if text != result.raw.output_names:
-            raw = copy(result.raw)
-            raw.output_names = text
-            self.changes.set(result, "raw", raw)
+            self._restate(result, output_names=text)
 
     def _give_info(self, layer: GraphLayer, text: str) -> None:
         """Gives a layer what stands inside its `<rt_info>`; nothing without a text."""
-        raw = copy(layer.raw)
-        raw.rt_info_span = Passage.text(f"<rt_info>{text}</rt_info>") if text else None
-        self._redeclare(layer, raw, layer.operation)
+        span = Passage.text(f"<rt_info>{text}</rt_info>") if text else None
+        self._restate(layer, rt_info_span=span)
 
     def _stale(self) -> None:
         """Notes that this body changed, so that the layers around it are written again."""
         owner = self.owner
         while owner is not None:
-            raw = copy(owner.raw)
-            raw.bodies = None
-            self._redeclare(owner, raw, owner.operation)
+            self._restate(owner, bodies=None)
             owner = owner.graph.owner
 
     def _reachable(self, start: Iterable[GraphLayer]) -> set[GraphLayer]:

@@ -10,6 +10,7 @@ from ..model.source import Passage, passage_bytes
 from .copying import duplicate, transplant
 from .editing import Editing
 from .errors import GraphError
+from .inferring import variable_of
 from .nodes import GraphLayer, Output, described
 
 G = TypeVar("G", bound=Editing)
@@ -113,14 +114,12 @@ def _states_of(graph: Editing, needed: set[GraphLayer]) -> set[GraphLayer]:
     states: set[GraphLayer] = set()
     while True:
         read = {
-            layer.attributes["variable_id"]
-            for layer in needed | states
-            if layer.raw.folded_type == "readvalue"
+            variable_of(layer) for layer in needed | states if layer.raw.folded_type == "readvalue"
         }
         assigns = [
             layer
             for layer in graph.layers
-            if layer.raw.folded_type == "assign" and layer.attributes["variable_id"] in read
+            if layer.raw.folded_type == "assign" and variable_of(layer) in read
         ]
         reached = graph._reachable(assigns)
         if reached <= states:
@@ -148,7 +147,7 @@ def merged(
                 help="reshape the input, or insert a Convert",
             )
         fed[old] = new
-    layers = [layer for layer in second.sorted() if not _replaced(layer, fed)]
+    layers = [layer for layer in second.sorted() if fed.keys().isdisjoint(layer.outputs)]
     taken = [
         each
         for layer in layers
@@ -190,10 +189,6 @@ def _both_infos(first: Editing, second: Editing) -> tuple[int, int] | None:
         return first.rt_info_span
     ours.extend(missing)
     return Passage.text(ElementTree.tostring(ours, encoding="unicode"))
-
-
-def _replaced(layer: GraphLayer, fed: Mapping[Output, Output]) -> bool:
-    return layer.raw.is_parameter and layer.outputs[0] in fed
 
 
 def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str]) -> list[G]:
@@ -252,7 +247,7 @@ def variables_of(graph: Editing) -> list[Variable]:
     by_kind: dict[str, dict[str, GraphLayer]] = {"readvalue": {}, "assign": {}}
     for layer in graph.layers:
         if layer.raw.folded_type in by_kind:
-            by_kind[layer.raw.folded_type][str(layer.attributes["variable_id"])] = layer
+            by_kind[layer.raw.folded_type][variable_of(layer)] = layer
     reads, assigns = by_kind.values()
     return [Variable(name, reads[name], assigns[name]) for name in reads if name in assigns]
 
@@ -294,13 +289,9 @@ def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collectio
     given.sort(key=lambda output: order.get(output, len(order)))
     return extracted(
         graph,
-        [_named(output) for output in (*crossing, *given) if _starts(output, crossing)],
-        [_named(output) for output in given],
+        map(_named, (*crossing, *(each for each in given if each.layer.raw.is_parameter))),
+        map(_named, given),
     )
-
-
-def _starts(output: Output, crossing: Mapping[Output, None]) -> bool:
-    return output in crossing or output.layer.raw.is_parameter
 
 
 def fixed_layers(graph: Editing) -> set[GraphLayer]:

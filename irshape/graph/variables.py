@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from .editing import Editing
 from .errors import GraphError
+from .inferring import variable_of
 from .nodes import GraphLayer, Output, described
 
 
@@ -81,9 +82,7 @@ def _read(
     value: Output = read if order is None else graph.add("Gather", read, order, 0, batch_dims=0)
     names = old.names
     graph._give_names(old, ())
-    with graph.batch():
-        for user in old.users:
-            graph.connect(user, value)
+    graph._take_over(old, value)
     graph._give_names(read, names)
     return value
 
@@ -121,7 +120,7 @@ def made_stateless(graph: Editing) -> dict[str, str]:
         known = kinds.get(layer.raw.folded_type)
         if known is None:
             continue
-        variable = str(layer.attributes["variable_id"])
+        variable = variable_of(layer)
         if variable in known:
             raise GraphError(f"the variable '{variable}' has two {layer.type} layers")
         known[variable] = layer
@@ -137,9 +136,7 @@ def made_stateless(graph: Editing) -> dict[str, str]:
                 graph._give_name(parameter.layer, variable)
             name = kept[0] if kept else variable
             graph._name_tensor(parameter, kept or (variable,))
-            with graph.batch():
-                for user in old.users:
-                    graph.connect(user, parameter)
+            graph._take_over(old, parameter)
             before = graph._reachable([read])
             graph._remove_all([read])
             assign = assigns.get(variable)
@@ -149,10 +146,5 @@ def made_stateless(graph: Editing) -> dict[str, str]:
                 ending = f"{name}.next"
                 graph.result(new, None if new.names else ending)
                 names[name] = new.names[0]
-            used = graph._reachable(each for each in graph.layers if each not in before)
-            graph._remove_all(
-                each
-                for each in before
-                if each in graph and each not in used and not each.raw.is_parameter
-            )
+            graph._remove_unneeded(before)
     return names

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from copy import copy
 
-from ..model.weights import Constant
+from ..model.weights import Constant, moved_to
 from ..spelling import counted
 from .editing import Editing
 from .errors import GraphError
@@ -19,12 +18,8 @@ def _constants(graph: Editing) -> list[GraphLayer]:
 
 
 def _moved_to(layer: GraphLayer, offset: int) -> None:
-    at = layer.raw.items.index("offset") + 1
-    raw = copy(layer.raw)
-    raw.items = (*raw.items[:at], str(offset), *raw.items[at + 1 :])
-    home = layer.graph
-    home._redeclare(layer, raw, layer.operation)
-    home._settle([layer])
+    layer.graph._restate(layer, items=moved_to(offset, layer.raw.items))
+    layer.graph._settle([layer])
 
 
 def stripped(graph: Editing, keep_bytes: int) -> int:

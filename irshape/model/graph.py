@@ -214,6 +214,11 @@ class Layer:
         return self.type.lower() in ("const", "constant")
 
     @property
+    def is_sink(self) -> bool:
+        """Whether it is needed though nothing takes an output of it: a Result or an Assign."""
+        return self.type.lower() in ("result", "assign")
+
+    @property
     def label(self) -> str:
         """The layer as messages name it: type, name and id."""
         return f"{self.type} '{self.name}' (id {self.id})"

@@ -346,6 +346,12 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def moved_to(offset: int, items: tuple[str, ...]) -> tuple[str, ...]:
+    """`Layer.items` of a Const whose bytes begin at that offset."""
+    at = items.index("offset") + 1
+    return items if items[at] == str(offset) else (*items[:at], str(offset), *items[at + 1 :])
+
+
 class Constant(NamedTuple):
     """A constant: its type, its shape, and its bytes in the .bin."""
 

@@ -179,6 +179,11 @@ class Operation:
     questioned: ClassVar[bool] = False
     """Whether its layers are asked for more than what `infer` gives; not declared."""
 
+    @classmethod
+    def operand_at(cls, index: int) -> Operand | None:
+        """What an input is; those past the last operand are that one. None without any."""
+        return cls.operands[min(index, len(cls.operands) - 1)] if cls.operands else None
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         attributes = dict(cls.attributes)

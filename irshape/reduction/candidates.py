@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -346,14 +346,10 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         write(model, target)
     except ValueError:
         weights = model.weights
-        files: dict[Path, bytes | Iterable[bytes]] = {target: model.source.data}
+        files: dict[Path, bytes | Iterator[bytes]] = {target: model.source.data}
         if weights is not None and weights.data is not None:
             files = {target.with_suffix(".bin"): _pieces(weights.data), **files}
-        write_together({name: _once(data) for name, data in files.items()})
-
-
-def _once(data: bytes | Iterable[bytes]) -> bytes | Iterator[bytes]:
-    return data if isinstance(data, bytes) else iter(data)
+        write_together(files)
 
 
 def _pieces(data: Any) -> Iterator[bytes]:

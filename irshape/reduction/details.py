@@ -9,7 +9,7 @@ from ..inference.declarations import Declarations
 from ..model.graph import Body, Layer
 from ..model.ids import is_number
 from ..ops.registry import UnknownOperation
-from .edits import with_items
+from .edits import computes, with_items
 from .places import mapped
 from .search import Search
 
@@ -32,7 +32,7 @@ def _without_info(layer: Layer) -> Layer:
 def _simpler_attributes(search: Search) -> Iterator[Body | None]:
     declarations = Declarations(search.best.model)
     for layer in list(search.best.model.walk()):
-        if layer.is_parameter or layer.is_constant or layer.is_result:
+        if not computes(layer):
             continue
         declaration = declarations.of(layer)
         known = {} if isinstance(declaration, UnknownOperation) else declaration[0].attributes

@@ -14,7 +14,6 @@ from ..model.ids import is_number
 from ..model.ports import Port
 from ..model.wiring import OutputRef, Wiring, wire
 from ..ops.tensors import Tensor
-from ..shapes import PartialShape
 
 End = tuple[str, str]
 """An output as edges name it: the id of the layer, and that of the port."""
@@ -118,7 +117,7 @@ def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body
     dead: set[Layer] = set()
     for position in reversed(wiring.order):
         layer = body.layers[position]
-        if users[position] or layer.id in stays or is_sink(layer):
+        if users[position] or layer.id in stays or layer.is_sink:
             continue
         dead.add(layer)
         for source in wiring.sources[position]:
@@ -132,15 +131,10 @@ def computes(layer: Layer) -> bool:
     return not (layer.is_parameter or layer.is_constant or layer.is_result)
 
 
-def is_sink(layer: Layer) -> bool:
-    """Whether a layer ends a body: a Result, or an Assign."""
-    return layer.is_result or layer.folded_type == "assign"
-
-
 def parameter(id: str, name: str, tensor: Tensor, names: str | None) -> Layer:
     """A Parameter of the type and shape of a tensor."""
     layer = Layer(id, name, "Parameter", "opset1", -1, ())
-    layer.items = ("shape", shape_text(tensor.shape), "element_type", str(tensor.element_type))
+    layer.items = ("shape", tensor.shape.text, "element_type", str(tensor.element_type))
     layer.outputs = [_port("0", tensor, names)]
     return layer
 
@@ -167,11 +161,6 @@ def result(id: str, name: str, port: Port) -> Layer:
 def _port(id: str, tensor: Tensor, names: str | None) -> Port:
     precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
     return Port(id, precision, names, -1, tensor.shape.declared)
-
-
-def shape_text(shape: PartialShape) -> str:
-    """A shape as a Parameter declares it."""
-    return "..." if shape.dims is None else str(shape).strip("[]")
 
 
 def with_items(layer: Layer, **values: str | None) -> Layer:

@@ -17,7 +17,6 @@ from .edits import (
     edited,
     end_of,
     fresh_ids,
-    is_sink,
     parameters,
     taken,
     unused,
@@ -263,7 +262,7 @@ def _without(net: Body, ids: Collection[str], kept: set[str]) -> Body:
 
 def _unused(net: Body) -> list[str]:
     alone = unused(net)
-    return [layer.id for layer in net.layers if layer.id in alone and not is_sink(layer)]
+    return [layer.id for layer in net.layers if layer.id in alone and not layer.is_sink]
 
 
 def _only_an_input(search: Search) -> None:

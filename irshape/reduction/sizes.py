@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.graph import Body, Layer
 from ..shapes import Dimension, PartialShape
-from .edits import shape_text, with_items
+from .edits import with_items
 from .places import mapped
 from .search import Search
 from .values import with_value
@@ -112,7 +112,7 @@ def _reshaped(layer: Layer, wanted: list[int | None]) -> Layer:
     new = [
         dim if size is None else Dimension.of(size) for dim, size in zip(dims, wanted, strict=True)
     ]
-    return with_items(layer, shape=shape_text(PartialShape(tuple(new))))
+    return with_items(layer, shape=PartialShape(new).text)
 
 
 def _resized_constant(search: Search, layer: Layer, change: _Change) -> Layer:

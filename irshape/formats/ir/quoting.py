@@ -29,13 +29,19 @@ def in_quotes(text: str) -> str:
     """
     if _SPECIAL.search(text) is None:
         return f'"{text}"'
-    for character, escape in _ESCAPES.items():
-        text = text.replace(character, escape)
+    text = escaped(text)
     if '"' not in text:
         return f'"{text}"'
     if "'" not in text:
         return f"'{text}'"
     return '"' + text.replace('"', "&quot;") + '"'
+
+
+def escaped(text: str) -> str:
+    """A text with all escaped but quotes."""
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return text
 
 
 def expressible(text: str) -> str:

@@ -19,7 +19,6 @@ from ...model.source import Passage, Source
 from ...model.weights import Constant, Weights
 from ...ops.tensors import Tensor
 from ...releases import HEADER_BYTES
-from ...shapes import PartialShape
 from ..atomic import write_together
 from .quoting import quoted
 from .reader import MAX_DEPTH
@@ -158,9 +157,7 @@ def layer_lines(
     if layer.is_constant and layout is not None:
         values["offset"] = str(layout.place(_constant(model, layer)))
     if layer.is_parameter and tensors:
-        values["shape"] = (
-            "..." if tensors[0].shape.dims is None else str(tensors[0].shape).strip("[]")
-        )
+        values["shape"] = tensors[0].shape.text
     if values:
         yield f"{inner}<data {_attributes(list(values.items()))} />"
     if layer.rt_info_span:
@@ -236,7 +233,7 @@ def _ports(
             head.append(("precision", precision))
         if port.names is not None:
             head.append(("names", port.names))
-        dims = _dims(tensor.shape) if tensor is not None else port.dims or ()
+        dims = tensor.shape.declared if tensor is not None else port.dims or ()
         info = _rt_info(model, port)
         if dims or info:
             yield f"{tab}{_INDENT}<port {_attributes(head)}>"
@@ -275,9 +272,3 @@ def port_rt_info(source: Source, port: Port) -> tuple[int, int] | None:
         return None
     stop = data.find(b"</rt_info>", start, end)
     return None if stop < 0 else (start, stop + len(b"</rt_info>"))
-
-
-def _dims(shape: PartialShape) -> tuple[int, ...]:
-    return (
-        () if shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
-    )

@@ -13,7 +13,6 @@ from ..shapes import PartialShape
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
 from .port_maps import FIXED_INPUTS, Line, line_of, lines_of, mapped
-from .structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +255,3 @@ def _argument_names(function: Callable[..., Any]) -> list[str]:
         for each in parameters
         if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
     ]
-
-
-def innermost(graphs: Sequence[Structure]) -> Structure | None:
-    """The graph that is inside all the others, in which an operation on their outputs belongs."""
-    return max(graphs, key=lambda graph: graph.depth, default=None)

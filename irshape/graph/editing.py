@@ -14,7 +14,7 @@ from ..shapes import Dimension, PartialShape, ShapeLike
 from ..spelling import counted
 from .building import Building, items_of, names_of, python_name, unknown_attribute
 from .errors import ArgumentError, GraphError, checked_name
-from .inferring import variable_of
+from .inferring import by_variable
 from .nodes import GraphLayer, Input, Output
 from .port_maps import captured, released
 from .types import shape_of
@@ -306,16 +306,13 @@ class Editing(Building):
 
     def _unread(self, removed: Iterable[GraphLayer]) -> list[GraphLayer]:
         """The Assigns of variables that nothing reads since these layers were removed."""
-        lost = {variable_of(layer) for layer in removed if layer.raw.folded_type == "readvalue"}
+        lost = set(by_variable(removed, "readvalue"))
         if not lost:
             return []
         every = list(self.root.walk())
-        lost -= {variable_of(layer) for layer in every if layer.raw.folded_type == "readvalue"}
-        return [
-            layer
-            for layer in every
-            if layer.raw.folded_type == "assign" and variable_of(layer) in lost
-        ]
+        lost -= by_variable(every, "readvalue").keys()
+        assigned = by_variable(every, "assign").items()
+        return [each for variable, assigns in assigned if variable in lost for each in assigns]
 
     def _remove_unread(self, removed: Collection[GraphLayer]) -> int:
         """Removes the Assigns of variables that nothing reads since these layers were removed, and

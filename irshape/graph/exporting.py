@@ -9,7 +9,7 @@ from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
 from ..model.ports import Port, PortElsewhere
 from ..model.weights import Constant, moved_to
-from ..model.wiring import Wiring
+from ..model.wiring import Sources, Wiring
 from ..ops.tensors import Tensor
 from .inferring import declare, edges_into
 from .nodes import GraphLayer, Output
@@ -36,11 +36,11 @@ def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyRe
     body = Body(graph._path)
     nodes = graph.layers
     positions = {node: position for position, node in enumerate(nodes)}
-    sources = [
+    sources: Sources = [
         [(positions[end.source.layer], end.source.index) for end in node._inputs] for node in nodes
     ]
     order = sorted(range(len(nodes)), key=lambda at: graph.content.order.rank(nodes[at]))
-    result = BodyResult(body, Wiring([list(row) for row in sources], order, frozenset()))
+    result = BodyResult(body, Wiring(sources, order, frozenset()))
     result.outputs = [()] * len(nodes)
     for position, node in enumerate(nodes):
         layer = _exported_layer(graph, node, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import ArgumentError, GraphError
-from .nodes import GraphLayer, Output
+from .nodes import GraphLayer, Output, innermost
 
 _END = (1 << 63) - 1
 
@@ -19,7 +19,8 @@ def indexed(output: Output, index: Any) -> Output:
     items = [_item(each) for each in (index if isinstance(index, tuple) else (index,))]
     axes = _axes(output, items)
     _check_arrays(output, items)
-    graph = _home(output, items)
+    bounds = [each for item in items if isinstance(item, slice) for each in (item.start, item.stop)]
+    graph = innermost([output, *items, *bounds])
     value = _sliced(graph, output, items, axes)
     counted = [at for at, axis in enumerate(axes) if axis is not None and axis >= 0]
     # an axis that goes must not renumber those that follow it: axes counted from the front are
@@ -85,15 +86,6 @@ def _check_arrays(output: Output, items: list[Any]) -> None:
 
 def _is_array(item: Any) -> bool:
     return not (item is None or item is ... or isinstance(item, (int, slice))) and _rank(item) > 0
-
-
-def _home(output: Output, items: list[Any]) -> Any:
-    """The innermost graph of the outputs involved."""
-    graphs = [output.layer.graph]
-    for item in items:
-        bounds = (item.start, item.stop) if isinstance(item, slice) else (item,)
-        graphs += [each.layer.graph for each in bounds if isinstance(each, Output)]
-    return max(graphs, key=lambda graph: graph.depth)
 
 
 def _axes(output: Output, items: list[Any]) -> list[int | None]:

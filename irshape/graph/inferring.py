@@ -114,19 +114,15 @@ class Inferring(Structure):
 
     def _check_variables(self) -> None:
         """Raises `GraphError` for an Assign that its ReadValue does not fit, or without one."""
-        held: dict[object, list[Tensor]] = {}
-        assigns: list[GraphLayer] = []
-        for layer in self.root.walk():
-            if layer.operation.keeps_state and layer.raw.folded_type == "readvalue":
-                held.setdefault(variable_of(layer), []).append(layer._outputs[0].tensor)
-            elif layer.operation.keeps_state and layer.raw.folded_type == "assign":
-                assigns.append(layer)
-        for assign in assigns:
+        every = list(self.root.walk())
+        held = by_variable(every, "readvalue")
+        for assign in [each for group in by_variable(every, "assign").values() for each in group]:
             variable = variable_of(assign)
             faults = []
-            for tensor in held.get(variable, ()):
+            for read in held.get(variable, ()):
                 try:
-                    check_assigned(variable, tensor, assign._inputs[0]._source.tensor)
+                    given = assign._inputs[0]._source.tensor
+                    check_assigned(variable, read._outputs[0].tensor, given)
                 except Violation as violation:
                     faults.append(violation.fault)
             if len(faults) < len(held.get(variable, ())):
@@ -268,6 +264,15 @@ def edges_into(layer: GraphLayer) -> list[Edge]:
         )
         for end in layer._inputs
     ]
+
+
+def by_variable(layers: Iterable[GraphLayer], kind: str) -> dict[str, list[GraphLayer]]:
+    """The layers of a kind, `readvalue` or `assign`, by the variable that they are about."""
+    groups: dict[str, list[GraphLayer]] = {}
+    for layer in layers:
+        if layer.operation.keeps_state and layer.raw.folded_type == kind:
+            groups.setdefault(variable_of(layer), []).append(layer)
+    return groups
 
 
 def variable_of(layer: GraphLayer) -> str:

@@ -191,10 +191,16 @@ def _unary(type: str, output: Output) -> Output:
 
 def _binary(type: str, left: Any, right: Any) -> Output:
     """A layer of two inputs, in the innermost graph that one of them belongs to."""
-    graphs = [each.layer.graph for each in (left, right) if isinstance(each, Output)]
-    graphs += [each.graph for each in (left, right) if isinstance(each, GraphLayer)]
-    result: Output = max(graphs, key=lambda graph: graph.depth).add(type, left, right)
+    result: Output = innermost((left, right)).add(type, left, right)
     return result
+
+
+def innermost(values: Iterable[Any], *graphs: Any) -> Any:
+    """The graph that is inside all others, of some and those of outputs and layers; else None."""
+    known = list(graphs)
+    known += [each.layer.graph for each in values if isinstance(each, Output)]
+    known += [each.graph for each in values if isinstance(each, GraphLayer)]
+    return max(known, key=lambda graph: graph.depth, default=None)
 
 
 class Input:

@@ -42,13 +42,9 @@ def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngin
     graph.fill = partial(_fill, result)
 
 
+@collection_paused()
 def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
     """Makes the nodes of a body."""
-    with collection_paused():
-        _fill_now(graph, content, result)
-
-
-def _fill_now(graph: Structure, content: Content, result: BodyResult) -> None:
     layers = _layers_of(graph, content, result)
     number = graph.changes.number
     _connect(layers, result, number)

@@ -15,9 +15,9 @@ from typing import Any
 from ..ops import registry
 from ..ops.declaration import Attribute, Operation
 from ..spelling import suggestion
-from .control_flow import Carried, Iteration, RepeatWhile, Sliced, Stacked, innermost
+from .control_flow import Carried, Iteration, RepeatWhile, Sliced, Stacked
 from .errors import GraphError
-from .nodes import GraphLayer, Output
+from .nodes import GraphLayer, Output, innermost
 from .versions import version_of
 
 _APART = ("Const", "Parameter", "Result")
@@ -159,8 +159,7 @@ class Operations:
 
     def _home(self, values: Iterable[Any]) -> Any:
         """The graph in which an operation on these values belongs. Raises `GraphError`."""
-        graphs = [self._graph] if self._graph is not None else []
-        home = innermost([*graphs, *_graphs(values)])
+        home = innermost(list(_plain(values)), *([] if self._graph is None else [self._graph]))
         if home is None:
             raise GraphError(
                 "no input is an output of a graph",
@@ -173,17 +172,13 @@ def _part(axis: int, start: int, end: int, stride: int, part_size: int) -> Mappi
     return {"axis": axis, "start": start, "end": end, "stride": stride, "part_size": part_size}
 
 
-def _graphs(values: Iterable[Any]) -> Iterator[Any]:
-    """The graphs of the outputs among values."""
+def _plain(values: Iterable[Any]) -> Iterator[Any]:
+    """Values, and those in lists and markers."""
     for value in values:
-        if isinstance(value, Output):
-            yield value.layer.graph
-        elif isinstance(value, GraphLayer):
-            yield value.graph
-        elif isinstance(value, (Sliced, Carried)):
-            yield from _graphs((value.source,))
-        elif isinstance(value, (list, tuple)):
-            yield from _graphs(value)
+        if isinstance(value, (list, tuple)):
+            yield from _plain(value)
+        else:
+            yield value.source if isinstance(value, (Sliced, Carried)) else value
 
 
 def _function(operations: Operations, kind: str) -> Any:

@@ -10,7 +10,7 @@ from ..model.source import Passage, passage_bytes
 from .copying import duplicate, transplant
 from .editing import Editing
 from .errors import GraphError
-from .inferring import variable_of
+from .inferring import by_variable
 from .nodes import GraphLayer, Output, described
 
 G = TypeVar("G", bound=Editing)
@@ -113,15 +113,11 @@ def _states_of(graph: Editing, needed: set[GraphLayer]) -> set[GraphLayer]:
     """The Assigns of the variables that are read by these layers, with all that feeds them."""
     states: set[GraphLayer] = set()
     while True:
-        read = {
-            variable_of(layer) for layer in needed | states if layer.raw.folded_type == "readvalue"
-        }
-        assigns = [
-            layer
-            for layer in graph.layers
-            if layer.raw.folded_type == "assign" and variable_of(layer) in read
-        ]
-        reached = graph._reachable(assigns)
+        read = by_variable(needed | states, "readvalue")
+        assigned = by_variable(graph.layers, "assign").items()
+        reached = graph._reachable(
+            each for variable, assigns in assigned if variable in read for each in assigns
+        )
         if reached <= states:
             return states
         states |= reached
@@ -244,12 +240,8 @@ class Variable(NamedTuple):
 
 def variables_of(graph: Editing) -> list[Variable]:
     """The variables that are read and assigned in the net."""
-    by_kind: dict[str, dict[str, GraphLayer]] = {"readvalue": {}, "assign": {}}
-    for layer in graph.layers:
-        if layer.raw.folded_type in by_kind:
-            by_kind[layer.raw.folded_type][variable_of(layer)] = layer
-    reads, assigns = by_kind.values()
-    return [Variable(name, reads[name], assigns[name]) for name in reads if name in assigns]
+    reads, assigns = (by_variable(graph.layers, kind) for kind in ("readvalue", "assign"))
+    return [Variable(name, reads[name][-1], assigns[name][-1]) for name in reads if name in assigns]
 
 
 def _between(cuts: Sequence[Sequence[Output]], number: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from .editing import Editing
 from .errors import GraphError
-from .inferring import variable_of
+from .inferring import by_variable
 from .nodes import GraphLayer, Output, described
 
 
@@ -113,20 +113,13 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
 
 def made_stateless(graph: Editing) -> dict[str, str]:
     """See `Graph.make_stateless`."""
-    reads: dict[str, GraphLayer] = {}
-    assigns: dict[str, GraphLayer] = {}
-    for layer in graph.layers:
-        kinds = {"readvalue": reads, "assign": assigns}
-        known = kinds.get(layer.raw.folded_type)
-        if known is None:
-            continue
-        variable = variable_of(layer)
-        if variable in known:
-            raise GraphError(f"the variable '{variable}' has two {layer.type} layers")
-        known[variable] = layer
+    reads, assigns = (by_variable(graph.layers, kind) for kind in ("readvalue", "assign"))
+    for variable, layers in (*reads.items(), *assigns.items()):
+        if len(layers) > 1:
+            raise GraphError(f"the variable '{variable}' has two {layers[0].type} layers")
     names: dict[str, str] = {}
     with graph.changes:
-        for variable, read in reads.items():
+        for variable, (read,) in reads.items():
             old = read.outputs[0]
             kept = old.names
             graph._give_names(old, ())
@@ -139,8 +132,7 @@ def made_stateless(graph: Editing) -> dict[str, str]:
             graph._take_over(old, parameter)
             before = graph._reachable([read])
             graph._remove_all([read])
-            assign = assigns.get(variable)
-            if assign is not None:
+            for assign in assigns.get(variable, ()):
                 new = assign.inputs[0].source
                 graph._remove_all([assign])
                 ending = f"{name}.next"

@@ -95,10 +95,9 @@ class Candidate:
 
     def _fold(self, source: OutputRef) -> Array | None:
         tensor = self.tensor(source)
-        known = None if tensor.value is None else tensor.value.exact
-        if known is not None and tensor.shape.static is not None:
-            dtype = dtype_of(tensor.element_type)
-            return np.array(known).astype(dtype).reshape(tensor.shape.static)
+        exact = _exact(tensor)
+        if exact is not None:
+            return exact
         layers = self._behind(source[0])
         if any(layer.is_parameter or layer.folded_type in _DRAWN for layer in layers):
             return None
@@ -285,11 +284,9 @@ class Workshop:
         shape = tensor.shape.static
         if shape is None or tensor.element_type.is_dynamic or tensor.element_type.name == "string":
             return None
-        known = None if tensor.value is None else tensor.value.exact
-        dtype = dtype_of(tensor.element_type)
-        if known is not None:
-            return StandIn(tensor, np.array(known).astype(dtype).reshape(shape))
-        return StandIn(tensor, np.ones(shape, dtype))
+        exact = _exact(tensor)
+        ones = np.ones(shape, dtype_of(tensor.element_type))
+        return StandIn(tensor, ones if exact is None else exact)
 
     def layer(self, stand_in: StandIn, id: str, name: str, names: str | None) -> Layer:
         """The layer that a cut puts in the place of a tensor."""
@@ -320,6 +317,14 @@ class Workshop:
         if digest not in self._offsets:
             self._offsets[digest] = self.bytes.add(data)
         return self._offsets[digest]
+
+
+def _exact(tensor: Tensor) -> Array | None:
+    """The value of a tensor that inference knows."""
+    shape = tensor.shape.static
+    if tensor.known is None or shape is None:
+        return None
+    return np.array(tensor.known).astype(dtype_of(tensor.element_type)).reshape(shape)
 
 
 def _pin(layer: Layer) -> _Pin:

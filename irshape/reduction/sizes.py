@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,10 @@ class _Change(NamedTuple):
     values: bool = False
     attributes: bool = False
 
+    def of(self, size: int | Dimension) -> int | Dimension:
+        """What a size becomes; dynamic dimensions stay as they are."""
+        return self.sizes.get(size, size) if isinstance(size, int) else size
+
 
 def shrink_sizes(search: Search) -> None:
     """Replaces sizes by smaller ones, and dynamic dimensions by static ones."""
@@ -46,20 +50,16 @@ def _sizes(search: Search) -> list[int]:
     sizes: set[int] = set()
     for layer in search.best.model.walk():
         if layer.is_parameter or layer.is_constant:
-            shape = _shape_of(layer)
-            sizes.update(dim for dim in shape or () if dim is not None and dim > 1)
+            sizes.update(size for size in _sizes_of(layer) if isinstance(size, int) and size > 1)
     return sorted(sizes, reverse=True)
 
 
-def _shape_of(layer: Layer) -> tuple[int | None, ...] | None:
-    """The shape that a Parameter or Constant declares; None for a dynamic dimension."""
+def _sizes_of(layer: Layer) -> tuple[int | Dimension, ...]:
+    """The sizes that a Parameter or Constant declares; none where the rank is not known."""
     try:
-        shape = PartialShape.of(f"[{layer.attribute('shape') or ''}]")
+        return PartialShape.parse(layer.attribute("shape") or "").sizes
     except ValueError:
-        return None
-    if shape.dims is None:
-        return None
-    return tuple(dim.low if dim.is_static else None for dim in shape.dims)
+        return ()
 
 
 def _changes(search: Search) -> Iterator[Body | None]:
@@ -89,7 +89,7 @@ def _variants(search: Search, sizes: dict[int, int]) -> Iterator[Body | None]:
 def _resized(search: Search, change: _Change) -> Body:
     def resized(layer: Layer) -> Layer:
         if layer.is_parameter:
-            return _resized_parameter(layer, change)
+            return _reshaped(layer, change.of)
         if layer.is_constant:
             return _resized_constant(search, layer, change)
         if change.attributes:
@@ -99,20 +99,10 @@ def _resized(search: Search, change: _Change) -> Body:
     return mapped(search.best.net, resized)
 
 
-def _resized_parameter(layer: Layer, change: _Change) -> Layer:
-    shape = _shape_of(layer)
-    if shape is None:
-        return layer
-    return _reshaped(layer, [change.sizes.get(dim, dim) if dim else dim for dim in shape])
-
-
-def _reshaped(layer: Layer, wanted: list[int | None]) -> Layer:
-    """A Parameter of other sizes; dynamic dimensions stay as they are."""
-    dims = PartialShape.of(f"[{layer.attribute('shape') or ''}]").dims or ()
-    new = [
-        dim if size is None else Dimension.of(size) for dim, size in zip(dims, wanted, strict=True)
-    ]
-    return with_items(layer, shape=PartialShape(new).text)
+def _reshaped(layer: Layer, change: Callable[[int | Dimension], int | Dimension]) -> Layer:
+    """A Parameter of other sizes."""
+    sizes = _sizes_of(layer)
+    return with_items(layer, shape=PartialShape(map(change, sizes)).text) if sizes else layer
 
 
 def _resized_constant(search: Search, layer: Layer, change: _Change) -> Layer:
@@ -163,11 +153,10 @@ def _static(net: Body, size: int) -> Body | None:
 
     def fixed(layer: Layer) -> Layer:
         nonlocal count
-        shape = _shape_of(layer) if layer.is_parameter else None
-        if shape is None or None not in shape:
+        if not layer.is_parameter or all(isinstance(each, int) for each in _sizes_of(layer)):
             return layer
         count += 1
-        return _reshaped(layer, [size if dim is None else dim for dim in shape])
+        return _reshaped(layer, lambda each: each if isinstance(each, int) else size)
 
     changed = mapped(net, fixed)
     return changed if count else None
@@ -178,9 +167,8 @@ def _single_axes(search: Search) -> Iterator[Body | None]:
     for wanted in list(search.best.model.walk()):
         if not (wanted.is_parameter or wanted.is_constant):
             continue
-        shape = _shape_of(wanted) or ()
-        for axis, size in enumerate(shape):
-            if size is not None and size > 1:
+        for axis, size in enumerate(_sizes_of(wanted)):
+            if isinstance(size, int) and size > 1:
                 yield _with_axis(search, wanted, axis)
 
 
@@ -189,9 +177,9 @@ def _with_axis(search: Search, wanted: Layer, axis: int) -> Body:
         if layer is not wanted:
             return layer
         if layer.is_parameter:
-            shape = list(_shape_of(layer) or ())
+            shape = [*_sizes_of(layer)]
             shape[axis] = 1
-            return _reshaped(layer, shape)
+            return with_items(layer, shape=PartialShape(shape).text)
         array = search.workshop.array(layer)
         if array is None or array.dtype.kind == "O":
             return layer

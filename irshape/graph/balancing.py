@@ -77,11 +77,9 @@ def _places(graph: Editing) -> list[_Place]:
         for end in layer.inputs:
             if end.source in missing:
                 missing[end.source] -= 1
-                if not missing[end.source] and not _is_output(end.source):
+                if not missing[end.source] and not end.source._results:
                     live.pop(end.source, None)
-        live.update(
-            dict.fromkeys(each for each in layer.outputs if missing[each] or _is_output(each))
-        )
+        live.update(dict.fromkeys(each for each in layer.outputs if missing[each] or each._results))
         waiting |= updates.get(layer, set())
         waiting.discard(layer)
         if live and not waiting and not any(output.layer in initial for output in live):
@@ -136,10 +134,6 @@ def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[G
         if read in rank and rank.get(new, -1) > rank[read]:
             updates.setdefault(read, set()).add(new)
     return updates
-
-
-def _is_output(output: Output) -> bool:
-    return any(user.layer.raw.is_result for user in output.users)
 
 
 def _weights(layers: list[GraphLayer], fixed: set[GraphLayer]) -> dict[GraphLayer, int]:

@@ -170,7 +170,7 @@ class Building(Inferring):
         """
         source = self._output(output)
         with self.changes:
-            first = not any(end.layer.raw.is_result for end in source._users)
+            first = not source._results
             # of an input, OpenVINO's compiled models keep the names of the Result alone
             shared = source._names if source.layer.raw.is_parameter else ()
             taken = name is None or name in self.content.by_name

@@ -74,8 +74,7 @@ class Editing(Building):
             with self.batch():
                 for user in replaced:
                     self.connect(user, new)
-            feeds_results = any(user.layer.raw.is_result for user in old._users)
-            if unnamed and not feeds_results and not old.layer.raw.is_parameter:
+            if unnamed and not old._results and not old.layer.raw.is_parameter:
                 self._move_names(old, new, unnamed)  # an output of the graph keeps its name
 
     def _move_names(self, old: Output, new: Output, results: Iterable[GraphLayer] = ()) -> None:
@@ -85,9 +84,7 @@ class Editing(Building):
         another output too.
         """
         names = [name for name in old._names if name not in new._names]
-        others = new.layer.raw.is_parameter or any(
-            end.layer.raw.is_result and end.layer not in results for end in new._users
-        )
+        others = new.layer.raw.is_parameter or any(each not in results for each in new._results)
         if others and names:
             for result in results:
                 self._give_output_names(result, names)
@@ -493,14 +490,13 @@ class Editing(Building):
         """Makes a tensor an output of the graph, unless it is one. as_name: another name for it."""
         output = self.tensor(name)
         with self.changes:
-            for user in output.users:
-                if user.layer.raw.is_result:
-                    if as_name is not None:
-                        names = (*user.layer.output_names, as_name)
-                        self._name_tensor(output, (*output.names, as_name))
-                        if user.layer.raw.output_names:
-                            self._give_output_names(user.layer, names)
-                    return user.layer
+            for result in output._results:
+                if as_name is not None:
+                    names = (*result.output_names, as_name)
+                    self._name_tensor(output, (*output.names, as_name))
+                    if result.raw.output_names:
+                        self._give_output_names(result, names)
+                return result
             if as_name is None and not output.names and isinstance(name, str):
                 as_name = name if name not in self.content.by_tensor else None
             return self.result(output, as_name)

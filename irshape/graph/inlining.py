@@ -17,7 +17,7 @@ from .control_flow import built
 from .copying import transplant
 from .editing import Editing
 from .errors import GraphError
-from .nodes import GraphLayer, Output
+from .nodes import GraphLayer, Output, feeding
 
 MAX_ITERATIONS = 64
 """How many iterations `Graph.inline` writes out, unless it is given another limit."""
@@ -229,15 +229,7 @@ def outlined(graph: Editing, layers: Iterable[str | GraphLayer], name: str | Non
         if source.raw.is_constant and source not in chosen
     ]
     inside = [*dict.fromkeys(constants), *inside]
-    together = set(inside)
-    sources = list(
-        dict.fromkeys(
-            end.source
-            for layer in inside
-            for end in layer.inputs
-            if end.source.layer not in together
-        )
-    )
+    sources = feeding(inside, set(inside))
     ends = [
         output
         for layer in inside

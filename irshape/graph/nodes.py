@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,11 @@ class Output:
     def users(self) -> tuple[Input, ...]:
         """The inputs that it feeds, in the order in which they were connected."""
         return tuple(self._users)
+
+    @property
+    def _results(self) -> list[GraphLayer]:
+        """The Results that take it."""
+        return [user.layer for user in self._users if user.layer.raw.is_result]
 
     def replace_uses(self, new: Output, inputs: Iterable[Input] | None = None) -> None:
         """Feeds `new` to everything that this output feeds, or to those `inputs` of it.
@@ -177,6 +182,12 @@ class Output:
 
     def __repr__(self) -> str:
         return f"<output {self.index} of {self.layer.label}: {described(self)}>"
+
+
+def feeding(layers: Iterable[GraphLayer], inside: Container[GraphLayer]) -> list[Output]:
+    """What feeds some layers from outside of those that are inside, each once."""
+    ends = (end for layer in layers for end in layer._inputs)
+    return list(dict.fromkeys(end.source for end in ends if end.source.layer not in inside))
 
 
 def described(output: Output) -> str:

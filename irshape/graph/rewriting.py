@@ -8,7 +8,7 @@ from typing import Any
 from ..model.graph import Model
 from .editing import Editing
 from .errors import GraphError
-from .nodes import GraphLayer, Output
+from .nodes import GraphLayer, Output, feeding
 from .patterns import Match, Wanted, matches
 from .surgery import extracted
 from .writing import model_of
@@ -131,11 +131,6 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
 
 def _with_results(graph: Editing, outputs: tuple[Output, Output], match: Match) -> Editing:
     """Both sides as one graph, from what feeds the match."""
-    starts = dict.fromkeys(
-        end.source
-        for layer in match.layers
-        for end in layer.inputs
-        if end.source.layer not in match.layers
-    )
-    starts = {each: None for each in starts if not each.layer.raw.is_constant}
-    return extracted(graph, list(starts), list(outputs), again=True)
+    starts = feeding(match.layers, match.layers)
+    starts = [each for each in starts if not each.layer.raw.is_constant]
+    return extracted(graph, starts, list(outputs), again=True)

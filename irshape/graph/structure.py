@@ -213,7 +213,7 @@ class Structure:
             if layer.raw.is_result:
                 return [layer]
         output = self.tensor(name)
-        results = [end.layer for end in output._users if end.layer.raw.is_result]
+        results = output._results
         if not results:
             raise GraphError(f"{output!r} is no output of the graph")
         return [each for each in results if name in each.output_names] or results

@@ -11,7 +11,7 @@ from .copying import duplicate, transplant
 from .editing import Editing
 from .errors import GraphError
 from .inferring import by_variable
-from .nodes import GraphLayer, Output, described
+from .nodes import GraphLayer, Output, described, feeding
 
 G = TypeVar("G", bound=Editing)
 
@@ -258,15 +258,8 @@ def _between(cuts: Sequence[Sequence[Output]], number: int) -> str:
 def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collection[GraphLayer]) -> G:
     """One of the parts: what crosses its border is an input or an output of it."""
     group = {layer for layer in groups[number] if not layer.raw.is_parameter and layer not in fixed}
-    crossing = dict.fromkeys(
-        end.source
-        for layer in graph.layers
-        if layer in group
-        for end in layer.inputs
-        if not layer.raw.is_result
-        and end.source.layer not in group
-        and end.source.layer not in fixed
-    )
+    inside = [layer for layer in graph.layers if layer in group]
+    crossing = feeding((each for each in inside if not each.raw.is_result), group.union(fixed))
     last = number == len(groups) - 1
     later = set().union(*groups[number + 1 :])
     given = [
@@ -274,8 +267,7 @@ def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collectio
         for layer in graph.layers
         if layer in group or (last and (layer.raw.is_parameter or layer in fixed))
         for output in layer.outputs
-        if any(user.layer.raw.is_result for user in output.users)
-        or (layer in group and any(user.layer in later for user in output.users))
+        if output._results or (layer in group and any(user.layer in later for user in output.users))
     ]
     order = {output: at for at, output in enumerate(graph.outputs)}
     given.sort(key=lambda output: order.get(output, len(order)))
@@ -322,13 +314,8 @@ def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
         ]
         near.update(border)
     inside = [each for each in graph.layers if each in near and not each.raw.is_parameter]
-    starts = dict.fromkeys(
-        end.source
-        for each in inside
-        for end in each.inputs
-        if end.source.layer not in near and not end.source.layer.raw.is_constant
-    )
-    starts.update(dict.fromkeys(each.outputs[0] for each in near if each.raw.is_parameter))
+    starts = [each for each in feeding(inside, near) if not each.layer.raw.is_constant]
+    starts += [each.outputs[0] for each in near if each.raw.is_parameter]
     ends = [
         output
         for each in inside
@@ -336,7 +323,8 @@ def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
         if not each.raw.is_constant
         and (
             not output.users
-            or any(user.layer not in near or user.layer.raw.is_result for user in output.users)
+            or output._results
+            or any(user.layer not in near for user in output.users)
         )
     ]
     return extracted(graph, map(_named, starts), map(_named, ends))

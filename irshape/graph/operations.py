@@ -177,8 +177,10 @@ def _plain(values: Iterable[Any]) -> Iterator[Any]:
     for value in values:
         if isinstance(value, (list, tuple)):
             yield from _plain(value)
+        elif isinstance(value, (Sliced, Carried)):
+            yield from _plain((value.source,))
         else:
-            yield value.source if isinstance(value, (Sliced, Carried)) else value
+            yield value
 
 
 def _function(operations: Operations, kind: str) -> Any:

@@ -321,10 +321,11 @@ class Workshop:
 
 def _exact(tensor: Tensor) -> Array | None:
     """The value of a tensor that inference knows."""
+    known = None if tensor.value is None else tensor.value.exact
     shape = tensor.shape.static
-    if tensor.known is None or shape is None:
+    if known is None or shape is None:
         return None
-    return np.array(tensor.known).astype(dtype_of(tensor.element_type)).reshape(shape)
+    return np.array(known).astype(dtype_of(tensor.element_type)).reshape(shape)
 
 
 def _pin(layer: Layer) -> _Pin:

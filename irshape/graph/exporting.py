@@ -109,11 +109,8 @@ def _port(port: Port, output: Output, names: str | None) -> Port:
     precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
     if isinstance(port, PortElsewhere):
         elsewhere = PortElsewhere(port, port.rt_info)
-        elsewhere.precision, elsewhere.names, elsewhere.dims = (
-            precision,
-            names,
-            tensor.shape.declared,
-        )
+        elsewhere.precision, elsewhere.names = precision, names
+        elsewhere.dims = tensor.shape.declared
         return elsewhere
     return Port(port.id, precision, names, port.offset, tensor.shape.declared)
 

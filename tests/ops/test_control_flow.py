@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 import pytest
-from differential.cases import Blob, Case, Data, Input, case_id, const, data, xml_edges, xml_layer
+from differential.cases import (
+    Blob,
+    Case,
+    Data,
+    Input,
+    Source,
+    case_id,
+    const,
+    data,
+    xml_edges,
+    xml_layer,
+)
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row
 
 Port = tuple[int, int]
 NUMPY = {"auto_broadcast": "numpy"}
@@ -82,7 +94,10 @@ class Graph:
         )
 
 
-def port_map(*lines: tuple[str, int, int, dict[str, int | str]], tag: str = "port_map") -> str:
+Line = tuple[str, int, int, dict[str, int | str]]
+
+
+def port_map(*lines: Line, tag: str = "port_map") -> str:
     """Lines as (direction, external port, internal layer, the rest)."""
     texts = [
         f'<{direction} external_port_id="{external}" internal_layer_id="{internal}"'
@@ -105,10 +120,29 @@ def back_edges(*edges: tuple[int, int]) -> str:
 
 TRUE, FALSE = const("boolean", True), const("boolean", False)
 X = data("f32", "2,3")
+ROWS: dict[str, int | str] = {"axis": 0}
+COLUMNS: dict[str, int | str] = {"axis": -1}
+SECOND: dict[str, int | str] = {"axis": 1}
+ONE_BY_ONE = SECOND | {"start": 0, "end": -1, "stride": 1, "part_size": 1}
+GOES_ON: dict[str, int | str] = {"purpose": "execution_condition"}
 
 
-def trips(count: int) -> Input:
-    return const("i64", count)
+Given = Union[Input, str, Sequence[Union[Input, str]]]
+
+
+def several(inputs: Given) -> Sequence[Input | str]:
+    """Inputs of which a single one, or the text of some, needs no list."""
+    return [inputs] if isinstance(inputs, str | Source) else inputs
+
+
+def bodied(graph: Graph, back: Sequence[Port], *lines: Line) -> str:
+    """A body with its maps; every pair of `back` is an edge from a Result to a Parameter."""
+    return "\n".join([port_map(*lines), back_edges(*back), graph.text()])
+
+
+def two_bodies(then: Graph, then_lines: Sequence[Line], other: Graph, *lines: Line) -> str:
+    maps = [port_map(*then_lines, tag="then_port_map"), port_map(*lines, tag="else_port_map")]
+    return "\n".join([*maps, then.text("then_body"), other.text("else_body")])
 
 
 # If
@@ -147,24 +181,13 @@ def with_inputs(then_shape: str = "2,3", else_shape: str = "3,2") -> Callable[[B
         y = other.parameter("f32", else_shape)
         plain_too = other.result(y)
         turned = other.result(other.op("Exp", [y], else_shape))
-        return "\n".join(
-            [
-                port_map(
-                    ("input", 1, x[0], {}),
-                    ("output", 0, relu, {}),
-                    ("output", 1, plain, {}),
-                    tag="then_port_map",
-                ),
-                port_map(
-                    ("input", 2, y[0], {}),
-                    ("output", 1, plain_too, {}),
-                    ("output", 0, turned, {}),
-                    tag="else_port_map",
-                ),
-                then.text("then_body"),
-                other.text("else_body"),
-            ]
-        )
+        first: list[Line] = [
+            ("input", 1, x[0], {}),
+            ("output", 0, relu, {}),
+            ("output", 1, plain, {}),
+        ]
+        second: list[Line] = [("output", 1, plain_too, {}), ("output", 0, turned, {})]
+        return two_bodies(then, first, other, ("input", 2, y[0], {}), *second)
 
     return text
 
@@ -175,30 +198,15 @@ def nested_if(blob: Blob) -> str:
     inside = outer.op("If", [c], "?", version="opset8", extra=branches("2", "5")(blob))
     r = outer.result(inside)
     s = other.result(other.const("f32", [7.0, 8, 9]))
-    return "\n".join(
-        [
-            port_map(("input", 1, c[0], {}), ("output", 0, r, {}), tag="then_port_map"),
-            port_map(("output", 0, s, {}), tag="else_port_map"),
-            outer.text("then_body"),
-            other.text("else_body"),
-        ]
-    )
+    first: list[Line] = [("input", 1, c[0], {}), ("output", 0, r, {})]
+    return two_bodies(outer, first, other, ("output", 0, s, {}))
 
 
 def one_output_short(blob: Blob) -> str:
     then, other = Graph(blob), Graph(blob)
     a, b = then.const("f32", [1.0]), other.const("f32", [1.0])
-    lines = port_map(
-        ("output", 0, then.result(a), {}), ("output", 1, then.result(a), {}), tag="then_port_map"
-    )
-    return "\n".join(
-        [
-            lines,
-            port_map(("output", 0, other.result(b), {}), tag="else_port_map"),
-            then.text("then_body"),
-            other.text("else_body"),
-        ]
-    )
+    lines: list[Line] = [("output", index, then.result(a), {}) for index in range(2)]
+    return two_bodies(then, lines, other, ("output", 0, other.result(b), {}))
 
 
 def twice_the_same(blob: Blob) -> str:
@@ -207,43 +215,19 @@ def twice_the_same(blob: Blob) -> str:
     r = then.result(then.op("Add", [a, b], "2,3", NUMPY))
     c = other.parameter("f32", "2,3")
     s = other.result(c)
-    return "\n".join(
-        [
-            port_map(
-                ("input", 1, a[0], {}),
-                ("input", 1, b[0], {}),
-                ("output", 0, r, {}),
-                tag="then_port_map",
-            ),
-            port_map(("input", 1, c[0], {}), ("output", 0, s, {}), tag="else_port_map"),
-            then.text("then_body"),
-            other.text("else_body"),
-        ]
-    )
+    first: list[Line] = [("input", 1, a[0], {}), ("input", 1, b[0], {}), ("output", 0, r, {})]
+    return two_bodies(then, first, other, ("input", 1, c[0], {}), ("output", 0, s, {}))
 
 
 def conditional(
-    id: str,
-    condition: Input,
-    body: Callable[[Blob], str],
-    inputs: Sequence[Input] = (),
-    outputs: int = 1,
-    **rest: Any,
+    id: str, condition: Input | str, body: Callable[[Blob], str], inputs: Given = (), **rest: Any
 ) -> Case:
-    return Case(
-        "If",
-        "opset8",
-        {},
-        [condition, *inputs],
-        outputs=outputs,
-        id=f"if-{id}",
-        extra_xml=body,
-        **rest,
-    )
+    inputs = [condition, *several(inputs)]
+    return row("If-8", {}, *inputs, id=f"if-{id}", extra_xml=body, **rest)
 
 
-CONDITION = data("boolean", "", values=True)
-OTHERWISE = data("boolean", "1", values=[False])
+CONDITION = data("boolean", "", True)
+OTHERWISE = data("boolean", "1", [False])
 Y = data("f32", "3,2")
 
 IF = [
@@ -266,14 +250,14 @@ IF = [
     conditional("two-values-at-run-time", data("boolean", "2"), branches("2", "3"), run=False),
     conditional("matrix-condition", data("boolean", "1,1"), branches("2", "3")),
     conditional("odd-output-ids", CONDITION, branches("2", "3", ids=(1, 5))),
-    conditional("inputs", CONDITION, with_inputs(), inputs=[X, Y], outputs=2),
-    conditional("inputs-else", OTHERWISE, with_inputs(), inputs=[X, Y], outputs=2),
-    conditional("inputs-known", TRUE, with_inputs("?,3", "?,?"), inputs=[X, Y], outputs=2),
+    conditional("inputs", CONDITION, with_inputs(), [X, Y], outputs=2),
+    conditional("inputs-else", OTHERWISE, with_inputs(), [X, Y], outputs=2),
+    conditional("inputs-known", TRUE, with_inputs("?,3", "?,?"), [X, Y], outputs=2),
     conditional(
         "inputs-dynamic",
         CONDITION,
         with_inputs("?,3", "?,?"),
-        inputs=[data("f32", "2..5,3"), data("f32", "4,?")],
+        "f32[2..5,3] f32[4,?]",
         outputs=2,
         run=False,
         known="if-interval-union",
@@ -282,7 +266,7 @@ IF = [
         "inputs-dynamic-rank",
         CONDITION,
         with_inputs("...", "..."),
-        inputs=[data("f32", "..."), Y],
+        ["f32[...]", Y],
         outputs=2,
         run=False,
     ),
@@ -290,14 +274,12 @@ IF = [
         "nested",
         CONDITION,
         nested_if,
-        inputs=[data("boolean", "1", values=[False])],
+        data("boolean", "1", [False]),
         run=False,
         known="if-interval-union",
     ),
     conditional("an-output-short", CONDITION, one_output_short, outputs=2),
-    conditional(
-        "an-input-twice", CONDITION, twice_the_same, inputs=[X], known="port-map-input-twice"
-    ),
+    conditional("an-input-twice", CONDITION, twice_the_same, X, known="port-map-input-twice"),
     conditional("no-bodies", CONDITION, lambda blob: "", outputs=1),
 ]
 
@@ -305,9 +287,7 @@ IF = [
 # Loop
 
 
-def going_on(
-    on: bool | str, graph: Graph
-) -> tuple[Port, list[tuple[str, int, int, dict[str, int | str]]]]:
+def going_on(on: bool | str, graph: Graph) -> tuple[Port, list[Line]]:
     """The body's condition: a constant, or `in N`: what comes in by port N."""
     if isinstance(on, bool):
         return graph.const("boolean", on), []
@@ -339,28 +319,21 @@ def stepping(
             if grow
             else graph.op("Add", [x, x], shape, NUMPY)
         )
-        lines: list[tuple[str, int, int, dict[str, int | str]]] = [("input", 2, x[0], sliced or {})]
+        lines: list[Line] = [("input", 2, x[0], sliced or {})]
         if counter is not None:
             number = graph.parameter(*counter)
             lines.append(("input", -1, number[0], {"purpose": "current_iteration"}))
-            y = graph.op(
-                "Add",
-                [y, graph.op("Convert", [number], counter[1], {"destination_type": "f32"})],
-                shape,
-                NUMPY,
-            )
+            real = graph.op("Convert", [number], counter[1], {"destination_type": "f32"})
+            y = graph.op("Add", [y, real], shape, NUMPY)
         condition, more = going_on(on, graph)
         last = graph.result(y)
         outside = 3 + len([line for line in more if line[1] > 2])
         lines += [*more, ("output", outside, last, {})]
         if concat is not None:
-            lines.append(
-                ("output", outside + 1, graph.result(graph.op("ReLU", [y], shape)), concat)
-            )
+            every = graph.result(graph.op("ReLU", [y], shape))
+            lines.append(("output", outside + 1, every, concat))
         lines.append(("output", -1, graph.result(condition), {"purpose": purpose}))
-        return "\n".join(
-            [port_map(*lines), back_edges(*([(last, x[0])] if state else [])), graph.text()]
-        )
+        return bodied(graph, [(last, x[0])] if state else [], *lines)
 
     return text
 
@@ -379,19 +352,15 @@ def until_large(blob: Blob) -> str:
     total = graph.op("ReduceSum", [y, graph.const("i64", [0])], "", {"keep_dims": "false"})
     condition = graph.op("Less", [total, graph.const("f32", 100.0)], "", NUMPY, type="boolean")
     last, goes_on, counted = graph.result(y), graph.result(condition), graph.result(number)
-    return "\n".join(
-        [
-            port_map(
-                ("input", 2, x[0], {}),
-                ("input", -1, number[0], {"purpose": "current_iteration"}),
-                ("output", 3, last, {}),
-                ("output", 4, counted, {}),
-                ("output", 5, graph.result(total), {"axis": 0}),
-                ("output", -1, goes_on, {"purpose": "execution_condition"}),
-            ),
-            back_edges((last, x[0])),
-            graph.text(),
-        ]
+    return bodied(
+        graph,
+        [(last, x[0])],
+        ("input", 2, x[0], {}),
+        ("input", -1, number[0], {"purpose": "current_iteration"}),
+        ("output", 3, last, {}),
+        ("output", 4, counted, {}),
+        ("output", 5, graph.result(total), {"axis": 0}),
+        ("output", -1, goes_on, GOES_ON),
     )
 
 
@@ -406,14 +375,15 @@ def replaced(into: str, to: str = "f32") -> Callable[[Blob], str]:
         )
         brought, seen = graph.result(source), graph.result(graph.op("ReLU", [x], "..."))
         condition = graph.result(graph.const("boolean", True))
-        lines = port_map(
+        return bodied(
+            graph,
+            [(brought, x[0])],
             ("input", 2, x[0], {}),
             ("input", 3, y[0], {}),
             ("output", 4, brought, {}),
             ("output", 5, seen, {}),
-            ("output", -1, condition, {"purpose": "execution_condition"}),
+            ("output", -1, condition, GOES_ON),
         )
-        return "\n".join([lines, back_edges((brought, x[0])), graph.text()])
 
     return text
 
@@ -423,19 +393,18 @@ def sliced_and_state(blob: Blob) -> str:
     graph = Graph(blob)
     state, part = graph.parameter("f32", "2,1"), graph.parameter("f32", "2,1")
     total = graph.op("Add", [state, part], "2,1", NUMPY)
-    last, every = (
-        graph.result(total),
-        graph.result(graph.op("Concat", [total, part], "4,1", {"axis": "0"})),
-    )
+    last = graph.result(total)
+    every = graph.result(graph.op("Concat", [total, part], "4,1", {"axis": "0"}))
     condition = graph.result(graph.const("boolean", [True]))
-    lines = port_map(
+    return bodied(
+        graph,
+        [(last, state[0])],
         ("input", 2, state[0], {}),
-        ("input", 3, part[0], {"axis": 1, "start": 0, "end": -1, "stride": 1, "part_size": 1}),
+        ("input", 3, part[0], ONE_BY_ONE),
         ("output", 4, last, {}),
-        ("output", 5, every, {"axis": 1, "start": 0, "end": -1, "stride": 1, "part_size": 1}),
-        ("output", -1, condition, {"purpose": "execution_condition"}),
+        ("output", 5, every, ONE_BY_ONE),
+        ("output", -1, condition, GOES_ON),
     )
-    return "\n".join([lines, back_edges((last, state[0])), graph.text()])
 
 
 def nested_loop(blob: Blob) -> str:
@@ -447,210 +416,108 @@ def nested_loop(blob: Blob) -> str:
         "Loop", [count, starts, x], "?,3", version="opset5", extra=stepping("?,3", grow=True)(blob)
     )
     last, condition = graph.result(inner), graph.result(graph.const("boolean", True))
-    lines = port_map(
+    return bodied(
+        graph,
+        [(last, x[0])],
         ("input", 2, x[0], {}),
         ("output", 3, last, {}),
-        ("output", -1, condition, {"purpose": "execution_condition"}),
+        ("output", -1, condition, GOES_ON),
     )
-    return "\n".join([lines, back_edges((last, x[0])), graph.text()])
 
 
 def loop(
     id: str,
-    count: Input,
-    starts: Input,
     body: Callable[[Blob], str] | str,
-    inputs: Sequence[Input] = (X,),
-    outputs: int = 1,
+    inputs: Given = X,
+    *,
+    count: int | Input | str = 3,
+    starts: Input | str = TRUE,
     **rest: Any,
 ) -> Case:
-    return Case(
-        "Loop",
-        "opset5",
-        {},
-        [count, starts, *inputs],
-        outputs=outputs,
-        id=f"loop-{id}",
-        extra_xml=body,
-        **rest,
-    )
+    times = const("i64", count) if isinstance(count, int) else count
+    inputs = [times, starts, *several(inputs)]
+    return row("Loop-5", {}, *inputs, id=f"loop-{id}", extra_xml=body, **rest)
 
 
-def at_run_time(kind: str, value: int | bool, shape: str = "") -> Data:
-    return data(
-        kind,
-        shape,
-        values=np.full([int(size) for size in shape.split(",")] if shape else [], value),
-    )
+def counted(value: int) -> Data:
+    return data("i64", "", np.array(value))
 
 
-ROWS: dict[str, int | str] = {"axis": 0}
-COLUMNS: dict[str, int | str] = {"axis": -1}
+def edited(old: str, new: str) -> Callable[[Blob], str]:
+    return lambda blob: stepping()(blob).replace(old, new)
+
+
 ROW = data("f32", "1,3")  # the CPU plugin joins only parts of size 1
+
+ROW_BY_ROW, ABOVE_HALF = stepping("1,3", concat=ROWS), data("f32", "3", low=0.5)
+STARTS = data("boolean", "", np.array(True))
 
 LOOP = [
     # the number of iterations
-    loop("for", trips(3), TRUE, stepping()),
-    loop("for-vector", const("i32", [3]), const("boolean", [True]), stepping()),
-    loop("concat", trips(3), TRUE, stepping("1,3", concat=ROWS), inputs=[ROW], outputs=2),
-    loop(
-        "concat-last-axis",
-        trips(3),
-        TRUE,
-        stepping("3,1", concat={"axis": 1}),
-        inputs=[data("f32", "3,1")],
-        outputs=2,
-    ),
-    loop(
-        "concat-negative-axis",
-        trips(3),
-        TRUE,
-        stepping(concat=COLUMNS),
-        inputs=[X],
-        outputs=2,
-        run=False,
-    ),
-    loop(
-        "concat-longer-parts",
-        trips(3),
-        TRUE,
-        stepping("2,3", concat=ROWS),
-        inputs=[X],
-        outputs=2,
-        run=False,
-    ),
-    loop(
-        "concat-at-run-time",
-        at_run_time("i64", 3),
-        TRUE,
-        stepping("1,3", concat=ROWS),
-        inputs=[ROW],
-        outputs=2,
-    ),
+    loop("for", stepping()),
+    loop("for-vector", stepping(), count="i32{[3]}", starts="boolean{[True]}"),
+    loop("concat", ROW_BY_ROW, ROW, outputs=2),
+    loop("concat-last-axis", stepping("3,1", concat={"axis": 1}), "f32[3,1]", outputs=2),
+    loop("concat-negative-axis", stepping(concat=COLUMNS), X, outputs=2, run=False),
+    loop("concat-longer-parts", stepping("2,3", concat=ROWS), X, outputs=2, run=False),
+    loop("concat-at-run-time", ROW_BY_ROW, ROW, count=counted(3), outputs=2),
     loop(
         "concat-condition-at-run-time",
-        trips(3),
-        at_run_time("boolean", True),
-        stepping("1,3", concat=ROWS),
-        inputs=[ROW],
+        ROW_BY_ROW,
+        ROW,
+        starts=STARTS,
         outputs=2,
         known="loop-may-not-start",
     ),
-    loop(
-        "concat-scalar",
-        trips(4),
-        TRUE,
-        stepping("", concat=ROWS),
-        inputs=[data("f32", "")],
-        outputs=2,
-    ),
-    loop("concat-bad-axis", trips(4), TRUE, stepping(concat={"axis": 2}), outputs=2),
-    loop(
-        "do-while", trips(7), TRUE, stepping("1,3", on=False, concat=ROWS), inputs=[ROW], outputs=2
-    ),
-    loop(
-        "condition-from-outside",
-        trips(3),
-        TRUE,
-        stepping("1,3", on="in 3", concat=ROWS),
-        inputs=[ROW, TRUE],
-        outputs=2,
-    ),
+    loop("concat-scalar", stepping("", concat=ROWS), "f32[]", count=4, outputs=2),
+    loop("concat-bad-axis", stepping(concat={"axis": 2}), count=4, outputs=2),
+    loop("do-while", stepping("1,3", on=False, concat=ROWS), ROW, count=7, outputs=2),
+    loop("condition-from-outside", stepping("1,3", on="in 3", concat=ROWS), [ROW, TRUE], outputs=2),
     loop(
         "condition-from-outside-false",
-        trips(3),
-        TRUE,
         stepping("1,3", on="in 3", concat=ROWS),
-        inputs=[ROW, FALSE],
+        [ROW, FALSE],
         outputs=2,
     ),
     loop(
         "condition-from-outside-unknown",
-        trips(3),
-        TRUE,
         stepping("1,3", on="in 3", concat=ROWS),
-        inputs=[ROW, at_run_time("boolean", True)],
+        [ROW, STARTS],
         outputs=2,
         known="loop-iterations-bounded",
     ),
-    loop(
-        "condition-is-the-first",
-        trips(3),
-        TRUE,
-        stepping("1,3", on="in 1", concat=ROWS),
-        inputs=[ROW],
-        outputs=2,
-    ),
-    loop("while", trips(-1), TRUE, until_large, inputs=[data("f32", "3", low=0.5)], outputs=3),
-    loop(
-        "while-at-run-time",
-        at_run_time("i64", -1),
-        TRUE,
-        until_large,
-        inputs=[data("f32", "3", low=0.5)],
-        outputs=3,
-    ),
+    loop("condition-is-the-first", stepping("1,3", on="in 1", concat=ROWS), ROW, outputs=2),
+    loop("while", until_large, ABOVE_HALF, count=-1, outputs=3),
+    loop("while-at-run-time", until_large, ABOVE_HALF, count=counted(-1), outputs=3),
     loop(
         "while-cut-short",
-        trips(2),
-        TRUE,
         until_large,
-        inputs=[data("f32", "3", low=0.5)],
+        ABOVE_HALF,
+        count=2,
         outputs=3,
         known="loop-iterations-bounded",
     ),
-    loop("unknown-trip-count", data("i64", "?"), TRUE, stepping(concat=ROWS), outputs=2, run=False),
+    loop("unknown-trip-count", stepping(concat=ROWS), count=data("i64", "?"), outputs=2, run=False),
     # none
-    loop(
-        "none-at-run-time",
-        at_run_time("i64", 0),
-        TRUE,
-        stepping("1,3", concat=ROWS),
-        inputs=[ROW],
-        outputs=2,
-    ),
-    loop("none-known", trips(0), TRUE, stepping(concat=ROWS), outputs=2, run=False),
+    loop("none-at-run-time", ROW_BY_ROW, ROW, count=counted(0), outputs=2),
+    loop("none-known", stepping(concat=ROWS), count=0, outputs=2, run=False),
     loop(
         "never-starts",
-        trips(3),
-        FALSE,
         stepping(concat=ROWS),
+        starts=FALSE,
         outputs=2,
         run=False,
         known="loop-may-not-start",
     ),
-    loop(
-        "never-starts-growing",
-        trips(3),
-        FALSE,
-        stepping(grow=True),
-        run=False,
-    ),
+    loop("never-starts-growing", stepping(grow=True), starts=FALSE, run=False),
     # states
-    loop("growing", trips(3), TRUE, stepping(grow=True)),
-    loop("growing-once", trips(1), TRUE, stepping(grow=True), known="loop-iterations-bounded"),
-    loop(
-        "growing-never", trips(0), TRUE, stepping(grow=True), run=False, known="loop-may-not-start"
-    ),
-    loop("growing-at-run-time", at_run_time("i64", 3), TRUE, stepping("?,3", grow=True)),
-    loop(
-        "growing-interval",
-        trips(3),
-        TRUE,
-        stepping("?,?", grow=True),
-        inputs=[data("f32", "2..4,?")],
-        run=False,
-    ),
+    loop("growing", stepping(grow=True)),
+    loop("growing-once", stepping(grow=True), count=1, known="loop-iterations-bounded"),
+    loop("growing-never", stepping(grow=True), count=0, run=False, known="loop-may-not-start"),
+    loop("growing-at-run-time", stepping("?,3", grow=True), count=counted(3)),
+    loop("growing-interval", stepping("?,?", grow=True), "f32[2..4,?]", run=False),
     *(
-        loop(
-            f"state-{a}-then-{b}",
-            trips(3),
-            TRUE,
-            replaced(b),
-            inputs=[data("f32", a), data("f32", b)],
-            outputs=2,
-            run=False,
-        )
+        loop(f"state-{a}-then-{b}", replaced(b), f"f32[{a}] f32[{b}]", outputs=2, run=False)
         for a, b in (
             ("2", "3"),
             ("2", "?"),
@@ -666,108 +533,50 @@ LOOP = [
             ("3", "..."),
         )
     ),
-    loop(
-        "state-of-other-type",
-        trips(3),
-        TRUE,
-        replaced("2", "f16"),
-        inputs=[data("f32", "2"), data("f32", "2")],
-        outputs=2,
-        run=False,
-    ),
+    loop("state-of-other-type", replaced("2", "f16"), "f32[2] f32[2]", outputs=2, run=False),
     loop(
         "one-iteration-widens-too",
-        trips(1),
-        TRUE,
         replaced("3"),
-        inputs=[data("f32", "2"), data("f32", "3")],
+        "f32[2] f32[3]",
+        count=1,
         outputs=2,
         known="loop-iterations-bounded",
     ),
     # slices
+    loop("slices", sliced_and_state, "f32[2,1] f32[2,4]", count=4, outputs=2),
     loop(
-        "slices",
-        trips(4),
-        TRUE,
-        sliced_and_state,
-        inputs=[data("f32", "2,1"), data("f32", "2,4")],
-        outputs=2,
+        "slices-dynamic", sliced_and_state, "f32[2,1] f32[?,?]@2,4", count=4, outputs=2, run=False
     ),
-    loop(
-        "slices-dynamic",
-        trips(4),
-        TRUE,
-        sliced_and_state,
-        inputs=[data("f32", "2,1"), data("f32", "?,?", run_shape=(2, 4))],
-        outputs=2,
-        run=False,
-    ),
-    loop("slices-only", trips(2), TRUE, stepping("1,3", state=False, sliced=ROWS)),
+    loop("slices-only", stepping("1,3", state=False, sliced=ROWS), count=2),
     loop(
         "slices-dynamic-rank",
-        trips(2),
-        TRUE,
         stepping("...", state=False, sliced=ROWS),
-        inputs=[data("f32", "...")],
+        "f32[...]",
+        count=2,
         run=False,
     ),
-    loop("slices-bad-axis", trips(2), TRUE, stepping(state=False, sliced={"axis": 5})),
-    loop("slices-negative-axis", trips(2), TRUE, stepping(state=False, sliced=COLUMNS)),
+    loop("slices-bad-axis", stepping(state=False, sliced={"axis": 5}), count=2),
+    loop("slices-negative-axis", stepping(state=False, sliced=COLUMNS), count=2),
     # the number of the iteration
-    loop(
-        "counter",
-        trips(3),
-        TRUE,
-        stepping("1,3", counter=("i64", ""), concat=ROWS),
-        inputs=[ROW],
-        outputs=2,
-    ),
-    loop("counter-vector", trips(3), TRUE, stepping(counter=("i32", "1"))),
-    loop("counter-matrix", trips(3), TRUE, stepping(counter=("i64", "1,1"))),
+    loop("counter", stepping("1,3", counter=("i64", ""), concat=ROWS), ROW, outputs=2),
+    loop("counter-vector", stepping(counter=("i32", "1"))),
+    loop("counter-matrix", stepping(counter=("i64", "1,1"))),
     # bodies in bodies
-    loop("nested", trips(2), TRUE, nested_loop),
+    loop("nested", nested_loop, count=2),
     # what OpenVINO refuses
-    loop(
-        "no-condition",
-        trips(3),
-        TRUE,
-        stepping(purpose=""),
-        run=False,
-        known="loop-without-condition",
-    ),
-    loop("two-trip-counts", const("i64", [3, 3]), TRUE, stepping()),
-    loop("matrix-trip-count", const("i64", [[3]]), TRUE, stepping()),
-    loop("two-conditions", trips(3), const("boolean", [True, True]), stepping()),
-    loop("matrix-condition", trips(3), const("boolean", [[True]]), stepping()),
-    loop("unconnected-input", trips(3), TRUE, stepping(), inputs=[X, Y]),
-    loop(
-        "no-such-input",
-        trips(3),
-        TRUE,
-        lambda blob: stepping()(blob).replace(
-            'input external_port_id="2"', 'input external_port_id="9"'
-        ),
-    ),
-    loop(
-        "no-such-parameter",
-        trips(3),
-        TRUE,
-        lambda blob: stepping()(blob).replace('internal_layer_id="0"', 'internal_layer_id="99"'),
-    ),
+    loop("no-condition", stepping(purpose=""), run=False, known="loop-without-condition"),
+    loop("two-trip-counts", stepping(), count="i64{[3, 3]}"),
+    loop("matrix-trip-count", stepping(), count="i64{[[3]]}"),
+    loop("two-conditions", stepping(), starts="boolean{[True, True]}"),
+    loop("matrix-condition", stepping(), starts="boolean{[[True]]}"),
+    loop("unconnected-input", stepping(), [X, Y]),
+    loop("no-such-input", edited('input external_port_id="2"', 'input external_port_id="9"')),
+    loop("no-such-parameter", edited('internal_layer_id="0"', 'internal_layer_id="99"')),
     loop(
         "no-such-result",
-        trips(3),
-        TRUE,
-        lambda blob: stepping()(blob).replace(
-            'from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back'
-        ),
+        edited('from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back'),
     ),
-    loop(
-        "no-external-port",
-        trips(3),
-        TRUE,
-        lambda blob: stepping()(blob).replace('input external_port_id="2"', "input"),
-    ),
+    loop("no-external-port", edited('input external_port_id="2"', "input")),
 ]
 
 
@@ -790,153 +599,88 @@ def iterating(
         x, s = (graph.parameter(type, shape) for type, shape in zip(types, shapes, strict=True))
         first = graph.result(graph.op("ReLU", [x], shapes[0], type=types[0]))
         second = graph.result(graph.op("Add", [s, s], shapes[1], NUMPY, type=types[1]))
-        lines = [
-            ("input", 0, x[0], inputs[0]),
-            ("input", 1, s[0], inputs[1]),
-            ("output", 2, first, outputs[0]),
-            ("output", 3, second, outputs[1]),
-        ]
-        if not connected:
-            del lines[1]
-        return "\n".join(
-            [port_map(*lines), back_edges(*([(second, s[0])] if state else [])), graph.text()]
-        )
+        lines: list[Line] = [("input", 0, x[0], inputs[0])]
+        if connected:
+            lines.append(("input", 1, s[0], inputs[1]))
+        lines += [("output", 2, first, outputs[0]), ("output", 3, second, outputs[1])]
+        return bodied(graph, [(second, s[0])] if state else [], *lines)
 
     return text
 
 
+SEVEN, EIGHT, S = data("f32", "2,7,3"), data("f32", "2,8,3"), data("f32", "2,1")
+
+
+OF_EIGHT, OF_PAIRS = (EIGHT, S), ("2,2,3", "2,1")
+TWO_SLICES = iterating((SECOND, ROWS), (SECOND, ROWS), ("2,1,3", "1,4"), state=False)
+
+
 def iterator(
-    id: str,
-    body: Callable[[Blob], str],
-    inputs: Sequence[Input] | None = None,
-    outputs: int = 2,
-    **rest: Any,
+    id: str, body: Callable[[Blob], str], inputs: Given = (SEVEN, S), outputs: int = 2, **rest: Any
 ) -> Case:
-    given = (data("f32", "2,7,3"), data("f32", "2,1")) if inputs is None else inputs
-    return Case(
-        "TensorIterator",
-        "opset1",
-        {},
-        given,
-        outputs=outputs,
-        id=f"iterator-{id}",
-        extra_xml=body,
-        **rest,
+    given = several(inputs)
+    return row(
+        "TensorIterator-1", {}, *given, outputs=outputs, id=f"iterator-{id}", extra_xml=body, **rest
     )
 
 
-BACKWARDS: dict[str, int | str] = {"axis": 1, "start": -1, "end": 0, "stride": -1, "part_size": 1}
+BACKWARDS = ONE_BY_ONE | {"start": -1, "end": 0, "stride": -1}
 PAIRS: dict[str, int | str] = {"axis": 1, "stride": 2, "part_size": 2}
-PAIRS_BACKWARDS: dict[str, int | str] = {
-    "axis": 1,
-    "start": -1,
-    "end": 0,
-    "stride": -2,
-    "part_size": 2,
-}
-EIGHT = data("f32", "2,8,3")
-S = data("f32", "2,1")
+PAIRS_BACKWARDS = BACKWARDS | {"stride": -2, "part_size": 2}
 
 
 def nested_iterator(blob: Blob) -> str:
     graph, inner = Graph(blob), Graph(blob)
     y = inner.parameter("f32", "1,3")
-    inside = "\n".join(
-        [
-            port_map(("input", 0, y[0], {"axis": 0}), ("output", 1, inner.result(y), {"axis": 0})),
-            back_edges(),
-            inner.text(),
-        ]
-    )
+    inside = bodied(inner, [], ("input", 0, y[0], ROWS), ("output", 1, inner.result(y), ROWS))
     x = graph.parameter("f32", "2,1,3")
     r = graph.result(graph.op("TensorIterator", [x], "2,1,3", extra=inside))
-    return "\n".join(
-        [
-            port_map(("input", 0, x[0], {"axis": 1}), ("output", 1, r, {"axis": 1})),
-            back_edges(),
-            graph.text(),
-        ]
-    )
+    return bodied(graph, [], ("input", 0, x[0], SECOND), ("output", 1, r, SECOND))
 
 
 def loop_in_iterator(blob: Blob) -> str:
     graph = Graph(blob)
     x = graph.parameter("f32", "2,1,3")
-    inside = graph.op(
-        "Loop",
-        [graph.const("i64", 2), graph.const("boolean", True), x],
-        "2,1,3",
-        version="opset5",
-        extra=stepping("2,1,3")(blob),
-    )
-    return "\n".join(
-        [
-            port_map(
-                ("input", 0, x[0], {"axis": 1}), ("output", 1, graph.result(inside), {"axis": 1})
-            ),
-            back_edges(),
-            graph.text(),
-        ]
-    )
+    sources = [graph.const("i64", 2), graph.const("boolean", True), x]
+    extra = stepping("2,1,3")(blob)
+    inside = graph.op("Loop", sources, "2,1,3", version="opset5", extra=extra)
+    r = graph.result(inside)
+    return bodied(graph, [], ("input", 0, x[0], SECOND), ("output", 1, r, SECOND))
 
 
 ITERATOR = [
     iterator("slices", iterating()),
     iterator("backwards", iterating(({**BACKWARDS}, {}))),
     iterator("backwards-both", iterating((BACKWARDS, {}), (BACKWARDS, {}))),
-    iterator("pairs", iterating((PAIRS, {}), (PAIRS, {}), ("2,2,3", "2,1")), [EIGHT, S]),
-    iterator(
-        "pairs-backwards",
-        iterating((PAIRS_BACKWARDS, {}), (PAIRS, {}), ("2,2,3", "2,1")),
-        [EIGHT, S],
-    ),
+    iterator("pairs", iterating((PAIRS, {}), (PAIRS, {}), OF_PAIRS), OF_EIGHT),
+    iterator("pairs-backwards", iterating((PAIRS_BACKWARDS, {}), (PAIRS, {}), OF_PAIRS), OF_EIGHT),
     iterator("part", iterating(({"axis": 1, "start": 2, "end": -2}, {})), known="iterator-start"),
-    iterator(
-        "part-of-an-odd-number", iterating((PAIRS, {}), (PAIRS, {}), ("2,2,3", "2,1")), run="alone"
-    ),
+    iterator("part-of-an-odd-number", iterating((PAIRS, {}), (PAIRS, {}), OF_PAIRS), run="alone"),
     iterator("concat-negative-axis", iterating(outputs=({"axis": -2}, {})), run=False),
     iterator("concat-bad-axis", iterating(outputs=({"axis": 3}, {}))),
     iterator(
         "concat-scalar",
         iterating(shapes=("2,1,3", ""), outputs=({"axis": 1}, {"axis": 0})),
-        [data("f32", "2,7,3"), data("f32", "")],
+        "f32[2,7,3] f32[]",
     ),
     iterator(
         "concat-scalar-bad-axis",
         iterating(shapes=("2,1,3", ""), outputs=({"axis": 1}, {"axis": 1})),
-        [data("f32", "2,7,3"), data("f32", "")],
+        "f32[2,7,3] f32[]",
     ),
     iterator("bad-axis", iterating(({"axis": 5}, {}))),
-    iterator("dynamic-axis", iterating(), [data("f32", "2,?,3", run_shape=(2, 5, 3)), S]),
-    iterator("interval-axis", iterating(), [data("f32", "2,3..7,3"), S], run=False),
-    iterator("dynamic-rank", iterating(shapes=("...", "2,1")), [data("f32", "..."), S], run=False),
+    iterator("dynamic-axis", iterating(), ["f32[2,?,3]@2,5,3", S]),
+    iterator("interval-axis", iterating(), ["f32[2,3..7,3]", S], run=False),
+    iterator("dynamic-rank", iterating(shapes=("...", "2,1")), ["f32[...]", S], run=False),
     iterator(
-        "other-axes-dynamic",
-        iterating(shapes=("?,1,?", "2,1")),
-        [data("f32", "?,7,1..3"), S],
-        run=False,
+        "other-axes-dynamic", iterating(shapes=("?,1,?", "2,1")), ["f32[?,7,1..3]", S], run=False
     ),
-    iterator(
-        "two-slices",
-        iterating(
-            ({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False
-        ),
-        [data("f32", "2,5,3"), data("f32", "5,4")],
-    ),
-    iterator(
-        "one-known-one-not",
-        iterating(
-            ({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False
-        ),
-        [data("f32", "2,7,3"), data("f32", "?,4")],
-        run=False,
-    ),
+    iterator("two-slices", TWO_SLICES, "f32[2,5,3] f32[5,4]"),
+    iterator("one-known-one-not", TWO_SLICES, "f32[2,7,3] f32[?,4]", run=False),
     iterator(
         "slices-disagree",
-        iterating(
-            ({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False
-        ),
-        [data("f32", "2,7,3"), data("f32", "5,4")],
+        TWO_SLICES,
+        "f32[2,7,3] f32[5,4]",
         run=False,
         known="iterator-slices-disagree",
     ),
@@ -954,20 +698,16 @@ ITERATOR = [
         known="iterator-part-size",
     ),
     iterator(
-        "other-type",
-        iterating(),
-        [data("f16", "2,7,3"), S],
-        run=False,
-        known="iterator-parameter-type",
+        "other-type", iterating(), ["f16[2,7,3]", S], run=False, known="iterator-parameter-type"
     ),
     iterator(
         "f16",
         iterating(types=("f16", "f16")),
-        [data("f16", "2,7,3"), data("f16", "2,1", low=-0.1, high=0.1)],
+        ["f16[2,7,3]", data("f16", "2,1", low=-0.1, high=0.1)],
     ),
     iterator("unconnected-input", iterating(connected=False)),
-    iterator("nested", nested_iterator, [data("f32", "2,7,3")], 1),
-    iterator("loop-inside", loop_in_iterator, [data("f32", "2,7,3")], 1),
+    iterator("nested", nested_iterator, "f32[2,7,3]", outputs=1),
+    iterator("loop-inside", loop_in_iterator, "f32[2,7,3]", outputs=1),
 ]
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data, node, row
+from differential.cases import Case, Data, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import node, row, rows_of, unrun
 
 from irshape.ops.convolution import kernels
 from irshape.ops.convolution.forward import Convolution, GroupConvolution
@@ -41,6 +42,10 @@ def attributes(axes: int = 2, **changed: str) -> dict[str, str]:
     return {name: text for name, text in written.items() if text != "absent"}
 
 
+grouped = rows_of("GroupConvolution-1", attributes)
+convolution = rows_of("Convolution-1", attributes)
+
+
 def f32(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
     return data("f32", shape, run_shape=run_shape)
 
@@ -65,183 +70,100 @@ FORMS: list[tuple[str, dict[str, str]]] = [
 
 CONVOLUTION = [
     *(row("Convolution-1", form, f32(shape), "f32[4,2,3,2]") for shape, form in FORMS),
-    row("Convolution-1", attributes(1), "f32[2,3,9]", "f32[4,3,3]"),
-    row(
-        "Convolution-1",
-        attributes(1, strides="2", auto_pad="same_lower"),
-        "f32[2,3,9]",
-        "f32[4,3,2]",
+    convolution("f32[2,3,9] f32[4,3,3]", axes=1),
+    convolution("f32[2,3,9] f32[4,3,2]", axes=1, strides="2", auto_pad="same_lower"),
+    convolution("f32[1,2,4,5,6] f32[3,2,2,1,3]", axes=3),
+    convolution(
+        "f32[2,2,4,5,6] f32[3,2,2,2,3]",
+        axes=3,
+        pads_begin="1,1,0",
+        pads_end="0,1,2",
+        strides="2,1,2",
+        dilations="1,2,1",
     ),
-    row("Convolution-1", attributes(3), "f32[1,2,4,5,6]", "f32[3,2,2,1,3]"),
-    row(
-        "Convolution-1",
-        attributes(3, pads_begin="1,1,0", pads_end="0,1,2", strides="2,1,2", dilations="1,2,1"),
-        "f32[2,2,4,5,6]",
-        "f32[3,2,2,2,3]",
-    ),
-    row("Convolution-1", attributes(), "f32[1,3,5,5]", "f32[2,3,1,1]"),
-    row("Convolution-1", attributes(strides="2,2"), "f32[2,3,5,5]", "f32[2,3,1,1]"),
-    row("Convolution-1", attributes(pads_begin="1,1"), "f32[2,3,5,5]", "f32[2,3,1,1]"),
+    convolution("f32[1,3,5,5] f32[2,3,1,1]"),
+    convolution("f32[2,3,5,5] f32[2,3,1,1]", strides="2,2"),
+    convolution("f32[2,3,5,5] f32[2,3,1,1]", pads_begin="1,1"),
     # element types
+    *(convolution(f"{t}[1,2,5,5] {t}[3,2,3,3]") for t in ("f16", "bf16", "f64")),
     *(
-        row("Convolution-1", attributes(), f"{t}[1,2,5,5]", f"{t}[3,2,3,3]")
-        for t in ("f16", "bf16", "f64")
-    ),
-    *(
-        row("Convolution-1", attributes(), f"{t}[1,2,5,5]", f"{t}[3,2,3,3]", run=t in ("u8", "i32"))
+        convolution(f"{t}[1,2,5,5] {t}[3,2,3,3]", run=t in ("u8", "i32"))
         for t in ("u8", "i32", "i64", "u64", "i4", "u1", "f8e4m3")
     ),
-    row(
-        "Convolution-1",
-        attributes(),
-        data("i8", "1,2,5,5", values=SIGNED),
-        data("i8", "3,2,3,3", values=FILTERS),
+    convolution(
+        data("i8", "1,2,5,5", SIGNED),
+        data("i8", "3,2,3,3", FILTERS),
         known="convolution-of-i8",
         expected=[convolved(SIGNED, FILTERS)],
     ),
-    *(
-        row("Convolution-1", attributes(), f"{t}[1,2,5,5]", f"{t}[3,2,3,3]", run=False)
-        for t in ("nf4", "boolean")
-    ),
-    row(
-        "Convolution-1",
-        attributes(),
-        "string[1,2,5,5]",
-        "string[3,2,3,3]",
-        run=False,
-        known="text-as-number",
-    ),
-    row("Convolution-1", attributes(), "f32[1,2,5,5]", "f16[3,2,3,3]"),
-    row("Convolution-1", attributes(), "u8[1,2,5,5]", "i8[3,2,3,3]"),
-    row("Convolution-1", attributes(), "dynamic[1,2,5,5]", "f16[3,2,3,3]", run=False),
-    row("Convolution-1", attributes(), "f16[1,2,5,5]", "dynamic[3,2,3,3]", run=False),
-    row("Convolution-1", attributes(), "dynamic[1,2,5,5]", "dynamic[3,2,3,3]", run=False),
+    *(convolution(f"{t}[1,2,5,5] {t}[3,2,3,3]", run=False) for t in ("nf4", "boolean")),
+    convolution("string[1,2,5,5] string[3,2,3,3]", run=False, known="text-as-number"),
+    convolution("f32[1,2,5,5] f16[3,2,3,3]"),
+    convolution("u8[1,2,5,5] i8[3,2,3,3]"),
+    convolution("dynamic[1,2,5,5] f16[3,2,3,3]", run=False),
+    convolution("f16[1,2,5,5] dynamic[3,2,3,3]", run=False),
+    convolution("dynamic[1,2,5,5] dynamic[3,2,3,3]", run=False),
     # what is not a number
-    row(
-        "Convolution-1",
-        attributes(),
-        data("f32", "1,1,1,5", [[[[1, INF, 2, NAN, 3]]]]),
-        const("f32", [[[[1.0, 2.0]]]]),
-    ),
-    row(
-        "Convolution-1",
-        attributes(),
-        data("f16", "1,2,1,2", [[[[60000, 1]], [[60000, 2]]]]),
-        const("f16", [[[[1.0]], [[1.0]]]]),
+    convolution(data("f32", "1,1,1,5", [[[[1, INF, 2, NAN, 3]]]]), "f32{[[[[1.0, 2.0]]]]}"),
+    convolution(
+        data("f16", "1,2,1,2", [[[[60000, 1]], [[60000, 2]]]]), "f16{[[[[1.0]], [[1.0]]]]}"
     ),
     # dynamic shapes
-    row("Convolution-1", attributes(), f32("1..4,2,?,5..9", (2, 2, 6, 7)), "f32[4,2,3,2]"),
-    row(
-        "Convolution-1",
-        attributes(strides="2,3", pads_begin="1,1", pads_end="1,1"),
-        f32("?,..3,4..9,6..", (2, 2, 6, 7)),
-        "f32[4,2,3,2]",
+    convolution("f32[1..4,2,?,5..9]@2,2,6,7 f32[4,2,3,2]"),
+    convolution(
+        "f32[?,..3,4..9,6..]@2,2,6,7 f32[4,2,3,2]", strides="2,3", pads_begin="1,1", pads_end="1,1"
     ),
-    row(
-        "Convolution-1",
-        attributes(dilations="2,2"),
-        f32("?,2,4..9,2..8", (2, 2, 6, 7)),
-        "f32[1..5,2,3,2]",
-    ),
-    row(
-        "Convolution-1",
-        attributes(dilations="2,3", strides="2,2"),
-        f32("?,2,9,2..8", (1, 2, 9, 7)),
-        "f32[4,?,1..3,?]",
-    ),
-    row(
-        "Convolution-1",
-        attributes(auto_pad="same_upper", strides="2,2"),
-        f32("1,2,?,3..9", (1, 2, 5, 6)),
-        "f32[4,2,3,2]",
-    ),
-    row("Convolution-1", attributes(auto_pad="same_lower"), "f32[1,2,5,6]", "f32[4,2,?,1..3]"),
-    row(
-        "Convolution-1",
-        attributes(auto_pad="valid"),
-        "f32[1,2,2..,6]",
-        f32("4,2,3,1..3", (4, 2, 3, 2)),
-        run=False,
-    ),
-    row("Convolution-1", attributes(), "f32[...]", "f32[4,2,3,2]"),
-    row("Convolution-1", attributes(), "f32[1,2,7,8]", "f32[...]"),
-    row("Convolution-1", attributes(), "f32[...]", "f32[...]"),
-    row(
-        "Convolution-1",
-        attributes(auto_pad="same_upper", strides="2,2"),
-        "f32[1,2,7,8]",
-        "f32[...]",
-    ),
-    row("Convolution-1", attributes(auto_pad="same_upper"), "f32[...]", "f32[4,2,3,2]"),
-    row(
-        "Convolution-1",
-        attributes(strides="", dilations="", pads_begin="", pads_end=""),
-        "f32[...]",
-        "f32[...]",
-    ),
-    row(
-        "Convolution-1",
-        attributes(strides="", dilations="1,1,1", pads_begin="", pads_end=""),
-        "f32[...]",
-        "f32[...]",
-    ),
-    row(
-        "Convolution-1",
-        attributes(strides="", dilations="", pads_begin="", pads_end="0"),
-        "f32[...]",
-        "f32[...]",
-    ),
-    row("Convolution-1", attributes(), "f32[1,2,1000000000000,8]", "f32[4,2,3,2]", run=False),
+    convolution("f32[?,2,4..9,2..8]@2,2,6,7 f32[1..5,2,3,2]", dilations="2,2"),
+    convolution("f32[?,2,9,2..8]@1,2,9,7 f32[4,?,1..3,?]", dilations="2,3", strides="2,2"),
+    convolution("f32[1,2,?,3..9]@1,2,5,6 f32[4,2,3,2]", auto_pad="same_upper", strides="2,2"),
+    convolution("f32[1,2,5,6] f32[4,2,?,1..3]", auto_pad="same_lower"),
+    convolution("f32[1,2,2..,6] f32[4,2,3,1..3]@4,2,3,2", auto_pad="valid", run=False),
+    convolution("f32[...] f32[4,2,3,2]"),
+    convolution("f32[1,2,7,8] f32[...]"),
+    convolution("f32[...] f32[...]"),
+    convolution("f32[1,2,7,8] f32[...]", auto_pad="same_upper", strides="2,2"),
+    convolution("f32[...] f32[4,2,3,2]", auto_pad="same_upper"),
+    convolution("f32[...] f32[...]", strides="", dilations="", pads_begin="", pads_end=""),
+    convolution("f32[...] f32[...]", strides="", dilations="1,1,1", pads_begin="", pads_end=""),
+    convolution("f32[...] f32[...]", strides="", dilations="", pads_begin="", pads_end="0"),
+    convolution("f32[1,2,1000000000000,8] f32[4,2,3,2]", run=False),
     # no elements
-    row("Convolution-1", attributes(), "f32[0,2,5,5]", "f32[3,2,3,3]"),
-    row("Convolution-1", attributes(), "f32[1,0,5,5]", "f32[3,0,3,3]", run=False),
-    row("Convolution-1", attributes(), "f32[1,2,5,5]", "f32[0,2,3,3]", run=False),
-    row("Convolution-1", attributes(), "f32[1,2,5,5]", "f32[3,2,0,3]", run=False),
-    row("Convolution-1", attributes(), "f32[1,2,0,5]", "f32[3,2,1,3]"),
+    convolution("f32[0,2,5,5] f32[3,2,3,3]"),
+    convolution("f32[1,0,5,5] f32[3,0,3,3]", run=False),
+    convolution("f32[1,2,5,5] f32[0,2,3,3]", run=False),
+    convolution("f32[1,2,5,5] f32[3,2,0,3]", run=False),
+    convolution("f32[1,2,0,5] f32[3,2,1,3]"),
     # attributes
-    row(
-        "Convolution-1",
-        attributes(strides="", dilations="", pads_begin="", pads_end=""),
-        "f32[1,2,5,5]",
-        "f32[3,2,3,3]",
-    ),
+    convolution("f32[1,2,5,5] f32[3,2,3,3]", strides="", dilations="", pads_begin="", pads_end=""),
     *(
-        row(
-            "Convolution-1",
-            attributes(**{name: "absent"}),
-            "f32[1,2,5,5]",
-            "f32[3,2,3,3]",
-            known="missing-attribute",
-        )
+        convolution("f32[1,2,5,5] f32[3,2,3,3]", **{name: "absent"}, known="missing-attribute")
         for name in ("strides", "dilations", "pads_begin", "pads_end")
     ),
-    row("Convolution-1", attributes(auto_pad="absent"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
-    row("Convolution-1", attributes(auto_pad="banana"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
-    row("Convolution-1", attributes(auto_pad="notset"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
+    convolution("f32[1,2,5,5] f32[3,2,3,3]", auto_pad="absent"),
+    convolution("f32[1,2,5,5] f32[3,2,3,3]", auto_pad="banana"),
+    convolution("f32[1,2,5,5] f32[3,2,3,3]", auto_pad="notset"),
     *(
-        row("Convolution-1", attributes(**{name: "0,1"}), "f32[1,2,5,5]", "f32[3,2,3,3]")
+        convolution("f32[1,2,5,5] f32[3,2,3,3]", **{name: "0,1"})
         for name in ("strides", "dilations")
     ),
     *(
-        row("Convolution-1", attributes(**{name: text}), "f32[1,2,5,5]", "f32[3,2,3,3]")
+        convolution("f32[1,2,5,5] f32[3,2,3,3]", **{name: text})
         for name in ("strides", "dilations", "pads_begin", "pads_end")
         for text in ("1", "1,1,1", "one,1")
     ),
     *(
-        row(
-            "Convolution-1",
-            attributes(**{name: "-1,1"}),
-            "f32[1,2,5,5]",
-            "f32[3,2,3,3]",
+        convolution(
+            "f32[1,2,5,5] f32[3,2,3,3]",
+            **{name: "-1,1"},
             run=False,
             known="negative-size-attribute",
         )
         for name in ("strides", "dilations", "pads_begin", "pads_end")
     ),
-    row("Convolution-1", attributes(output_padding="0,0"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
+    convolution("f32[1,2,5,5] f32[3,2,3,3]", output_padding="0,0"),
     # refused
     *(
-        row("Convolution-1", attributes(), f32(shape), f32(filters))
+        convolution(f32(shape), f32(filters))
         for shape, filters in (
             ("1,2,5,5", "3,3,3,3"),
             ("1,2,5,5", "3,2,3"),
@@ -256,75 +178,51 @@ CONVOLUTION = [
             ("1,2,5,5", ""),
         )
     ),
-    row("Convolution-1", attributes(dilations="3,1"), "f32[1,2,5,5]", "f32[3,2,3,3]"),
-    row("Convolution-1", attributes(3), "f32[1,2,5,5]", "f32[3,2,3,3]"),
-    row("Convolution-1", attributes(), "f32[1,2,5,5]"),
-    row("Convolution-1", attributes(), "f32[1,2,5,5]", "f32[3,2,3,3]", "f32[3]"),
+    convolution("f32[1,2,5,5] f32[3,2,3,3]", dilations="3,1"),
+    convolution("f32[1,2,5,5] f32[3,2,3,3]", axes=3),
+    convolution("f32[1,2,5,5]"),
+    convolution("f32[1,2,5,5] f32[3,2,3,3] f32[3]"),
 ]
-
-
-@pytest.mark.parametrize("case", CONVOLUTION, ids=case_id)
-def test_convolution(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 GROUPED = [
     *(row("GroupConvolution-1", form, f32(shape), "f32[2,2,1,3,2]") for shape, form in FORMS),
     *(row("GroupConvolution-1", form, f32(shape), "f32[1,3,2,3,2]") for shape, form in FORMS[:3]),
-    row("GroupConvolution-1", attributes(), "f32[2,6,5,5]", "f32[3,4,2,3,3]"),
-    row("GroupConvolution-1", attributes(), "f32[2,6,5,5]", "f32[6,1,1,3,3]"),
-    row("GroupConvolution-1", attributes(strides="2,2"), "f32[2,6,5,5]", "f32[6,2,1,1,1]"),
-    row("GroupConvolution-1", attributes(1, pads_begin="1"), "f32[2,6,9]", "f32[3,2,2,3]"),
-    row("GroupConvolution-1", attributes(3), "f32[1,4,4,5,6]", "f32[2,2,2,2,1,3]"),
-    row("GroupConvolution-1", attributes(3), "f32[1,4,4,5,6]", "f32[4,1,1,2,1,3]"),
+    grouped("f32[2,6,5,5] f32[3,4,2,3,3]"),
+    grouped("f32[2,6,5,5] f32[6,1,1,3,3]"),
+    grouped("f32[2,6,5,5] f32[6,2,1,1,1]", strides="2,2"),
+    grouped("f32[2,6,9] f32[3,2,2,3]", axes=1, pads_begin="1"),
+    grouped("f32[1,4,4,5,6] f32[2,2,2,2,1,3]", axes=3),
+    grouped("f32[1,4,4,5,6] f32[4,1,1,2,1,3]", axes=3),
+    *(grouped(f"{t}[1,4,5,5] {t}[4,1,1,3,3]") for t in ("f16", "bf16", "f64")),
     *(
-        row("GroupConvolution-1", attributes(), f"{t}[1,4,5,5]", f"{t}[4,1,1,3,3]")
-        for t in ("f16", "bf16", "f64")
-    ),
-    *(
-        row(
-            "GroupConvolution-1",
-            attributes(),
-            f"{t}[1,4,5,5]",
-            f"{t}[2,3,2,3,3]",
-            run=t in ("u8", "i32"),
-            known=TEXT.get(t, ""),
-        )
+        grouped(f"{t}[1,4,5,5] {t}[2,3,2,3,3]", run=t in ("u8", "i32"), known=TEXT.get(t, ""))
         for t in ("u8", "i32", "i64", "boolean", "string")
     ),
-    row(
-        "GroupConvolution-1",
-        attributes(),
-        data("i8", "1,4,5,5", values=np.concatenate([SIGNED, SIGNED], axis=1)),
-        data("i8", "2,3,2,3,3", values=np.stack([FILTERS, FILTERS])),
+    grouped(
+        data("i8", "1,4,5,5", np.concatenate([SIGNED, SIGNED], axis=1)),
+        data("i8", "2,3,2,3,3", np.stack([FILTERS, FILTERS])),
         known="convolution-of-i8",
         expected=[np.concatenate([convolved(SIGNED, FILTERS)] * 2, axis=1)],
     ),
-    row("GroupConvolution-1", attributes(), "f32[1,4,5,5]", "f16[2,3,2,3,3]"),
-    row("GroupConvolution-1", attributes(), f32("1..4,4,?,5..9", (2, 4, 6, 7)), "f32[2,3,2,3,2]"),
-    row("GroupConvolution-1", attributes(), "f32[1,4,6,7]", "f32[?,3,2,3,2]"),
-    row("GroupConvolution-1", attributes(), "f32[1,?,6,7]", "f32[1..4,3,2,3,2]", run=False),
-    row("GroupConvolution-1", attributes(), "f32[1,2..8,6,7]", "f32[?,3,2,3,2]", run=False),
-    row("GroupConvolution-1", attributes(), "f32[1,3..,6,7]", "f32[?,2..3,2,3,2]", run=False),
-    row("GroupConvolution-1", attributes(), "f32[1,4,6,7]", "f32[2,3,?,3,2]"),
-    row("GroupConvolution-1", attributes(), "f32[1,4,6,7]", "f32[?,3,?,3,2]"),
-    row("GroupConvolution-1", attributes(), "f32[1,4,6,7]", "f32[...]"),
-    row("GroupConvolution-1", attributes(), "f32[...]", "f32[2,3,2,3,2]"),
-    row("GroupConvolution-1", attributes(), "f32[...]", "f32[...]"),
-    row(
-        "GroupConvolution-1",
-        attributes(auto_pad="same_upper", strides="2,2"),
-        "f32[1,4,6,?]",
-        "f32[...]",
-    ),
-    row(
-        "GroupConvolution-1", attributes(), "f32[1,4,1000000000000,7]", "f32[2,3,2,3,2]", run=False
-    ),
-    row("GroupConvolution-1", attributes(), "f32[0,4,6,7]", "f32[2,3,2,3,2]"),
-    row("GroupConvolution-1", attributes(), "f32[1,0,6,7]", "f32[2,3,0,3,2]", run=False),
-    row("GroupConvolution-1", attributes(), "f32[1,0,6,7]", "f32[0,3,2,3,2]", run=False),
+    grouped("f32[1,4,5,5] f16[2,3,2,3,3]"),
+    grouped("f32[1..4,4,?,5..9]@2,4,6,7 f32[2,3,2,3,2]"),
+    grouped("f32[1,4,6,7] f32[?,3,2,3,2]"),
+    grouped("f32[1,?,6,7] f32[1..4,3,2,3,2]", run=False),
+    grouped("f32[1,2..8,6,7] f32[?,3,2,3,2]", run=False),
+    grouped("f32[1,3..,6,7] f32[?,2..3,2,3,2]", run=False),
+    grouped("f32[1,4,6,7] f32[2,3,?,3,2]"),
+    grouped("f32[1,4,6,7] f32[?,3,?,3,2]"),
+    grouped("f32[1,4,6,7] f32[...]"),
+    grouped("f32[...] f32[2,3,2,3,2]"),
+    grouped("f32[...] f32[...]"),
+    grouped("f32[1,4,6,?] f32[...]", auto_pad="same_upper", strides="2,2"),
+    grouped("f32[1,4,1000000000000,7] f32[2,3,2,3,2]", run=False),
+    grouped("f32[0,4,6,7] f32[2,3,2,3,2]"),
+    grouped("f32[1,0,6,7] f32[2,3,0,3,2]", run=False),
+    grouped("f32[1,0,6,7] f32[0,3,2,3,2]", run=False),
     *(
-        row("GroupConvolution-1", attributes(), f32(shape), f32(filters))
+        grouped(f32(shape), f32(filters))
         for shape, filters in (
             ("1,4,5,5", "2,3,3,3,3"),
             ("1,4,5,5", "3,3,2,3,3"),
@@ -338,26 +236,18 @@ GROUPED = [
             ("1,7..9,5,5", "2..3,3,2,3,3"),
         )
     ),
-    row("GroupConvolution-1", attributes(strides="0,1"), "f32[1,4,5,5]", "f32[2,3,2,3,3]"),
-    row("GroupConvolution-1", attributes(pads_end="1"), "f32[1,4,5,5]", "f32[2,3,2,3,3]"),
-    row(
-        "GroupConvolution-1",
-        attributes(dilations="absent"),
-        "f32[1,4,5,5]",
-        "f32[2,3,2,3,3]",
-        known="missing-attribute",
-    ),
-    row("GroupConvolution-1", attributes(), "f32[1,4,5,5]"),
+    grouped("f32[1,4,5,5] f32[2,3,2,3,3]", strides="0,1"),
+    grouped("f32[1,4,5,5] f32[2,3,2,3,3]", pads_end="1"),
+    grouped("f32[1,4,5,5] f32[2,3,2,3,3]", dilations="absent", known="missing-attribute"),
+    grouped("f32[1,4,5,5]"),
 ]
-
-
-@pytest.mark.parametrize("case", GROUPED, ids=case_id)
-def test_group_convolution(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 def back(axes: int = 2, **changed: str) -> dict[str, str]:
     return attributes(axes, **{"output_padding": ",".join("0" * axes)} | changed)
+
+
+grouped_back = rows_of("GroupConvolutionBackpropData-1", back)
 
 
 BACK_FORMS = [
@@ -386,110 +276,68 @@ i32_list = data("i32", "2", [6, 7])
 
 def rows(operation: str, filters: str) -> list[Case]:
     """Data of 4 channels, 4 by 5 pixels; `filters` of a kernel of 3 by 2."""
+    backward = rows_of(f"{operation}-1", back)
     shape = "2,4,4,5"
     lead = filters[: -len("3,2")]
     one = "1," * filters.count(",") + "2"
-    shape_of = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..9,..5")])
+    shape_of = node("ShapeOf-3", "output_type=i64", "f32[2..9,..5]")
     return [
         *(row(f"{operation}-1", form, f32(shape), f32(filters)) for form in BACK_FORMS),
         *(
             row(f"{operation}-1", form, f32(shape), f32(filters), const("i64", sizes))
             for form, sizes in SIZED
         ),
-        row(f"{operation}-1", back(1, strides="2"), "f32[2,4,5]", f32(lead + "3")),
-        row(
-            f"{operation}-1",
-            back(3, strides="2,1,1", pads_end="0,1,1"),
-            "f32[1,4,3,4,5]",
-            f32(lead + "2,1,3"),
-        ),
-        row(f"{operation}-1", back(), f32(shape), f32(lead + "1,1")),
+        backward("f32[2,4,5]", f32(lead + "3"), axes=1, strides="2"),
+        backward("f32[1,4,3,4,5]", f32(lead + "2,1,3"), axes=3, strides="2,1,1", pads_end="0,1,1"),
+        backward(f32(shape), f32(lead + "1,1")),
+        *(backward(f"{t}[{shape}] {t}[{filters}]") for t in ("f16", "bf16", "f64")),
         *(
-            row(f"{operation}-1", back(), data(t, shape), data(t, filters))
-            for t in ("f16", "bf16", "f64")
-        ),
-        *(
-            row(
-                f"{operation}-1",
-                back(),
-                data(t, shape),
-                data(t, filters),
-                run=t in ("u8", "i32"),
-                known=TEXT.get(t, ""),
-            )
+            backward(f"{t}[{shape}] {t}[{filters}]", run=t in ("u8", "i32"), known=TEXT.get(t, ""))
             for t in ("i8", "u8", "i32", "i64", "boolean", "string")
         ),
-        row(
-            f"{operation}-1",
-            back(),
+        backward(
             data("i8", "1,1,1,2", [[[[1, -2]]]]),
             data("i8", one, np.reshape([3, -1], [int(each) for each in one.split(",")])),
             known="convolution-of-i8",
             expected=[np.array([[[[3, -7, 2]]]], np.int8)],
         ),
-        row(f"{operation}-1", back(), data("f32", shape), data("f16", filters)),
-        row(f"{operation}-1", back(), data("dynamic", shape), data("f16", filters), run=False),
-        row(f"{operation}-1", back(), f32(shape), f32(filters), data("f32", "2", [6, 7])),
+        backward(f"f32[{shape}] f16[{filters}]"),
+        backward(f"dynamic[{shape}] f16[{filters}]", run=False),
+        backward(f32(shape), f32(filters), data("f32", "2", [6, 7])),
         *(
-            row(f"{operation}-1", back(strides="2,2"), f32(shape), f32(filters), const(t, [9, 10]))
+            backward(f32(shape), f32(filters), const(t, [9, 10]), strides="2,2")
             for t in ("i32", "u8", "u64")
         ),
         # dynamic shapes
-        row(
-            f"{operation}-1",
-            back(strides="2,2", pads_begin="1,1"),
-            f32("1..4,?,3..9,4..", (2, 4, 4, 5)),
-            f32(filters),
+        backward("f32[1..4,?,3..9,4..]@2,4,4,5", f32(filters), strides="2,2", pads_begin="1,1"),
+        backward(
+            "f32[?,4,..3,..3]", f32(lead + "?,1..3"), dilations="2,2", pads_begin="3,3", run=False
         ),
-        row(
-            f"{operation}-1",
-            back(dilations="2,2", pads_begin="3,3"),
-            "f32[?,4,..3,..3]",
-            f32(lead + "?,1..3"),
-            run=False,
+        backward("f32[1,4,4,5]", f32(filters), pads_begin="3,3", pads_end="3,3", run=False),
+        backward("f32[1,4,?,3..8]", f32(filters), auto_pad="same_upper", run=False),
+        backward("f32[...]", f32(filters)),
+        backward(f32(shape), "f32[...]"),
+        backward("f32[...] f32[...]"),
+        backward("f32[...] f32[...] i64{[6, 7]}"),
+        backward(
+            "f32[...] f32[...]",
+            strides="",
+            dilations="",
+            pads_begin="",
+            pads_end="",
+            output_padding="",
         ),
-        row(
-            f"{operation}-1",
-            back(pads_begin="3,3", pads_end="3,3"),
-            "f32[1,4,4,5]",
-            f32(filters),
-            run=False,
+        backward(
+            "f32[...] f32[...] i64{[6, 7, 8]}",
+            strides="",
+            dilations="",
+            pads_begin="",
+            pads_end="",
+            output_padding="",
         ),
-        row(
-            f"{operation}-1",
-            back(auto_pad="same_upper"),
-            "f32[1,4,?,3..8]",
-            f32(filters),
-            run=False,
-        ),
-        row(f"{operation}-1", back(), "f32[...]", f32(filters)),
-        row(f"{operation}-1", back(), f32(shape), "f32[...]"),
-        row(f"{operation}-1", back(), "f32[...]", "f32[...]"),
-        row(f"{operation}-1", back(), "f32[...]", "f32[...]", const("i64", [6, 7])),
-        row(
-            f"{operation}-1",
-            back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
-            "f32[...]",
-            "f32[...]",
-        ),
-        row(
-            f"{operation}-1",
-            back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
-            "f32[...]",
-            "f32[...]",
-            const("i64", [6, 7, 8]),
-        ),
-        row(f"{operation}-1", back(), "f32[?,4,4,5]", f32(filters), i32_list, run=False),
+        backward("f32[?,4,4,5]", f32(filters), i32_list, run=False),
         *(
-            row(
-                f"{operation}-1",
-                back(),
-                f32(a),
-                f32(b),
-                data("i32", length),
-                run=False,
-                known="list-of-unknown-length",
-            )
+            backward(f32(a), f32(b), f"i32[{length}]", run=False, known="list-of-unknown-length")
             for a, b, length in (
                 (shape, filters, "?"),
                 (shape, filters, "2..4"),
@@ -498,43 +346,38 @@ def rows(operation: str, filters: str) -> list[Case]:
                 ("...", "...", "?"),
             )
         ),
-        row(
-            f"{operation}-1",
-            back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
-            "f32[...]",
-            "f32[...]",
-            "i32[?]",
+        backward(
+            "f32[...] f32[...] i32[?]",
+            strides="",
+            dilations="",
+            pads_begin="",
+            pads_end="",
+            output_padding="",
             run=False,
         ),
-        row(f"{operation}-1", back(), "f32[?,4,?,5]", f32(filters), shape_of, run=False),
-        row(f"{operation}-1", back(), "f32[1,4,1000000000000,5]", f32(filters), run=False),
-        row(f"{operation}-1", back(), "f32[0,4,4,5]", f32(filters), run=False),
-        row(f"{operation}-1", back(), "f32[1,4,0,5]", f32(filters), run=False),
+        backward("f32[?,4,?,5]", f32(filters), shape_of, run=False),
+        backward("f32[1,4,1000000000000,5]", f32(filters), run=False),
+        backward("f32[0,4,4,5]", f32(filters), run=False),
+        backward("f32[1,4,0,5]", f32(filters), run=False),
         # refused
-        row(f"{operation}-1", back(), "f32[1,3,4,5]", f32(filters)),
-        row(f"{operation}-1", back(1), "f32[1,4,4]", f32(filters)),
-        row(f"{operation}-1", back(), "f32[1,4]", f32(lead[:-1])),
-        row(f"{operation}-1", back(), "f32[]", f32(filters)),
-        row(f"{operation}-1", back(4), "f32[1,4,2,2,2,2]", f32(lead + "1,1,1,1")),
-        row(f"{operation}-1", back(), "f32[...]", f32(lead[:-1])),
-        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", [6, 7, 8])),
-        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", 6)),
-        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", [[6, 7]])),
-        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", [-6, 7])),
-        row(f"{operation}-1", back(), f32(shape), f32(filters), const("i64", [-1, 7]), run=False),
-        row(f"{operation}-1", back(output_padding="0"), f32(shape), f32(filters)),
-        row(f"{operation}-1", back(output_padding="1,1,1"), f32(shape), f32(filters)),
-        row(f"{operation}-1", back(strides="0,1"), f32(shape), f32(filters)),
-        row(f"{operation}-1", back(dilations="1,0"), f32(shape), f32(filters)),
-        row(f"{operation}-1", back(pads_begin="1"), f32(shape), f32(filters)),
-        row(
-            f"{operation}-1",
-            back(strides="absent"),
-            f32(shape),
-            f32(filters),
-            known="missing-attribute",
-        ),
-        row(f"{operation}-1", back(), f32(shape)),
+        backward("f32[1,3,4,5]", f32(filters)),
+        backward("f32[1,4,4]", f32(filters), axes=1),
+        backward("f32[1,4]", f32(lead[:-1])),
+        backward("f32[]", f32(filters)),
+        backward("f32[1,4,2,2,2,2]", f32(lead + "1,1,1,1"), axes=4),
+        backward("f32[...]", f32(lead[:-1])),
+        backward(f32(shape), f32(filters), "i64{[6, 7, 8]}"),
+        backward(f32(shape), f32(filters), "i64{6}"),
+        backward(f32(shape), f32(filters), "i64{[[6, 7]]}"),
+        backward(f32(shape), f32(filters), "i64{[-6, 7]}"),
+        backward(f32(shape), f32(filters), "i64{[-1, 7]}", run=False),
+        backward(f32(shape), f32(filters), output_padding="0"),
+        backward(f32(shape), f32(filters), output_padding="1,1,1"),
+        backward(f32(shape), f32(filters), strides="0,1"),
+        backward(f32(shape), f32(filters), dilations="1,0"),
+        backward(f32(shape), f32(filters), pads_begin="1"),
+        backward(f32(shape), f32(filters), strides="absent", known="missing-attribute"),
+        backward(f32(shape)),
     ]
 
 
@@ -542,31 +385,27 @@ BACK = rows("ConvolutionBackpropData", "4,3,3,2") + rows(
     "GroupConvolutionBackpropData", "2,2,3,3,2"
 )
 BACK_GROUPS = [
-    row("GroupConvolutionBackpropData-1", back(strides="2,2"), "f32[2,4,4,5]", "f32[4,1,1,3,3]"),
-    row(
-        "GroupConvolutionBackpropData-1",
-        back(strides="2,2"),
-        "f32[2,4,4,5]",
-        "f32[1,4,3,3,3]",
+    grouped_back("f32[2,4,4,5] f32[4,1,1,3,3]", strides="2,2"),
+    grouped_back(
+        "f32[2,4,4,5] f32[1,4,3,3,3]",
+        strides="2,2",
         run=False,
         note="the CPU plugin cannot run a single group",
     ),
-    row("GroupConvolutionBackpropData-1", back(), "f32[1,4,6,7]", "f32[?,2,3,3,2]"),
-    row("GroupConvolutionBackpropData-1", back(), "f32[1,4..9,6,7]", "f32[?,2,..3,3,2]", run=False),
-    row("GroupConvolutionBackpropData-1", back(), "f32[1,?,6,7]", "f32[2..5,2,3,3,2]", run=False),
-    row("GroupConvolutionBackpropData-1", back(), "f32[1,4,6,7]", "f32[2..5,?,3,3,2]", run=False),
-    row("GroupConvolutionBackpropData-1", back(), "f32[1,5,6,7]", "f32[2,2,3,3,2]"),
-    row("GroupConvolutionBackpropData-1", back(), "f32[1,5,6,7]", "f32[?,2,3,3,2]"),
+    grouped_back("f32[1,4,6,7] f32[?,2,3,3,2]"),
+    grouped_back("f32[1,4..9,6,7] f32[?,2,..3,3,2]", run=False),
+    grouped_back("f32[1,?,6,7] f32[2..5,2,3,3,2]", run=False),
+    grouped_back("f32[1,4,6,7] f32[2..5,?,3,3,2]", run=False),
+    grouped_back("f32[1,5,6,7] f32[2,2,3,3,2]"),
+    grouped_back("f32[1,5,6,7] f32[?,2,3,3,2]"),
 ]
-
-
-@pytest.mark.parametrize("case", BACK + BACK_GROUPS, ids=case_id)
-def test_backward(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 def binary(**changed: str) -> dict[str, str]:
     return attributes(**{"mode": "xnor-popcount", "pad_value": "0"} | changed)
+
+
+of_bits = rows_of("BinaryConvolution-1", binary)
 
 
 def bits(element_type: str, *shape: int) -> Data:
@@ -578,88 +417,49 @@ BITS = const("u1", np.concatenate([HALVES, HALVES[:, ::-1]], axis=1).reshape(4, 
 """Bytes that read the same in either direction."""
 BINARY = [
     *(
-        row(
-            "BinaryConvolution-1",
-            binary(pad_value=pad, pads_begin="1,1", pads_end="1,1"),
-            bits("f32", 1, 8, 5, 6),
-            BITS,
-        )
+        of_bits(bits("f32", 1, 8, 5, 6), BITS, pad_value=pad, pads_begin="1,1", pads_end="1,1")
         for pad in ("0", "1", "-1", "0.5")
     ),
-    row("BinaryConvolution-1", binary(), bits("f32", 2, 8, 5, 6), BITS),
-    row(
-        "BinaryConvolution-1", binary(strides="2,1", dilations="1,2"), bits("f32", 1, 8, 5, 6), BITS
-    ),
-    row(
-        "BinaryConvolution-1",
-        binary(auto_pad="same_upper", strides="2,2"),
-        bits("f32", 1, 8, 5, 6),
-        BITS,
-    ),
-    row("BinaryConvolution-1", binary(auto_pad="same_lower"), bits("f32", 1, 8, 5, 6), BITS),
-    row(
-        "BinaryConvolution-1",
-        binary(),
+    of_bits(bits("f32", 2, 8, 5, 6), BITS),
+    of_bits(bits("f32", 1, 8, 5, 6), BITS, strides="2,1", dilations="1,2"),
+    of_bits(bits("f32", 1, 8, 5, 6), BITS, auto_pad="same_upper", strides="2,2"),
+    of_bits(bits("f32", 1, 8, 5, 6), BITS, auto_pad="same_lower"),
+    of_bits(
         bits("f32", 1, 8, 3, 3),
         const("u1", [[[[1]]]] * 7 + [[[[0]]]], (1, 8, 1, 1)),
         known="binary-convolution-bits",
     ),
-    row("BinaryConvolution-1", binary(), "f32[?,8,?,3..7]", BITS, run=False),
-    row("BinaryConvolution-1", binary(auto_pad="valid"), "f32[...]", BITS),
-    row("BinaryConvolution-1", binary(), "f32[1,8,5,6]", "u1[...]"),
-    row("BinaryConvolution-1", binary(), "f32[...]", "u1[...]"),
+    of_bits("f32[?,8,?,3..7]", BITS, run=False),
+    of_bits("f32[...]", BITS, auto_pad="valid"),
+    of_bits("f32[1,8,5,6] u1[...]"),
+    of_bits("f32[...] u1[...]"),
     *(
-        row(
-            "BinaryConvolution-1", binary(), f"{t}[1,8,5,6]", BITS, run=False, known=TEXT.get(t, "")
-        )
+        of_bits(f"{t}[1,8,5,6]", BITS, run=False, known=TEXT.get(t, ""))
         for t in ("f16", "i32", "u8", "boolean", "u1", "dynamic", "string")
     ),
     *(
-        row(
-            "BinaryConvolution-1",
-            binary(),
-            "f32[1,8,5,6]",
-            f"{t}[4,8,3,3]",
-            run=False,
-            known=TEXT.get(t, ""),
-        )
+        of_bits(f"f32[1,8,5,6] {t}[4,8,3,3]", run=False, known=TEXT.get(t, ""))
         for t in ("u1", "f32", "i8", "boolean", "dynamic", "string")
     ),
-    *(
-        row("BinaryConvolution-1", binary(), f32(shape), BITS)
-        for shape in ("1,7,5,6", "1,8,5", "1,8,2,6", "1,8,5,6,7", "")
-    ),
-    row("BinaryConvolution-1", binary(), "f32[1,8,5]", "u1[4,8,3]"),
-    row("BinaryConvolution-1", binary(mode="and"), "f32[1,8,5,6]", BITS),
-    row("BinaryConvolution-1", binary(mode="XNOR-POPCOUNT"), "f32[1,8,5,6]", BITS, run=False),
-    row("BinaryConvolution-1", binary(pad_value="none"), "f32[1,8,5,6]", BITS),
-    row(
-        "BinaryConvolution-1",
-        binary(mode="absent"),
-        "f32[1,8,5,6]",
-        BITS,
-        known="missing-attribute",
-    ),
-    row(
-        "BinaryConvolution-1",
-        binary(pad_value="absent"),
-        "f32[1,8,5,6]",
-        BITS,
-        known="missing-attribute",
-    ),
-    row("BinaryConvolution-1", binary(strides="0,1"), "f32[1,8,5,6]", BITS),
-    row("BinaryConvolution-1", binary(pads_begin="1"), "f32[1,8,5,6]", BITS),
-    row("BinaryConvolution-1", binary(), "f32[1,8,5,6]"),
+    *(of_bits(f32(shape), BITS) for shape in ("1,7,5,6", "1,8,5", "1,8,2,6", "1,8,5,6,7", "")),
+    of_bits("f32[1,8,5] u1[4,8,3]"),
+    of_bits("f32[1,8,5,6]", BITS, mode="and"),
+    of_bits("f32[1,8,5,6]", BITS, mode="XNOR-POPCOUNT", run=False),
+    of_bits("f32[1,8,5,6]", BITS, pad_value="none"),
+    of_bits("f32[1,8,5,6]", BITS, mode="absent", known="missing-attribute"),
+    of_bits("f32[1,8,5,6]", BITS, pad_value="absent", known="missing-attribute"),
+    of_bits("f32[1,8,5,6]", BITS, strides="0,1"),
+    of_bits("f32[1,8,5,6]", BITS, pads_begin="1"),
+    of_bits("f32[1,8,5,6]"),
 ]
-
-
-@pytest.mark.parametrize("case", BINARY, ids=case_id)
-def test_binary(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 def deformable(**changed: str) -> dict[str, str]:
     return attributes(**{"group": "1", "deformable_group": "1"} | changed)
+
+
+deformed_1 = rows_of("DeformableConvolution-1", deformable)
+deformed_8 = rows_of("DeformableConvolution-8", deformable)
 
 
 def moves(shape: str, reach: float = 1.5) -> Data:
@@ -667,97 +467,58 @@ def moves(shape: str, reach: float = 1.5) -> Data:
 
 
 def deformed(
-    version: str,
-    form: dict[str, str] | None = None,
     shape: str = "1,2,5,6",
     offsets: str = "1,18,3,4",
     filters: str = "4,2,3,3",
     reach: float = 1.5,
-) -> Case:
-    """A DeformableConvolution that is run, with offsets from -`reach` to `reach`."""
-    inputs = [f32(shape), moves(offsets, reach), f32(filters)]
-    return Case("DeformableConvolution", version, form or deformable(), inputs)
+    **form: str,
+) -> list[Case]:
+    """A row of either version that is run, with offsets from -`reach` to `reach`."""
+    inputs = (f32(shape), moves(offsets, reach), f32(filters))
+    return [deformed_1(*inputs, **form), deformed_8(*inputs, **form)]
 
 
+THREE = "f32[1,2,5,6] f32[1,18,3,4] f32[4,2,3,3]"
 WEIGHTS = data("f32", "1,9,3,4", low=0, high=1)
+WIDE: dict[str, Any] = {
+    "strides": "2,1",
+    "dilations": "1,2",
+    "pads_begin": "1,2",
+    "pads_end": "1,2",
+}
+RUN = [
+    deformed(),
+    deformed(reach=6.0),
+    deformed(reach=0.0),
+    deformed("2,2,5,6", "2,18,5,6", pads_begin="1,1", pads_end="1,1"),
+    deformed("1,2,5,6", "1,18,3,6", **WIDE),
+    deformed("1,4,5,6", group="2"),
+    deformed("1,4,5,6", "1,36,3,4", "3,4,3,3", deformable_group="2"),
+    deformed("1,4,5,6", "1,16,4,6", "4,2,2,1", group="2", deformable_group="4"),
+    deformed("1,2,5,6", "1,12,5,6", "4,2,2,3", auto_pad="same_upper"),
+    deformed("1,2,5,6", "1,12,3,3", "4,2,2,3", auto_pad="same_lower", strides="2,2"),
+]
 DEFORMABLE = [
+    *(first for first, _ in RUN),
+    *(second for _, second in RUN),
     *(
-        deformed(version, **row)
-        for version in ("opset1", "opset8")
-        for row in (
-            {},
-            {"reach": 6.0},
-            {"reach": 0.0},
-            {
-                "form": deformable(pads_begin="1,1", pads_end="1,1"),
-                "shape": "2,2,5,6",
-                "offsets": "2,18,5,6",
-            },
-            {
-                "form": deformable(
-                    strides="2,1", dilations="1,2", pads_begin="1,2", pads_end="1,2"
-                ),
-                "offsets": "1,18,3,6",
-            },
-            {"form": deformable(group="2"), "shape": "1,4,5,6"},
-            {
-                "form": deformable(deformable_group="2"),
-                "shape": "1,4,5,6",
-                "offsets": "1,36,3,4",
-                "filters": "3,4,3,3",
-            },
-            {
-                "form": deformable(group="2", deformable_group="4"),
-                "shape": "1,4,5,6",
-                "offsets": "1,16,4,6",
-                "filters": "4,2,2,1",
-            },
-            {
-                "form": deformable(auto_pad="same_upper"),
-                "offsets": "1,12,5,6",
-                "filters": "4,2,2,3",
-            },
-            {
-                "form": deformable(auto_pad="same_lower", strides="2,2"),
-                "offsets": "1,12,3,3",
-                "filters": "4,2,2,3",
-            },
-        )
-    ),
-    *(
-        row(
-            "DeformableConvolution-8",
-            form,
-            "f32[1,2,5,6]",
-            moves("1,18,3,4", reach),
-            "f32[4,2,3,3]",
-            WEIGHTS,
-        )
-        for form in (deformable(), deformable(bilinear_interpolation_pad="true"))
+        deformed_8("f32[1,2,5,6]", moves("1,18,3,4", reach), "f32[4,2,3,3]", WEIGHTS, **form)
+        for form in ({}, {"bilinear_interpolation_pad": "true"})
         for reach in (1.5, 8.0)
     ),
-    row(
-        "DeformableConvolution-8",
-        deformable(bilinear_interpolation_pad="true"),
-        "f32[1,2,5,6]",
-        moves("1,18,3,4", 4),
-        "f32[4,2,3,3]",
+    deformed_8(
+        "f32[1,2,5,6]", moves("1,18,3,4", 4), "f32[4,2,3,3]", bilinear_interpolation_pad="true"
     ),
-    row(
-        "DeformableConvolution-1",
-        deformable(bilinear_interpolation_pad="true"),
+    deformed_1(
         "f32[1,2,5,6]",
         moves("1,18,3,4"),
         "f32[4,2,3,3]",
+        bilinear_interpolation_pad="true",
         run=False,
     ),
     *(
-        Case(
-            "DeformableConvolution",
-            version,
-            deformable(),
-            [f32(shape), f32(moved), f32(filters)],
-            run=False,
+        unrun(
+            f"DeformableConvolution-{version}", deformable(), f32(shape), f32(moved), f32(filters)
         )
         for version in ("opset1", "opset8")
         for shape, moved, filters in (
@@ -788,99 +549,29 @@ DEFORMABLE = [
         )
     ),
     *(
-        row(
-            "DeformableConvolution-8",
-            deformable(),
-            "f32[1,2,5,6]",
-            "f32[1,18,3,4]",
-            "f32[4,2,3,3]",
-            f32(mask),
-            run=False,
-        )
+        deformed_8(THREE, f32(mask), run=False)
         for mask in ("1,9,3,4", "?,9,?,1..4", "...", "1,8,3,4", "2,9,3,4", "1,9,4,4", "1,9,3")
     ),
-    row(
-        "DeformableConvolution-8",
-        deformable(),
-        "f32[?,2,5,6]",
-        "f32[?,18,3,4]",
-        "f32[4,2,3,3]",
-        "f32[3,9,3,4]",
-        run=False,
-    ),
-    row(
-        "DeformableConvolution-8",
-        deformable(),
-        "f32[...]",
-        "f32[...]",
-        "f32[...]",
-        "f32[1,9,3,4]",
-        run=False,
-    ),
-    row(
-        "DeformableConvolution-8",
-        deformable(),
-        "f32[1,2,5,6]",
-        "f32[1,18,3,4]",
-        "f32[4,2,3,3]",
-        "f16[1,9,3,4]",
-        run=False,
-    ),
-    row(
-        "DeformableConvolution-8",
-        deformable(),
-        "f32[1,2,5,6]",
-        "f32[1,18,3,4]",
-        "f32[4,2,3,3]",
-        "i32[1,9,3,4]",
-        run=False,
-    ),
-    row(
-        "DeformableConvolution-1",
-        deformable(),
-        "f32[1,2,5,6]",
-        "f32[1,18,3,4]",
-        "f32[4,2,3,3]",
-        "f32[1,9,3,4]",
-        run=False,
-    ),
+    deformed_8("f32[?,2,5,6] f32[?,18,3,4] f32[4,2,3,3] f32[3,9,3,4]", run=False),
+    deformed_8("f32[...] f32[...] f32[...] f32[1,9,3,4]", run=False),
+    deformed_8(THREE, "f16[1,9,3,4]", run=False),
+    deformed_8(THREE, "i32[1,9,3,4]", run=False),
+    deformed_1(THREE, "f32[1,9,3,4]", run=False),
     *(
-        Case(
-            "DeformableConvolution",
-            version,
+        row(
+            f"DeformableConvolution-{version}",
             deformable(),
-            [data(t, "1,2,5,6"), data(t, "1,18,3,4"), data(t, "4,2,3,3")],
+            f"{t}[1,2,5,6] {t}[1,18,3,4] {t}[4,2,3,3]",
             run=t in ("f16", "bf16"),
             known=TEXT.get(t, ""),
         )
         for version in ("opset1", "opset8")
         for t in ("f16", "bf16", "f64", "i32", "u8", "boolean", "string", "dynamic")
     ),
-    row(
-        "DeformableConvolution-1",
-        deformable(),
-        "f32[1,2,5,6]",
-        "f16[1,18,3,4]",
-        "f32[4,2,3,3]",
-        run=False,
-    ),
-    row(
-        "DeformableConvolution-8",
-        deformable(),
-        "f32[1,2,5,6]",
-        "f32[1,18,3,4]",
-        "f16[4,2,3,3]",
-        run=False,
-    ),
+    deformed_1("f32[1,2,5,6] f16[1,18,3,4] f32[4,2,3,3]", run=False),
+    deformed_8("f32[1,2,5,6] f32[1,18,3,4] f16[4,2,3,3]", run=False),
     *(
-        Case(
-            "DeformableConvolution",
-            version,
-            deformable(**changed),
-            [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3")],
-            run=False,
-            known=known,
-        )
+        unrun(f"DeformableConvolution-{version}", deformable(**changed), THREE, known=known)
         for version in ("opset1", "opset8")
         for changed, known in (
             ({"group": "0"}, ""),
@@ -896,35 +587,16 @@ DEFORMABLE = [
             ({"auto_pad": "absent"}, ""),
         )
     ),
-    row(
-        "DeformableConvolution-1",
-        deformable(group="2"),
-        "f32[1,3,5,6]",
-        "f32[1,18,3,4]",
-        "f32[4,?,3,3]",
-        run=False,
-    ),
-    row(
-        "DeformableConvolution-1",
-        deformable(group="2"),
-        "f32[1,4,5,6]",
-        "f32[1,18,3,4]",
-        "f32[3,2,3,3]",
-        run=False,
-    ),
-    row(
-        "DeformableConvolution-1",
-        deformable(deformable_group="2"),
-        "f32[1,3,5,6]",
-        "f32[1,36,3,4]",
-        "f32[3,3,3,3]",
-        run=False,
-    ),
+    deformed_1("f32[1,3,5,6] f32[1,18,3,4] f32[4,?,3,3]", group="2", run=False),
+    deformed_1("f32[1,4,5,6] f32[1,18,3,4] f32[3,2,3,3]", group="2", run=False),
+    deformed_1("f32[1,3,5,6] f32[1,36,3,4] f32[3,3,3,3]", deformable_group="2", run=False),
 ]
 
 
-@pytest.mark.parametrize("case", DEFORMABLE, ids=case_id)
-def test_deformable(case: Case, oracle: Oracle) -> None:
+@pytest.mark.parametrize(
+    "case", [*CONVOLUTION, *GROUPED, *BACK, *BACK_GROUPS, *BINARY, *DEFORMABLE], ids=case_id
+)
+def test_against_openvino(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import written
 
 PREFIX = "ExperimentalDetectron"
 
@@ -17,7 +20,7 @@ def case(
     inputs: list[object],
     outputs: int = 1,
     version: str = "opset6",
-    **given: object,
+    **given: Any,
 ) -> Case:
     return Case(PREFIX + type, version, attributes, inputs, outputs=outputs, **given)
 
@@ -170,13 +173,7 @@ OUTPUT = [
 def proposals(
     rows: int = 3, columns: int = 4, count: int = 2, element_type: str = "f32", **given: str
 ) -> Case:
-    attributes = {
-        "min_size": "3",
-        "nms_threshold": "0.5",
-        "pre_nms_count": "20",
-        "post_nms_count": "7",
-        **given,
-    }
+    attributes = written("min_size=3 nms_threshold=0.5 pre_nms_count=20 post_nms_count=7", **given)
     inputs = [
         const(element_type, [60, 80, 1]),
         data(element_type, f"{rows * columns * count},4", boxes(rows * columns * count)),
@@ -187,13 +184,7 @@ def proposals(
 
 
 def proposal_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
-    attributes = {
-        "min_size": "3",
-        "nms_threshold": "0.5",
-        "pre_nms_count": "20",
-        "post_nms_count": "7",
-        **given,
-    }
+    attributes = written("min_size=3 nms_threshold=0.5 pre_nms_count=20 post_nms_count=7", **given)
     return case(
         "GenerateProposalsSingleImage", attributes, parameters(shapes, types), outputs=2, run=False
     )
@@ -320,13 +311,7 @@ def feature_shapes(
 ) -> Case:
     return case(
         "ROIFeatureExtractor",
-        {
-            "output_size": "3",
-            "sampling_ratio": "2",
-            "pyramid_scales": "4,8,16,32",
-            "aligned": "false",
-            **given,
-        },
+        written("output_size=3 sampling_ratio=2 pyramid_scales=4,8,16,32 aligned=false", **given),
         parameters(shapes, types),
         outputs=2,
         version=version,
@@ -378,7 +363,7 @@ FEATURES = [
 # best regions
 
 
-def top(max_rois: str = "3", element_type: str = "f32", **given: object) -> Case:
+def top(max_rois: str = "3", element_type: str = "f32", **given: Any) -> Case:
     return case(
         "TopKROIs",
         {"max_rois": max_rois},

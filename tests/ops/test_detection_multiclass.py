@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, row
+from differential.cases import Case, case_id, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row, unrun
 
 from irshape.ops.declaration import Operation
 from irshape.ops.detection.multiclass import MatrixNms, MulticlassNms_9
@@ -50,8 +51,8 @@ def shapes(
     **attributes: str,
 ) -> Case:
     a, b, c = types.split()
-    inputs = [data(a, boxes), data(b, scores)] + ([] if roisnum is None else [data(c, roisnum)])
-    return Case(type, f"opset{version}", attributes, inputs, outputs=3, run=False)
+    inputs = [f"{a}[{boxes}] {b}[{scores}]"] + ([] if roisnum is None else [f"{c}[{roisnum}]"])
+    return unrun(f"{type}-{version}", attributes, *inputs, outputs=3)
 
 
 def matrix(
@@ -82,11 +83,11 @@ def multiclass(
     expected: object = None,
     **attributes: str,
 ) -> Case:
-    case = Case(
-        "MulticlassNms",
-        f"opset{version}",
+    case = row(
+        f"MulticlassNms-{version}",
         attributes,
-        [boxes(images, element_type, values), scores(images, element_type)],
+        boxes(images, element_type, values),
+        scores(images, element_type),
         outputs=3,
         known=known,
         expected=expected,
@@ -100,7 +101,7 @@ def regions(known: object = (), **attributes: str) -> Case:
     inputs = [
         data("f32", "2,6,4", [BOXES, BOXES[::-1]]),
         data("f32", "2,6", SCORES),
-        const("i32", [4, 0, 2]),
+        "i32{[4, 0, 2]}",
     ]
     return row(
         "MulticlassNms-9", {"iou_threshold": "0.5", **attributes}, *inputs, outputs=3, known=known
@@ -161,7 +162,7 @@ MATRIX = [
     matrix(post_threshold="-1", score_threshold="-1"),
     row(
         "MatrixNms-8",
-        {"decay_function": "gaussian", "normalized": "false"},
+        "decay_function=gaussian normalized=false",
         data("f32", "2,?,4", low=0, high=9, run_shape=(2, 15, 4)),
         data("f32", "2,3,?", low=0, high=1, run_shape=(2, 3, 15)),
         outputs=3,
@@ -230,19 +231,10 @@ MULTICLASS = [
     ],
     shapes("MulticlassNms", 9, boxes="5,7,4", scores="5,7", roisnum="2", types="f32 f32 f32"),
     shapes("MulticlassNms", 9, boxes="5,7,4", scores="5,7", roisnum="2", types="f32 f32 i16"),
-    shapes(
-        "MulticlassNms",
-        9,
-        boxes="5,7,4",
-        scores="5,7",
-        roisnum="2",
-        types="f32 f32 i64",
-        nms_top_k="2",
-        keep_top_k="3",
-    ),
+    shapes("MulticlassNms", 9, "5,7,4", "5,7", "2", "f32 f32 i64", nms_top_k="2", keep_top_k="3"),
     row(
         "MulticlassNms-8",
-        {"iou_threshold": "0.2", "keep_top_k": "9"},
+        "iou_threshold=0.2 keep_top_k=9",
         data(
             "f32",
             "2,14,4",

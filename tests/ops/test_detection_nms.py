@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data, row
+from differential.cases import Case, Data, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row, unrun
 
 from irshape.ops.detection.nms import NonMaxSuppression_9
 
@@ -56,11 +57,10 @@ def nms(
         inputs += [const("f32", iou, shape), const("f32", score, shape)]
     if sigma is not None:
         inputs.append(const("f32", sigma, shape))
-    case = Case(
-        "NonMaxSuppression",
-        f"opset{version}",
+    case = row(
+        f"NonMaxSuppression-{version}",
         attributes,
-        inputs,
+        *inputs,
         outputs=3 if version > 4 else 1,
         known=known,
         run=run,
@@ -82,13 +82,12 @@ def shapes(
     limits = []
     if limit is not None:
         limits = [limit if isinstance(limit, Data) else const("i64", limit)]
-    return Case(
-        "NonMaxSuppression",
-        f"opset{version}",
+    return unrun(
+        f"NonMaxSuppression-{version}",
         {},
-        [data(element_type, boxes), data(element_type, scores), *limits],
+        f"{element_type}[{boxes}] {element_type}[{scores}]",
+        *limits,
         outputs=3 if version > 4 else 1,
-        run=False,
         known=known,
     )
 
@@ -192,24 +191,13 @@ CASES = [
     nms(9, box_encoding="corners"),
     nms(9, output_type="u32"),
     nms(5, output_type="f32"),
-    row(
-        "NonMaxSuppression-9",
-        {},
-        "f32[1,1,4]",
-        "f32[1,1,1]",
-        const("i64", 3),
-        const("i32", 0),
-        outputs=3,
-        run=False,
-    ),
+    unrun("NonMaxSuppression-9", {}, "f32[1,1,4] f32[1,1,1] i64{3} i32{0}", outputs=3),
     row(
         "NonMaxSuppression-9",
         {},
         data("f32", "2,9,4", low=0, high=1),
         data("f32", "2,3,9", low=0, high=1),
-        const("i64", 7),
-        const("f32", 0.3),
-        const("f32", 0.2),
+        "i64{7} f32{0.3} f32{0.2}",
         outputs=3,
     ),
     row(
@@ -217,9 +205,7 @@ CASES = [
         {},
         data("f32", "?,?,4", low=0, high=1, run_shape=(1, 40, 4)),
         data("f32", "?,?,?", low=0, high=1, run_shape=(1, 2, 40)),
-        const("i64", 30),
-        const("f32", 0.2),
-        const("f32", 0.1),
+        "i64{30} f32{0.2} f32{0.1}",
         outputs=3,
     ),
     # all scores equal, two boxes equal, empty boxes, NaN
@@ -228,9 +214,7 @@ CASES = [
         {},
         data("f32", "1,4,4", [[[0, 0, 2, 2], [0, 0, 2, 2], [1, 1, 1, 1], [1, 1, 1, 3]]]),
         data("f32", "1,1,4", [[[0.5] * 4]]),
-        const("i64", 4),
-        const("f32", 0.5),
-        const("f32", 0.0),
+        "i64{4} f32{0.5} f32{0.0}",
         outputs=3,
     ),
     row(
@@ -238,17 +222,10 @@ CASES = [
         {},
         data("f32", "1,3,4", [BOXES[:3]]),
         data("f32", "1,1,3", [[[0.5, float("nan"), 0.25]]]),
-        const("i64", 4),
-        const("f32", 0.9),
-        const("f32", 0.0),
+        "i64{4} f32{0.9} f32{0.0}",
         outputs=3,
     ),
 ]
-
-
-@pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_nms(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 TURNED = [
@@ -289,16 +266,14 @@ def rotated_shapes(
     **attributes: str,
 ) -> Case:
     a, b, c, d, e = types.split()
-    return row(
+    return unrun(
         "NMSRotated-13",
         attributes,
-        data(a, boxes),
-        data(b, scores),
+        f"{a}[{boxes}] {b}[{scores}]",
         const(c, limit),
         const(d, 0),
         const(e, 0),
         outputs=3,
-        run=False,
     )
 
 
@@ -319,9 +294,7 @@ ROTATED = [
         {},
         data("f32", "2,12,5", low=0.5, high=3),
         data("f32", "2,3,12", low=0, high=1),
-        const("i64", 9),
-        const("f32", 0.3),
-        const("f32", 0.2),
+        "i64{9} f32{0.3} f32{0.2}",
         outputs=3,
     ),
     rotated_shapes("1,4,5", "1,2,4"),
@@ -342,8 +315,8 @@ ROTATED = [
 ]
 
 
-@pytest.mark.parametrize("case", ROTATED, ids=case_id)
-def test_rotated(case: Case, oracle: Oracle) -> None:
+@pytest.mark.parametrize("case", [*CASES, *ROTATED], ids=case_id)
+def test_against_openvino(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 

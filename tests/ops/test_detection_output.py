@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, data, row
+from differential.cases import Case, case_id, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row, unrun, written
 
 CORNER, CENTER = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE"
 
@@ -76,7 +77,7 @@ def detection(
         source.element_type = element_type
     if version == 1:
         attributes["num_classes"] = str(classes)
-    case = Case("DetectionOutput", f"opset{version}", attributes, inputs, known=known)
+    case = row(f"DetectionOutput-{version}", attributes, *inputs, known=known)
     case.id += f"-{images}x{count}x{classes}x{prior_batch}"
     return case
 
@@ -103,7 +104,7 @@ def shapes(
             types.split(), (box_logits, class_preds, proposals, *aux), strict=False
         )
     ]
-    return Case("DetectionOutput", f"opset{version}", attributes, inputs, run=False)
+    return unrun(f"DetectionOutput-{version}", attributes, *inputs)
 
 
 SHAPES = [
@@ -149,12 +150,7 @@ SHAPES = [
         (("2,24", "2,18", "1,2,24"), {"code_type": CORNER.lower()}),
         (
             ("2,24", "2,18", "1,2,24"),
-            {
-                "eta": "1.0",
-                "visualize": "False",
-                "pad_mode": "",
-                "resize_mode": "caffe.ResizeParameter.WARP",
-            },
+            written("eta=1.0 visualize=False pad_mode= resize_mode=caffe.ResizeParameter.WARP"),
         ),
         (("1,4000000000000", "1,3000000000000", "1,2,4000000000000"), {"keep_top_k": "-1"}),
     )
@@ -216,7 +212,7 @@ def test_detection_output(case: Case, oracle: Oracle) -> None:
 
 ENDED = row(
     "DetectionOutput-8",
-    {"keep_top_k": "4", "nms_threshold": "0.5", "code_type": CORNER, "confidence_threshold": "0.1"},
+    f"keep_top_k=4 nms_threshold=0.5 code_type={CORNER} confidence_threshold=0.1",
     data("f32", "1,12", low=0, high=0),
     data("f32", "1,6", [[0.1, 0.5, 0.1, 0.9, 0.1, 0.7]]),
     data("f32", "1,2,15", [[[0, 0, 0, 1, 1, -1, 0, 0, 1, 1, 0, 2, 2, 3, 3], [0.1] * 15]]),

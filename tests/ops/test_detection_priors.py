@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, const, data, node, row
+from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import node, row, written
 
 image = data("f32", "1,3,..300,200..400", run_shape=(1, 3, 224, 300))
 feature = data("f32", "1,16,3..7,?", run_shape=(1, 16, 4, 5))
@@ -22,8 +23,8 @@ def prior(
     inputs = [
         const("i64", list(side)) if isinstance(side, tuple) else side for side in (size, image)
     ]
-    return Case(
-        "PriorBox", f"opset{version}", {"offset": "0.5", **attributes}, inputs, known=known, run=run
+    return row(
+        f"PriorBox-{version}", {"offset": "0.5", **attributes}, *inputs, known=known, run=run
     )
 
 
@@ -56,15 +57,7 @@ def spatial(of: object) -> object:
         "ellipsis_mask": "0",
     }
     return node(
-        "StridedSlice",
-        "opset1",
-        slice_attributes,
-        [
-            node("ShapeOf", "opset3", {}, [of]),
-            const("i64", [2]),
-            const("i64", [4]),
-            const("i64", [1]),
-        ],
+        "StridedSlice-1", slice_attributes, node("ShapeOf-3", {}, of), "i64{[2]} i64{[4]} i64{[1]}"
     )
 
 
@@ -97,12 +90,7 @@ PRIORS = [
             {"fixed_size": "8,17", "density": "2,1"},
             {"fixed_size": "16", "fixed_ratio": "0.25", "density": "3", "step": "4"},
             {"fixed_size": "9", "density": "2", "aspect_ratio": "2", "flip": "true"},
-            {
-                "min_size": "0.2,0.4",
-                "aspect_ratio": "2,3",
-                "scale_all_sizes": "false",
-                "step": "0.25",
-            },
+            written("min_size=0.2,0.4 aspect_ratio=2,3 scale_all_sizes=false step=0.25"),
             {"min_size": "0.2", "scale_all_sizes": "false", "step": "-1", "aspect_ratio": "2"},
         )
     ],

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, row
+from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row, unrun, written
 
 
 def scores_of(shape: tuple[int, ...]) -> object:
@@ -45,11 +46,10 @@ def proposal(
         data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.5, high=0.5),
         const(element_type, list(info)),
     ]
-    return Case(
-        "Proposal",
-        f"opset{version}",
+    return row(
+        f"Proposal-{version}",
         attributes,
-        inputs,
+        *inputs,
         outputs=1 if version == 1 else 2,
         known=known,
         run=run,
@@ -74,14 +74,7 @@ def shapes(
         data(element_type, shape)
         for element_type, shape in zip(types.split(), (probs, deltas, info), strict=True)
     ]
-    return Case(
-        "Proposal",
-        f"opset{version}",
-        attributes,
-        inputs,
-        outputs=1 if version == 1 else 2,
-        run=False,
-    )
+    return unrun(f"Proposal-{version}", attributes, *inputs, outputs=1 if version == 1 else 2)
 
 
 FEW = {"nms_thresh": "0.1", "pre_nms_topn": "10"}
@@ -138,15 +131,8 @@ PROPOSALS = [
             (("2,2,3,4", "2,4,3,4"), {"post_nms_topn": "1"}),
         )
     ],
-    row(
-        "Proposal-4",
-        {},
-        "f32[2,2,3,4]",
-        "f32[2,4,3,4]",
-        "f32[3]",
-        outputs=2,
-        run=False,
-        known="missing-attribute",
+    unrun(
+        "Proposal-4", {}, "f32[2,2,3,4] f32[2,4,3,4] f32[3]", outputs=2, known="missing-attribute"
     ),
 ]
 
@@ -161,13 +147,7 @@ def generate(
     known: object = (),
     **given: str,
 ) -> Case:
-    attributes = {
-        "min_size": "3",
-        "nms_threshold": "0.5",
-        "pre_nms_count": "20",
-        "post_nms_count": "7",
-        **given,
-    }
+    attributes = written("min_size=3 nms_threshold=0.5 pre_nms_count=20 post_nms_count=7", **given)
     shape = (images, count, rows, columns)
 
     def anchors(rng: np.random.Generator) -> np.ndarray:
@@ -188,18 +168,12 @@ def generate(
 def generate_shapes(
     info: str, anchors: str, deltas: str, scores: str, types: str = "f32 f32 f32 f32", **given: str
 ) -> Case:
-    attributes = {
-        "min_size": "3",
-        "nms_threshold": "0.5",
-        "pre_nms_count": "20",
-        "post_nms_count": "7",
-        **given,
-    }
+    attributes = written("min_size=3 nms_threshold=0.5 pre_nms_count=20 post_nms_count=7", **given)
     inputs = [
         data(element_type, shape)
         for element_type, shape in zip(types.split(), (info, anchors, deltas, scores), strict=True)
     ]
-    return row("GenerateProposals-9", attributes, *inputs, outputs=3, run=False)
+    return unrun("GenerateProposals-9", attributes, *inputs, outputs=3)
 
 
 FIT = ("2,3", "5,6,3,4", "2,12,5,6", "2,3,5,6")

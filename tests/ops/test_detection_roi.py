@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, const, data, row
+from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row, unrun
 
 ROIS = [
     [0, 0, 12, 9],
@@ -192,7 +193,7 @@ def pooling(
     return row(
         "ROIPooling-2",
         attributes,
-        data(element_type, features),
+        f"{element_type}[{features}]",
         data(element_type, f"{len(rois)},5", rois),
     )
 
@@ -208,7 +209,7 @@ def pooling_shapes(
     attributes = {"pooled_h": "2", "pooled_w": "3", "spatial_scale": "0.5", **given}
     for name in drop:
         del attributes[name]
-    return row(
+    return unrun(
         "ROIPooling-2",
         attributes,
         *(
@@ -217,7 +218,6 @@ def pooling_shapes(
                 for element_type, shape in zip(types.split(), (features, rois), strict=True)
             ]
         ),
-        run=False,
         known=known,
     )
 
@@ -305,7 +305,7 @@ def sensitive_shapes(
         **given,
     }
     attributes.pop(drop, None)
-    return row(
+    return unrun(
         "PSROIPooling-1",
         attributes,
         *(
@@ -314,7 +314,6 @@ def sensitive_shapes(
                 for element_type, shape in zip(types.split(), (features, rois), strict=True)
             ]
         ),
-        run=False,
     )
 
 
@@ -390,7 +389,7 @@ def deformable_shapes(*shapes: str, types: str = "f32 f32 f32", **given: str) ->
         data(element_type, shape)
         for element_type, shape in zip(types.split(), shapes, strict=False)
     ]
-    return row("DeformablePSROIPooling-1", attributes, *inputs, run=False)
+    return unrun("DeformablePSROIPooling-1", attributes, *inputs)
 
 
 DEFORMABLE = [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from differential.cases import Case, case_id, data, row
+from differential.cases import Case, case_id, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row, written
 
 
 def region(
@@ -15,15 +16,7 @@ def region(
     run_shape: tuple[int, ...] | None = None,
     **given: str,
 ) -> Case:
-    attributes = {
-        "axis": "1",
-        "end_axis": "3",
-        "coords": "4",
-        "classes": "3",
-        "num": "2",
-        "do_softmax": "true",
-        **given,
-    }
+    attributes = written("axis=1 end_axis=3 coords=4 classes=3 num=2 do_softmax=true", **given)
     return row(
         "RegionYolo-1",
         attributes,
@@ -42,7 +35,7 @@ def reorg(
 ) -> Case:
     return row(
         "ReorgYolo-2",
-        {"stride": stride},
+        f"stride={stride}",
         data(element_type, shape, run_shape=run_shape),
         run=run,
         known=known,

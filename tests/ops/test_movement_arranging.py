@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from differential.cases import Case, case_id, const, data, node, row
+from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, node, row, unrun
 
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
-SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 
 
 def transpose(
@@ -32,17 +19,14 @@ def transpose(
     run_shape: tuple[int, ...] | None = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     order_shape = order if isinstance(order, str) else None
-    return Case(
-        "Transpose",
-        "opset1",
+    return row(
+        "Transpose-1",
         {},
-        [
-            data(t, shape, run_shape=run_shape),
-            data(index, order_shape) if order_shape else const(index, order),
-        ],
+        data(t, shape, run_shape=run_shape),
+        data(index, order_shape) if order_shape else const(index, order),
         **fields,
     )  # type: ignore[arg-type]
 
@@ -70,14 +54,14 @@ TRANSPOSE = [
         "Transpose-1",
         {},
         data("string", "2,2", [["a", "b"], ["ü", ""]]),
-        const("i64", [1, 0]),
+        "i64{[1, 0]}",
         expected=[[["a", "ü"], ["b", ""]]],
     ),
     row(
         "Transpose-1",
         {},
         data("u4", "2,2", [[1, 2], [3, 15]]),
-        const("i64", [1, 0]),
+        "i64{[1, 0]}",
         expected=[[[1, 3], [2, 15]]],
     ),
     # refusals
@@ -91,7 +75,7 @@ TRANSPOSE = [
     transpose("2,3", 0),
     transpose("2,3", [1.0, 0.0], index="f32"),
     row("Transpose-1", {}, "f32[2,3]"),
-    row("Transpose-1", {}, "f32[2,3]", data("i64", "0", values=[]), known="empty-list-at-run-time"),
+    row("Transpose-1", {}, "f32[2,3]", data("i64", "0", []), known="empty-list-at-run-time"),
 ]
 
 
@@ -101,13 +85,11 @@ def reverse(
     mode: str = "index",
     run_shape: tuple[int, ...] | None = None,
     t: str = "f32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     index = "boolean" if mode == "mask" else "i64"
     given = data(index, axis) if isinstance(axis, str) else const(index, axis)
-    return Case(
-        "Reverse", "opset1", {"mode": mode}, [data(t, shape, run_shape=run_shape), given], **fields
-    )  # type: ignore[arg-type]
+    return row("Reverse-1", f"mode={mode}", data(t, shape, run_shape=run_shape), given, **fields)  # type: ignore[arg-type]
 
 
 REVERSE = [
@@ -132,11 +114,11 @@ REVERSE = [
     reverse("2,3", [True], "mask"),
     reverse("2,3", "3", "mask"),
     reverse("2,3", [0], "both"),
-    row("Reverse-1", {"mode": "mask"}, "f32[2,3]", const("i64", [0, 1])),
-    row("Reverse-1", {"mode": "index"}, "f32[2,3]", const("boolean", [True])),
-    row("Reverse-1", {"mode": "index"}, "f32[2,3]", const("i64", 1)),
-    row("Reverse-1", {}, "f32[2,3]", const("i64", [1]), known="missing-attribute"),
-    row("Reverse-2", {"mode": "index"}, "f32[2,3]", const("i64", [1])),
+    row("Reverse-1", "mode=mask", "f32[2,3] i64{[0, 1]}"),
+    row("Reverse-1", "mode=index", "f32[2,3] boolean{[True]}"),
+    row("Reverse-1", "mode=index", "f32[2,3] i64{1}"),
+    row("Reverse-1", {}, "f32[2,3] i64{[1]}", known="missing-attribute"),
+    row("Reverse-2", "mode=index", "f32[2,3] i64{[1]}"),
 ]
 
 
@@ -148,16 +130,12 @@ def sequence(
     run_shape: tuple[int, ...] | None = None,
     t: str = "f32",
     index: str = "i32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     given = data(index, lengths) if isinstance(lengths, str) else const(index, lengths)
     attributes = {"batch_axis": str(batch), "seq_axis": str(along)}
-    return Case(
-        "ReverseSequence",
-        "opset1",
-        attributes,
-        [data(t, shape, run_shape=run_shape), given],
-        **fields,
+    return row(
+        "ReverseSequence-1", attributes, data(t, shape, run_shape=run_shape), given, **fields
     )  # type: ignore[arg-type]
 
 
@@ -176,7 +154,7 @@ REVERSE_SEQUENCE = [
     sequence("?,4", "2..3", run=False),
     sequence("?,4", "...", run=False),
     sequence("...", [2, 1], run=False),
-    row("ReverseSequence-1", {}, "f32[2,3]", const("i32", [3, 2])),
+    row("ReverseSequence-1", {}, "f32[2,3] i32{[3, 2]}"),
     *(sequence("2,3", [3, 2], t=t) for t in TYPES),
     *(sequence("2,3", [3, 2], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
     sequence("3", [3]),
@@ -199,12 +177,12 @@ def roll(
     run_shape: tuple[int, ...] | None = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     given = [
         data(index, one) if isinstance(one, str) else const(index, one) for one in (shift, axes)
     ]
-    return Case("Roll", "opset7", {}, [data(t, shape, run_shape=run_shape), *given], **fields)  # type: ignore[arg-type]
+    return row("Roll-7", {}, data(t, shape, run_shape=run_shape), *given, **fields)  # type: ignore[arg-type]
 
 
 ROLL = [
@@ -215,8 +193,7 @@ ROLL = [
         "Roll-7",
         {},
         data("f32", "2,2", [[1, 2], [3, 4]]),
-        const("i64", 1),
-        const("i64", [0, -1]),
+        "i64{1} i64{[0, -1]}",
         run="alone",
         expected=[[[4, 3], [2, 1]]],
     ),
@@ -239,7 +216,7 @@ ROLL = [
     roll("4,3", [1.0], [0.0], index="f32"),
     roll("4,3", [1], [0], index="u8"),
     roll("4,3", "2", "3"),
-    row("Roll-6", {}, "f32[4]", const("i64", [1]), const("i64", [0])),
+    row("Roll-6", {}, "f32[4] i64{[1]} i64{[0]}"),
 ]
 
 
@@ -249,13 +226,12 @@ def shuffle(
     group: int,
     run_shape: tuple[int, ...] | None = None,
     t: str = "f32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
-    return Case(
-        "ShuffleChannels",
-        "opset1",
-        {"axis": str(axis), "group": str(group)},
-        [data(t, shape, run_shape=run_shape)],
+    return row(
+        "ShuffleChannels-1",
+        f"axis={axis} group={group}",
+        data(t, shape, run_shape=run_shape),
         **fields,
     )  # type: ignore[arg-type]
 
@@ -282,27 +258,19 @@ SHUFFLE = [
 ]
 
 IN_A_SHAPE = [
-    row(
-        "Transpose-1",
-        {},
-        "f32[...]",
-        node("Transpose", "opset1", {}, [const("i64", [2, 0, 1]), const("i64", [0])]),
-        run=False,
-    ),
-    row(
+    unrun("Transpose-1", {}, "f32[...]", node("Transpose-1", {}, "i64{[2, 0, 1]} i64{[0]}")),
+    unrun(
         "Reshape-1",
-        {"special_zero": "false"},
+        "special_zero=false",
         "f32[...]",
-        node("Roll", "opset7", {}, [SIZES, const("i64", [1]), const("i64", [0])]),
-        run=False,
+        node("Roll-7", {}, SIZES, "i64{[1]} i64{[0]}"),
         known="sizes-moved",
     ),
-    row(
+    unrun(
         "Reshape-1",
-        {"special_zero": "false"},
+        "special_zero=false",
         "f32[...]",
-        node("Reverse", "opset1", {"mode": "index"}, [SIZES, const("i64", [0])]),
-        run=False,
+        node("Reverse-1", "mode=index", SIZES, "i64{[0]}"),
         known="sizes-moved",
     ),
 ]

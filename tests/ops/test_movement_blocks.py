@@ -5,28 +5,15 @@ DepthToSpace, SpaceToDepth, BatchToSpace, SpaceToBatch, ExtractImagePatches and 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, row
+from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, row, written
 
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 Shape = tuple[int, ...] | None
 
 
@@ -37,14 +24,10 @@ def depth(
     mode: str = "blocks_first",
     fed: Shape = None,
     t: str = "f32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
-    return Case(
-        operation,
-        "opset1",
-        {"block_size": str(block), "mode": mode},
-        [data(t, shape, run_shape=fed)],
-        **fields,
+    return row(
+        f"{operation}-1", f"block_size={block} mode={mode}", data(t, shape, run_shape=fed), **fields
     )  # type: ignore[arg-type]
 
 
@@ -66,7 +49,7 @@ def depths(operation: str) -> list[Case]:
         depth(operation, "?,4..16,2..6,?", fed=(1, 4, 2, 2)),
         depth(operation, "...", run=False),
         depth(operation, four, 2, "BLOCKS_FIRST"),
-        row(f"{operation}-1", {"block_size": "2"}, data("f32", four), known="missing-attribute"),
+        row(f"{operation}-1", "block_size=2", f"f32[{four}]", known="missing-attribute"),
         *(depth(operation, "1,4,2,2", t=t) for t in TYPES),
         *(depth(operation, "1,4,2,2", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
         depth(operation, "1,3,5,5"),
@@ -75,12 +58,8 @@ def depths(operation: str) -> list[Case]:
         depth(operation, four, 0),
         depth(operation, four, -2),
         depth(operation, four, 2, "sideways"),
-        row(f"{operation}-1", {"mode": "blocks_first"}, data("f32", four)),
-        row(
-            f"{operation}-1",
-            {"block_size": "2", "mode": "blocks_first"},
-            *([data("f32", four)] * 2),
-        ),
+        row(f"{operation}-1", "mode=blocks_first", f"f32[{four}]"),
+        row(f"{operation}-1", "block_size=2 mode=blocks_first", *([data("f32", four)] * 2)),
     ]
 
 
@@ -93,13 +72,13 @@ def batch(
     fed: Shape = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     lists = [
         data(index, one) if isinstance(one, str) else const(index, one)
         for one in (blocks, begin, end)
     ]
-    return Case(operation, "opset2", {}, [data(t, shape, run_shape=fed), *lists], **fields)  # type: ignore[arg-type]
+    return row(f"{operation}-2", {}, data(t, shape, run_shape=fed), *lists, **fields)  # type: ignore[arg-type]
 
 
 def batches(operation: str) -> list[Case]:
@@ -112,23 +91,9 @@ def batches(operation: str) -> list[Case]:
         batch(operation, shape, blocks=[1, 2, 3], begin=[0, 1, 1], end=[0, 0, 2]),
         batch(operation, shape, blocks=[1, 1, 1], begin=[0, 0, 0], end=[0, 0, 0]),
         batch(operation, shape, blocks=[1, 2, 3], begin=[0, 1, 2], end=[0, 0, 1], index="i32"),
-        batch(
-            operation,
-            shape,
-            blocks=[1, 2, 3],
-            begin=[0, 1, 0],
-            end=[0, 0, 0],
-            index="u8",
-            run=False,
-        ),
+        batch(operation, shape, [1, 2, 3], [0, 1, 0], [0, 0, 0], index="u8", run=False),
         batch(operation, "4,4", blocks=[1, 2], begin=[0, 0], end=[0, 0]),
-        batch(
-            operation,
-            "8,2,3,2,1",
-            blocks=[1, 1, 2, 1, 2],
-            begin=[0, 0, 1, 0, 1],
-            end=[0, 0, 0, 0, 0],
-        ),
+        batch(operation, "8,2,3,2,1", [1, 1, 2, 1, 2], [0, 0, 1, 0, 1], [0, 0, 0, 0, 0]),
         batch(operation, "4,0", blocks=[1, 2], begin=[0, 0], end=[0, 0])
         if to_space
         else batch(
@@ -166,15 +131,8 @@ def batches(operation: str) -> list[Case]:
         batch(operation, "3,3", blocks=[1, 2], begin=[0, 0], end=[0, 0]),
         batch(operation, "4,4", blocks=[[1, 2]], begin=[0, 0], end=[0, 0]),
         batch(operation, "4,4", blocks=[1.0, 2.0], begin=[0.0, 0.0], end=[0.0, 0.0], index="f32"),
-        row(f"{operation}-2", {}, "f32[4,4]", const("i64", [1, 2]), const("i64", [0, 0])),
-        row(
-            f"{operation}-1",
-            {},
-            "f32[4,4]",
-            const("i64", [1, 2]),
-            const("i64", [0, 0]),
-            const("i64", [0, 0]),
-        ),
+        row(f"{operation}-2", {}, "f32[4,4] i64{[1, 2]} i64{[0, 0]}"),
+        row(f"{operation}-1", {}, "f32[4,4] i64{[1, 2]} i64{[0, 0]} i64{[0, 0]}"),
     ]
 
 
@@ -183,31 +141,9 @@ BATCHES = [
     *batches("SpaceToBatch"),
     batch("BatchToSpace", "4,4", blocks=[1, 2], begin=[0, 5], end=[0, 4]),
     batch("BatchToSpace", "4,4", blocks=[1, 2], begin=[0, -1], end=[0, 0]),
-    batch(
-        "SpaceToBatch",
-        "4,4",
-        blocks=[1, 2],
-        begin=[0, -2],
-        end=[0, 0],
-        run=False,
-        known="negative-size",
-    ),
-    row(
-        "BatchToSpace-2",
-        {},
-        "f32[4,4]",
-        const("i32", [1, 2]),
-        const("i64", [0, 0]),
-        const("i64", [0, 0]),
-    ),
-    row(
-        "SpaceToBatch-2",
-        {},
-        "f32[4,4]",
-        const("i32", [1, 2]),
-        const("i64", [0, 0]),
-        const("i64", [0, 0]),
-    ),
+    batch("SpaceToBatch", "4,4", [1, 2], [0, -2], [0, 0], run=False, known="negative-size"),
+    row("BatchToSpace-2", {}, "f32[4,4] i32{[1, 2]} i64{[0, 0]} i64{[0, 0]}"),
+    row("SpaceToBatch-2", {}, "f32[4,4] i32{[1, 2]} i64{[0, 0]} i64{[0, 0]}"),
 ]
 
 
@@ -219,12 +155,10 @@ def patches(
     auto_pad: str = "valid",
     fed: Shape = None,
     t: str = "f32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     attributes = {"sizes": sizes, "strides": strides, "rates": rates, "auto_pad": auto_pad}
-    return Case(
-        "ExtractImagePatches", "opset3", attributes, [data(t, shape, run_shape=fed)], **fields
-    )  # type: ignore[arg-type]
+    return row("ExtractImagePatches-3", attributes, data(t, shape, run_shape=fed), **fields)  # type: ignore[arg-type]
 
 
 PATCHES = [
@@ -262,14 +196,8 @@ PATCHES = [
     patches("1,2,4,5", rates=""),
     patches("1,2,4,5", auto_pad="explicit"),
     patches("1,2,4,5", auto_pad="notset"),
-    row(
-        "ExtractImagePatches-3", {"sizes": "2,2", "strides": "1,1", "rates": "1,1"}, "f32[1,1,3,3]"
-    ),
-    row(
-        "ExtractImagePatches-2",
-        {"sizes": "2,2", "strides": "1,1", "rates": "1,1", "auto_pad": "valid"},
-        "f32[1,1,3,3]",
-    ),
+    row("ExtractImagePatches-3", "sizes=2,2 strides=1,1 rates=1,1", "f32[1,1,3,3]"),
+    row("ExtractImagePatches-2", "sizes=2,2 strides=1,1 rates=1,1 auto_pad=valid", "f32[1,1,3,3]"),
 ]
 
 
@@ -286,12 +214,7 @@ def image(
     lists = [
         data(index, one) if isinstance(one, str) else const(index, one) for one in (size, kernel)
     ]
-    given = {
-        "strides": "1,1",
-        "dilations": "1,1",
-        "pads_begin": "0,0",
-        "pads_end": "0,0",
-    } | attributes
+    given = written("strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0") | attributes
     run = not (known or isinstance(size, str) or isinstance(kernel, str) or shape == "...")
     case = row(
         "Col2Im-15",
@@ -350,7 +273,7 @@ IMAGE = [
     image(pads_begin="1"),
     image(size=(4.0, 4.0), kernel=(2.0, 2.0), index="f32"),
     image(index="u8"),
-    row("Col2Im-14", {}, "f32[8,9]", const("i64", [4, 4]), const("i64", [2, 2])),
+    row("Col2Im-14", {}, "f32[8,9] i64{[4, 4]} i64{[2, 2]}"),
 ]
 
 

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from differential.cases import Case, Data, Node, case_id, const, data, node, row
+from differential.cases import Case, Data, Node, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, node, row, unrun
 
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
-SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
 
@@ -38,7 +25,7 @@ def broadcast(
     fed: Shape = None,
     t: str = "f32",
     axis: int | None = None,
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     inputs: list[object] = [data(t, shape, run_shape=fed)]
     for given in (target, axes):
@@ -50,7 +37,7 @@ def broadcast(
     if axis is not None:
         name = "mode.auto_broadcast_axis" if version == "opset1" else "mode.mode.axis"
         attributes[name] = str(axis)
-    return Case("Broadcast", version, attributes, inputs, **fields)  # type: ignore[arg-type]
+    return row(f"Broadcast-{version}", attributes, *inputs, **fields)  # type: ignore[arg-type]
 
 
 def numpy(version: str) -> list[Case]:
@@ -85,35 +72,20 @@ def numpy(version: str) -> list[Case]:
         broadcast(version, "numpy", "3,2", target=[3, 4], axes=unused),
         broadcast(version, "numpy", "2,3", target=[3], axes=unused),
         broadcast(version, "numpy", "3", target=[1], axes=unused),
-        broadcast(
-            version, "numpy", "1", target=[2, -1], axes=unused, run=False, known="negative-size"
-        ),
-        broadcast(
-            version, "numpy", "1", target=[2, -2], axes=unused, run=False, known="negative-size"
-        ),
+        broadcast(version, "numpy", "1", [2, -1], unused, run=False, known="negative-size"),
+        broadcast(version, "numpy", "1", [2, -2], unused, run=False, known="negative-size"),
         broadcast(version, "numpy", "1", target=2, axes=unused),
         broadcast(version, "numpy", "1", target=[[2]], axes=unused),
-        Case(
-            "Broadcast",
-            version,
-            {"mode": "numpy"},
-            [data("f32", "1"), const("f32", [2.0])],
+        row(
+            f"Broadcast-{version}",
+            "mode=numpy",
+            "f32[1] f32{[2.0]}",
             id=f"Broadcast-{version}-real-target",
         ),
-        Case(
-            "Broadcast",
-            version,
-            {"mode": "anyhow"},
-            [data("f32", "1"), const("i64", [2])],
-            id=f"Broadcast-{version}-mode",
+        row(
+            f"Broadcast-{version}", "mode=anyhow", "f32[1] i64{[2]}", id=f"Broadcast-{version}-mode"
         ),
-        Case(
-            "Broadcast",
-            version,
-            {"mode": "numpy"},
-            [data("f32", "1")],
-            id=f"Broadcast-{version}-one-input",
-        ),
+        row(f"Broadcast-{version}", "mode=numpy", "f32[1]", id=f"Broadcast-{version}-one-input"),
     ]
 
 
@@ -123,9 +95,7 @@ def explicit(version: str, mode: str = "explicit") -> list[Case]:
         broadcast(version, mode, "2,4", target=[2, 3, 4], axes=[0, 2]),
         broadcast(version, mode, "1,4", target=[2, 3, 4], axes=[1, 2]),
         broadcast(version, mode, "", target=[2, 3], axes=[]),
-        broadcast(
-            version, mode, "0", target=[0, 3], axes=[0], run="alone", expected=[np.zeros((0, 3))]
-        ),
+        broadcast(version, mode, "0", [0, 3], [0], run="alone", expected=[np.zeros((0, 3))]),
         broadcast(version, mode, "?,4", target=[2, 3, 4], axes=[0, 2], fed=(2, 4)),
         broadcast(version, mode, "...", target=[2, 3], axes=[0], run=False),
         broadcast(version, mode, "3", target="2", axes=[0], run=False),
@@ -138,16 +108,13 @@ def explicit(version: str, mode: str = "explicit") -> list[Case]:
         broadcast(version, mode, "3", target=[2, 3], axes=[-1]),
         broadcast(version, mode, "2,3", target=[2, 3], axes=[1, 0]),
         broadcast(version, mode, "2,3", target=[2, 3], axes=[0]),
-        broadcast(
-            version, mode, "2,2", target=[2, 2], axes=[1, 1], run=False, known="duplicate-axes"
-        ),
+        broadcast(version, mode, "2,2", [2, 2], [1, 1], run=False, known="duplicate-axes"),
         broadcast(version, mode, "3", target=[2, 3], axes=[[1]]),
         broadcast(version, mode, "3", target=[2, 3], axes=1),
-        Case(
-            "Broadcast",
-            version,
-            {"mode": mode},
-            [data("f32", "3"), const("i64", [2, 3]), const("f32", [1.0])],
+        row(
+            f"Broadcast-{version}",
+            f"mode={mode}",
+            "f32[3] i64{[2, 3]} f32{[1.0]}",
             id=f"Broadcast-{version}-{mode}-real-axes",
         ),
     ]
@@ -190,9 +157,7 @@ BROADCAST = [
     broadcast("opset3", "bidirectional", "3,1", target=[2, 1, 4]),
     broadcast("opset3", "bidirectional", "2,3,1", target=[4]),
     broadcast("opset3", "bidirectional", "2,3", target=[]),
-    broadcast(
-        "opset3", "bidirectional", "0,1", target=[1, 3], run="alone", expected=[np.zeros((0, 3))]
-    ),
+    broadcast("opset3", "bidirectional", "0,1", [1, 3], run="alone", expected=[np.zeros((0, 3))]),
     broadcast("opset3", "bidirectional", "?,2..3,1", target=[2, 1, 4], fed=(2, 3, 1)),
     broadcast("opset3", "bidirectional", "2,?", target=SIZES, run=False),
     broadcast("opset3", "bidirectional", "...", target=[2, 1, 4], fed=(3, 1), run=False),
@@ -203,40 +168,25 @@ BROADCAST = [
     # strings and sizes
     row(
         "Broadcast-3",
-        {"mode": "numpy"},
+        "mode=numpy",
         data("string", "2,1", [["a"], [""]]),
-        const("i64", [2, 2]),
+        "i64{[2, 2]}",
         run="alone",
         expected=[[["a", "a"], ["", ""]]],
     ),
-    row(
-        "Broadcast-3", {"mode": "numpy"}, data("u4", "1", [9]), const("i64", [2]), expected=[[9, 9]]
-    ),
-    row(
+    row("Broadcast-3", "mode=numpy", data("u4", "1", [9]), "i64{[2]}", expected=[[9, 9]]),
+    unrun("Reshape-1", PATTERN, "f32[...]", node("Broadcast-3", "mode=numpy", "i64{[4]} i64{[3]}")),
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[...]",
-        node("Broadcast", "opset3", {"mode": "numpy"}, [const("i64", [4]), const("i64", [3])]),
-        run=False,
+        node("Broadcast-1", "mode=explicit", SIZES, "i64{[3]} i64{[0]}"),
     ),
-    row(
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[...]",
-        node(
-            "Broadcast",
-            "opset1",
-            {"mode": "explicit"},
-            [SIZES, const("i64", [3]), const("i64", [0])],
-        ),
-        run=False,
-    ),
-    row(
-        "Reshape-1",
-        PATTERN,
-        "f32[...]",
-        node("Broadcast", "opset3", {"mode": "bidirectional"}, [SIZES, const("i64", [3])]),
-        run=False,
+        node("Broadcast-3", "mode=bidirectional", SIZES, "i64{[3]}"),
     ),
 ]
 
@@ -247,12 +197,12 @@ def tile(
     fed: Shape = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     times = repeats
     if not isinstance(repeats, Node):
         times = data(index, repeats) if isinstance(repeats, str) else const(index, repeats)
-    return Case("Tile", "opset1", {}, [data(t, shape, run_shape=fed), times], **fields)  # type: ignore[arg-type]
+    return row("Tile-1", {}, data(t, shape, run_shape=fed), times, **fields)  # type: ignore[arg-type]
 
 
 TILE = [
@@ -280,17 +230,11 @@ TILE = [
         "Tile-1",
         {},
         data("string", "2", ["a", ""]),
-        const("i64", [2]),
+        "i64{[2]}",
         run="alone",
         expected=[["a", "", "a", ""]],
     ),
-    row(
-        "Reshape-1",
-        PATTERN,
-        "f32[...]",
-        node("Tile", "opset1", {}, [SIZES, const("i64", [2])]),
-        run=False,
-    ),
+    unrun("Reshape-1", PATTERN, "f32[...]", node("Tile-1", {}, SIZES, "i64{[2]}")),
     tile("2,3", [2, -1], run=False, known="negative-size"),
     tile("2,3", [2, -3], run=False, known="negative-size"),
     tile("2,3", [[2, 1]]),
@@ -298,7 +242,7 @@ TILE = [
     tile("2,3", [2.0, 1.0], index="f32"),
     tile("2,3", [True, True], index="boolean"),
     row("Tile-1", {}, "f32[2]"),
-    row("Tile-1", {}, "f32[2,3]", data("i64", "0", values=[]), known="empty-list-at-run-time"),
+    row("Tile-1", {}, "f32[2,3]", data("i64", "0", []), known="empty-list-at-run-time"),
 ]
 
 

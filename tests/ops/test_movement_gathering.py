@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, node, row
+from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, node, row, unrun
 
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 VERSIONS = ["opset1", "opset7", "opset8"]
-SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 Shape = tuple[int, ...] | None
 
 
@@ -38,7 +25,7 @@ def gather(
     fed: Shape = None,
     at: Shape = None,
     t: str = "f32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     where = (
         data("i64", indices, low=0, high=1, run_shape=at)
@@ -47,8 +34,8 @@ def gather(
     )
     along = data("i64", axis) if isinstance(axis, str) else const("i64", axis)
     attributes = {} if batch is None else {"batch_dims": str(batch)}
-    return Case(
-        "Gather", version, attributes, [data(t, shape, run_shape=fed), where, along], **fields
+    return row(
+        f"Gather-{version}", attributes, data(t, shape, run_shape=fed), where, along, **fields
     )  # type: ignore[arg-type]
 
 
@@ -72,37 +59,31 @@ def common(version: str) -> list[Case]:
         *(gather(version, "3,2", indices=[1, 0], t=t) for t in (*TYPES, "string")),
         *(gather(version, "3,2", indices=[1, 0], t=t, run=False) for t in (*PACKED, "dynamic")),
         *(
-            Case("Gather", version, {}, [data("f32", "3,2"), const(t, [1, 2]), const(t, 0)])
+            row(f"Gather-{version}", {}, "f32[3,2]", const(t, [1, 2]), const(t, 0))
             for t in ("i8", "u8", "i32", "u64")
         ),
         gather(version, "3,4", indices=[0], axis=2),
         gather(version, "3,4", indices=[0], axis=-3),
         gather(version, "", indices=[0], axis=0),
         gather(version, "3,4", indices=[0], axis=[0, 1]),
-        Case(
-            "Gather",
-            version,
-            {},
-            [data("f32", "3"), const("i64", [0])],
-            id=f"Gather-{version}-two-inputs",
-        ),
+        row(f"Gather-{version}", {}, "f32[3] i64{[0]}", id=f"Gather-{version}-two-inputs"),
         *(
-            Case(
-                "Gather",
-                version,
+            row(
+                f"Gather-{version}",
                 {},
-                [data("f32", "3"), const(index, [1]), const(axis, 0)],
+                "f32[3]",
+                const(index, [1]),
+                const(axis, 0),
                 known="counted-in-reals" if version == "opset1" else "",
             )
             for index, axis in (("boolean", "i64"), ("f32", "i64"), ("i64", "f32"))
         ),
         # known sizes and bounds of sizes
-        row(
+        unrun(
             "Reshape-1",
-            {"special_zero": "false"},
+            "special_zero=false",
             "f32[?]",
-            node("Gather", version, {}, [SIZES, const("i64", [2, 0]), const("i64", 0)]),
-            run=False,
+            node(f"Gather-{version}", {}, SIZES, "i64{[2, 0]} i64{0}"),
         ),
     ]
 
@@ -143,41 +124,30 @@ GATHER += [
         "Gather-8",
         {},
         data("string", "2", ["a", "b"]),
-        const("i64", [-1, 0]),
-        const("i64", 0),
+        "i64{[-1, 0]} i64{0}",
         expected=[["b", "a"]],
     ),
     row(
         "Gather-8",
         {},
         data("u1", "3", [1, 0, 1]),
-        const("i64", [1, 2]),
-        const("i64", 0),
+        "i64{[1, 2]} i64{0}",
         run="alone",
         expected=[[0, 1]],
     ),
-    row(
-        "Gather-8",
-        {},
-        data("i4", "3", [1, -8, 7]),
-        const("i64", [1, 2]),
-        const("i64", 0),
-        expected=[[-8, 7]],
-    ),
+    row("Gather-8", {}, data("i4", "3", [1, -8, 7]), "i64{[1, 2]} i64{0}", expected=[[-8, 7]]),
     row(
         "Gather-7",
         {},
         data("f8e4m3", "3", [1, -2, 448]),
-        const("i64", [1, 2]),
-        const("i64", 0),
+        "i64{[1, 2]} i64{0}",
         expected=[[-2, 448]],
     ),
-    row(
+    unrun(
         "Reshape-1",
-        {"special_zero": "false"},
+        "special_zero=false",
         "f32[?]",
-        node("Gather", "opset8", {}, [SIZES, const("i64", [-1, -3]), const("i64", 0)]),
-        run=False,
+        node("Gather-8", {}, SIZES, "i64{[-1, -3]} i64{0}"),
     ),
 ]
 
@@ -189,20 +159,14 @@ def elements(
     fed: Shape = None,
     at: Shape = None,
     t: str = "f32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     where = (
         data("i64", indices, low=0, high=1, run_shape=at)
         if isinstance(indices, str)
         else const("i64", indices)
     )
-    return Case(
-        "GatherElements",
-        "opset6",
-        {"axis": str(axis)},
-        [data(t, shape, run_shape=fed), where],
-        **fields,
-    )  # type: ignore[arg-type]
+    return row("GatherElements-6", f"axis={axis}", data(t, shape, run_shape=fed), where, **fields)  # type: ignore[arg-type]
 
 
 ELEMENTS = [
@@ -217,7 +181,7 @@ ELEMENTS = [
     elements("...", indices="2,?", axis=1, run=False),
     elements("...", indices="...", axis=1, run=False),
     elements("3,2", indices=[[-1, -3]]),
-    row("GatherElements-6", {"axis": "0"}, "f32[2,2]", const("i32", [[1, 0]])),
+    row("GatherElements-6", "axis=0", "f32[2,2] i32{[[1, 0]]}"),
     *(elements("2,2", indices=[[1, 0]], t=t) for t in TYPES),
     *(elements("2,2", indices=[[1, 0]], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
     elements("2,3", indices=[0, 1]),
@@ -226,10 +190,10 @@ ELEMENTS = [
     elements("2,3", indices=[[0, 1, 1]], axis=2),
     elements("2,3", indices=[[0, 1, 1]], axis=-3),
     elements("", indices=0),
-    row("GatherElements-6", {}, "f32[2]", const("i64", [1]), known="missing-attribute"),
-    row("GatherElements-6", {"axis": "0"}, "f32[2]", const("f32", [1.0])),
-    row("GatherElements-6", {"axis": "0"}, "f32[2]", const("u8", [1])),
-    row("GatherElements-5", {"axis": "0"}, "f32[2]", const("i64", [1])),
+    row("GatherElements-6", {}, "f32[2] i64{[1]}", known="missing-attribute"),
+    row("GatherElements-6", "axis=0", "f32[2] f32{[1.0]}"),
+    row("GatherElements-6", "axis=0", "f32[2] u8{[1]}"),
+    row("GatherElements-5", "axis=0", "f32[2] i64{[1]}"),
 ]
 
 
@@ -241,18 +205,18 @@ def tuples(
     fed: Shape = None,
     at: Shape = None,
     t: str = "f32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     where = (
         data("i64", indices, low=0, high=1, run_shape=at)
         if isinstance(indices, str)
         else const("i64", indices)
     )
-    return Case(
-        "GatherND",
-        version,
+    return row(
+        f"GatherND-{version}",
         {} if batch is None else {"batch_dims": str(batch)},
-        [data(t, shape, run_shape=fed), where],
+        data(t, shape, run_shape=fed),
+        where,
         **fields,
     )  # type: ignore[arg-type]
 
@@ -277,7 +241,7 @@ def nd(version: str) -> list[Case]:
         tuples(version, "...", indices="2,1", run=False),
         tuples(version, "...", indices="...", batch=1, run=False),
         tuples(version, "3,2", indices=[[-1], [-3]]),
-        Case("GatherND", version, {}, [data("f32", "2,2"), const("i32", [[1, 0]])]),
+        row(f"GatherND-{version}", {}, "f32[2,2] i32{[[1, 0]]}"),
         *(tuples(version, "2,2", indices=[[1], [0]], t=t) for t in TYPES),
         *(
             tuples(version, "2,2", indices=[[1], [0]], t=t, run=False)
@@ -291,8 +255,8 @@ def nd(version: str) -> list[Case]:
         tuples(version, "2,3", indices=[[1]], batch=-1),
         tuples(version, "", indices=[0]),
         tuples(version, "2", indices=0),
-        Case("GatherND", version, {}, [data("f32", "2"), const("f32", [1.0])]),
-        Case("GatherND", version, {}, [data("f32", "2")], id=f"GatherND-{version}-one-input"),
+        row(f"GatherND-{version}", {}, "f32[2] f32{[1.0]}"),
+        row(f"GatherND-{version}", {}, "f32[2]", id=f"GatherND-{version}-one-input"),
     ]
 
 
@@ -308,13 +272,13 @@ def tree(
     longest: object = (3, 2),
     end: object = 10,
     t: str = "f32",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     inputs = [
         data(t, one) if isinstance(one, str) else const(t, one)
         for one in (steps, parents, longest, end)
     ]
-    return Case("GatherTree", "opset1", {}, inputs, **fields)  # type: ignore[arg-type]
+    return row("GatherTree-1", {}, *inputs, **fields)  # type: ignore[arg-type]
 
 
 TREE = [
@@ -335,8 +299,8 @@ TREE = [
     tree("3,2,2", "3,2,2", "2,1", ""),
     tree("3,2,2", "3,2,2", "2", "1"),
     tree(t="boolean"),
-    row("GatherTree-1", {}, "f32[3,2,2]", "f32[3,2,2]", "i32[2]", "f32[]"),
-    row("GatherTree-1", {}, "f32[3,2,2]", "f32[3,2,2]", "f32[2]"),
+    row("GatherTree-1", {}, "f32[3,2,2] f32[3,2,2] i32[2] f32[]"),
+    row("GatherTree-1", {}, "f32[3,2,2] f32[3,2,2] f32[2]"),
 ]
 
 

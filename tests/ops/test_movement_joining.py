@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from differential.cases import Case, Const, Data, case_id, const, data, node, row
+from differential.cases import Case, Const, Data, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, node, row, unrun
 
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
-SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
 
 
 def concat(
-    axis: int, *shapes: str, fed: tuple[Shape, ...] = (), t: str = "f32", **fields: object
+    axis: int, *shapes: str, fed: tuple[Shape, ...] = (), t: str = "f32", **fields: Any
 ) -> Case:
     feeds = fed or (None,) * len(shapes)
     inputs = [data(t, shape, run_shape=one) for shape, one in zip(shapes, feeds, strict=True)]
-    return Case("Concat", "opset1", {"axis": str(axis)}, inputs, **fields)  # type: ignore[arg-type]
+    return row("Concat-1", f"axis={axis}", *inputs, **fields)  # type: ignore[arg-type]
 
 
 CONCAT = [
@@ -56,26 +43,19 @@ CONCAT = [
     *(concat(0, "2,3", "1,3", t=t, run=False) for t in (*PACKED, "dynamic")),
     row(
         "Concat-1",
-        {"axis": "0"},
+        "axis=0",
         data("u4", "2", [1, 15]),
         data("u4", "2", [7, 8]),
         expected=[[1, 15, 7, 8]],
     ),
-    row("Concat-1", {"axis": "0"}, "dynamic[2]", "f32[2]", run=False),
-    row("Concat-1", {}, "f32[2,3]", "f32[1,3]", known="missing-attribute"),
-    row(
+    unrun("Concat-1", "axis=0", "dynamic[2] f32[2]"),
+    row("Concat-1", {}, "f32[2,3] f32[1,3]", known="missing-attribute"),
+    unrun("Reshape-1", PATTERN, "f32[?]", node("Concat-1", "axis=0", SIZES, "i64{[7]}")),
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[?]",
-        node("Concat", "opset1", {"axis": "0"}, [SIZES, const("i64", [7])]),
-        run=False,
-    ),
-    row(
-        "Reshape-1",
-        PATTERN,
-        "f32[?]",
-        node("Concat", "opset1", {"axis": "0"}, [data("i64", "1"), const("i64", [7])]),
-        run=False,
+        node("Concat-1", "axis=0", "i64[1] i64{[7]}"),
         known="sizes-partly-known",
     ),
     # refusals
@@ -88,9 +68,9 @@ CONCAT = [
     concat(-3, "2,3", "2,3"),
     concat(0, "", ""),
     concat(0, "2,1..3", "2,4.."),
-    row("Concat-1", {"axis": "0"}, "f32[2]", "i32[2]"),
-    row("Concat-1", {"axis": "first"}, "f32[2]", "f32[2]"),
-    row("Concat-1", {"axis": "0"}, run=False),
+    row("Concat-1", "axis=0", "f32[2] i32[2]"),
+    row("Concat-1", "axis=first", "f32[2] f32[2]"),
+    unrun("Concat-1", "axis=0"),
 ]
 
 
@@ -102,15 +82,15 @@ def split(
     t: str = "f32",
     index: str = "i64",
     outputs: int | None = None,
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     along = data(index, axis) if isinstance(axis, str) else const(index, axis)
     attributes = {"num_splits": str(count)}
-    return Case(
-        "Split",
-        "opset1",
+    return row(
+        "Split-1",
         attributes,
-        [data(t, shape, run_shape=fed), along],
+        data(t, shape, run_shape=fed),
+        along,
         outputs=max(count if outputs is None else outputs, 1),
         **fields,
     )  # type: ignore[arg-type]
@@ -134,12 +114,11 @@ SPLIT = [
     split("6,2", 0, 3, index="u8"),
     *(split("2,2", 0, 2, t=t) for t in TYPES),
     *(split("2,2", 0, 2, t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    row(
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[?]",
-        (node("Split", "opset1", {"num_splits": "3"}, [SIZES, const("i64", 0)], 3), 2),
-        run=False,
+        (node("Split-1", "num_splits=3", SIZES, "i64{0}", outputs=3), 2),
     ),
     split("6,2", 0, 4),
     split("6,2", 2, 2),
@@ -152,7 +131,7 @@ SPLIT = [
     split("6,2", "1", 2),
     split("6,2", 0.0, 2, index="f32"),
     split("6,2", False, 2, index="boolean"),
-    row("Split-1", {}, "f32[4]", const("i64", 0)),
+    row("Split-1", {}, "f32[4] i64{0}"),
     split("6,2", 0, 2, outputs=3),
 ]
 
@@ -165,19 +144,14 @@ def variadic(
     fed: Shape = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     given: list[Data | Const] = [
         data(index, one) if isinstance(one, str) else const(index, one) for one in (axis, lengths)
     ]
     count = outputs if outputs is not None else len(lengths)  # type: ignore[arg-type]
-    return Case(
-        "VariadicSplit",
-        "opset1",
-        {},
-        [data(t, shape, run_shape=fed), *given],
-        outputs=count,
-        **fields,
+    return row(
+        "VariadicSplit-1", {}, data(t, shape, run_shape=fed), *given, outputs=count, **fields
     )  # type: ignore[arg-type]
 
 
@@ -201,15 +175,11 @@ VARIADIC = [
     variadic("6,2", 0, "...", 1, run=False),
     *(variadic("2,2", 0, [1, 1], t=t) for t in TYPES),
     *(variadic("2,2", 0, [1, 1], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    row(
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[?]",
-        (
-            node("VariadicSplit", "opset1", {}, [SIZES, const("i64", 0), const("i64", [1, 2])], 2),
-            1,
-        ),
-        run=False,
+        (node("VariadicSplit-1", {}, SIZES, "i64{0} i64{[1, 2]}", outputs=2), 1),
     ),
     variadic("6,2", 0, [2, -1, 9], known="split-lengths"),
     variadic("..4,2", 0, [3, 3], known="split-lengths", run=False),
@@ -225,7 +195,7 @@ VARIADIC = [
     variadic("6,2", 0, 6, 1),
     variadic("6,2", 0, [1.0, 5.0], index="f32", run=False, known="counted-in-reals"),
     variadic("6,2", 0, [1, 5], 3),
-    row("VariadicSplit-1", {}, "f32[6]", const("i64", 0), outputs=2),
+    row("VariadicSplit-1", {}, "f32[6] i64{0}", outputs=2),
 ]
 
 

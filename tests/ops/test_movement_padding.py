@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from differential.cases import Case, case_id, const, data, node, row
+from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, node, row, unrun
 
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 VERSIONS = ["opset1", "opset12"]
 MODES = ["constant", "edge", "reflect", "symmetric"]
-SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 Shape = tuple[int, ...] | None
 
 
@@ -39,17 +26,18 @@ def pad(
     fed: Shape = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     lists = [
         data(index, one) if isinstance(one, str) else const(index, one) for one in (begin, end)
     ]
     filled = [] if value is None else [const(t, value)]
-    return Case(
-        "Pad",
-        version,
-        {"pad_mode": mode},
-        [data(t, shape, run_shape=fed), *lists, *filled],
+    return row(
+        f"Pad-{version}",
+        f"pad_mode={mode}",
+        data(t, shape, run_shape=fed),
+        *lists,
+        *filled,
         **fields,
     )  # type: ignore[arg-type]
 
@@ -94,6 +82,7 @@ def modes(version: str, mode: str) -> list[Case]:
 
 
 def values(version: str) -> list[Case]:
+    layer = f"Pad-{version}"
     return [
         pad(version, "constant", "2,3", begin=[1, 1], end=[1, 1], value=7.0),
         pad(version, "constant", "2,3", begin=[1, 1], end=[1, 1], value=float("nan")),
@@ -111,95 +100,35 @@ def values(version: str) -> list[Case]:
         pad(version, "symmetric", "3,4", begin=[4, 0], end=[0, 0]),
         pad(version, "symmetric", "3,4", begin=[0, 0], end=[0, 5]),
         pad(version, "reflect", "1,4", begin=[1, 0], end=[0, 0]),
-        Case(
-            "Pad",
-            version,
-            {"pad_mode": "constant"},
-            [data("f32", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)],
-        ),
-        Case(
-            "Pad",
-            version,
-            {"pad_mode": "edge"},
-            [data("f32", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)],
-            run=False,
-        ),
-        Case(
-            "Pad",
-            version,
-            {"pad_mode": "constant"},
-            [data("dynamic", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)],
-            run=False,
-        ),
-        Case(
-            "Pad",
-            version,
-            {"pad_mode": "constant"},
-            [data("f32", "2"), const("i64", [1]), const("i64", [1]), data("f32", "...")],
-            run=False,
-        ),
-        Case(
-            "Pad",
-            version,
-            {"pad_mode": "constant"},
-            [data("f32", "2"), const("i64", [1]), const("i32", [1])],
-        ),
-        Case(
-            "Pad",
-            version,
-            {"pad_mode": "constant"},
-            [data("f32", "2"), const("i64", [1])],
-            id=f"Pad-{version}-two-inputs",
-        ),
-        Case(
-            "Pad",
-            version,
-            {},
-            [data("f32", "2"), const("i64", [1]), const("i64", [1])],
-            known="missing-attribute",
-        ),
+        row(layer, "pad_mode=constant", "f32[2] i64{[1]} i64{[1]} i32{0}"),
+        unrun(layer, "pad_mode=edge", "f32[2] i64{[1]} i64{[1]} i32{0}"),
+        unrun(layer, "pad_mode=constant", "dynamic[2] i64{[1]} i64{[1]} i32{0}"),
+        unrun(layer, "pad_mode=constant", "f32[2] i64{[1]} i64{[1]} f32[...]"),
+        row(layer, "pad_mode=constant", "f32[2] i64{[1]} i32{[1]}"),
+        row(layer, "pad_mode=constant", "f32[2] i64{[1]}", id=f"Pad-{version}-two-inputs"),
+        row(layer, {}, "f32[2] i64{[1]} i64{[1]}", known="missing-attribute"),
         # cut off
         pad(version, "constant", "4,5", begin=[-1, 0], end=[0, -2]),
         pad(version, "constant", "4,5", begin=[-1, 2], end=[1, -2], value=3.0),
         pad(version, "constant", "4,5", begin=[-3, 0], end=[-1, 0], run=False),
-        pad(
-            version,
-            "constant",
-            "4,5",
-            begin=[-5, 0],
-            end=[0, 0],
-            run=False,
-            known="pad-cuts-too-much",
-        ),
+        pad(version, "constant", "4,5", [-5, 0], [0, 0], run=False, known="pad-cuts-too-much"),
         pad(version, "edge", "4,5", begin=[-1, 2], end=[1, -2]),
         pad(version, "reflect", "4,5", begin=[-1, 2], end=[1, -2]),
         pad(version, "symmetric", "4,5", begin=[-1, 2], end=[1, -2]),
         pad(version, "constant", "?,3..", begin=[-1, 0], end=[0, -2], fed=(4, 5)),
         pad(version, "constant", "..4,3..9", begin=[-1, 0], end=[1, -2], fed=(4, 5)),
         # the sizes of a shape
-        row(
+        unrun(
             "Reshape-1",
-            {"special_zero": "false"},
+            "special_zero=false",
             "f32[?]",
-            node(
-                "Pad",
-                version,
-                {"pad_mode": "edge"},
-                [SIZES, const("i64", [1]), const("i64", [0])],
-            ),
-            run=False,
+            node(f"Pad-{version}", "pad_mode=edge", SIZES, "i64{[1]} i64{[0]}"),
         ),
-        row(
+        unrun(
             "Reshape-1",
-            {"special_zero": "false"},
+            "special_zero=false",
             "f32[?]",
-            node(
-                "Pad",
-                version,
-                {"pad_mode": "constant"},
-                [SIZES, const("i64", [1]), const("i64", [0]), const("i64", 2)],
-            ),
-            run=False,
+            node(f"Pad-{version}", "pad_mode=constant", SIZES, "i64{[1]} i64{[0]} i64{2}"),
         ),
     ]
 
@@ -210,12 +139,11 @@ CASES = [row for version in VERSIONS for mode in MODES for row in modes(version,
 CASES += [
     row(
         "Pad-12",
-        {"pad_mode": "constant"},
+        "pad_mode=constant",
         data("string", "1", ["a"]),
-        const("i64", [1]),
-        const("i64", [1]),
+        "i64{[1]} i64{[1]}",
         expected=[["", "a", ""]],
-    ),
+    )
 ]
 
 

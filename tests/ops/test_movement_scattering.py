@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from differential.cases import Case, Source, case_id, const, data, node, row
+from differential.cases import Case, Source, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, node, row, unrun
 
 INF, NAN = float("inf"), float("nan")
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
 
 
 def sizes(element_type: str, shape: str) -> Source:
-    return node("ShapeOf", "opset3", {"output_type": element_type}, [data("f32", shape)])  # type: ignore[return-value]
+    return node("ShapeOf-3", f"output_type={element_type}", f"f32[{shape}]")  # type: ignore[return-value]
 
 
 SIZES = sizes("i64", "1..4,?,5")
@@ -51,7 +38,7 @@ def update(
     fed: tuple[Shape, Shape] = (None, None),
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     inputs = [
         data(t, shape, run_shape=fed[0]),
@@ -59,7 +46,7 @@ def update(
         data(t, updates, run_shape=fed[1]),
         whole(index, axis),
     ]
-    return Case("ScatterUpdate", "opset3", {}, inputs, **fields)  # type: ignore[arg-type]
+    return row("ScatterUpdate-3", {}, *inputs, **fields)  # type: ignore[arg-type]
 
 
 UPDATE = [
@@ -80,29 +67,17 @@ UPDATE = [
     update("4,3", [1], "4,1", "?", run=False),
     *(update("3,2", [1], "1,2", t=t) for t in TYPES),
     *(update("3,2", [1], "1,2", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    row(
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[?]",
-        node(
-            "ScatterUpdate",
-            "opset3",
-            {},
-            [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
-        ),
-        run=False,
+        node("ScatterUpdate-3", {}, SIZES, "i64{[1]} i64{[7]} i64{0}"),
     ),
-    row(
+    unrun(
         "Broadcast-3",
-        {"mode": "bidirectional"},
+        "mode=bidirectional",
         "f32[]",
-        node(
-            "ScatterUpdate",
-            "opset3",
-            {},
-            [sizes("i32", "1..4,?,?"), const("i64", [1]), const("i32", [7]), const("i64", 0)],
-        ),
-        run=False,
+        node("ScatterUpdate-3", {}, sizes("i32", "1..4,?,?"), "i64{[1]} i32{[7]} i64{0}"),
     ),
     update("4,3", [1], "1,3", 2),
     update("4,3", [1], "1,3", -3),
@@ -111,9 +86,9 @@ UPDATE = [
     update("4,3", [1], "2,3"),
     update("4,3", [1], "1,3", [0, 1]),
     update("4,3", [1.0], "1,3", index="f32"),
-    row("ScatterUpdate-3", {}, "f32[2]", const("i64", [0]), "i32[1]", const("i64", 0)),
-    row("ScatterUpdate-3", {}, "f32[2]", const("i64", [0]), "f32[1]"),
-    row("ScatterUpdate-2", {}, "f32[2]", const("i64", [0]), "f32[1]", const("i64", 0)),
+    row("ScatterUpdate-3", {}, "f32[2] i64{[0]} i32[1] i64{0}"),
+    row("ScatterUpdate-3", {}, "f32[2] i64{[0]} f32[1]"),
+    row("ScatterUpdate-2", {}, "f32[2] i64{[0]} f32[1] i64{0}"),
 ]
 
 
@@ -126,15 +101,18 @@ def tuples(
     fed: tuple[Shape, Shape] = (None, None),
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     inputs = [
         data(t, shape, run_shape=fed[0]),
         whole(index, indices),
         data(t, updates, run_shape=fed[1]),
     ]
-    return Case(
-        "ScatterNDUpdate", version, {"reduction": reduction} if reduction else {}, inputs, **fields
+    return row(
+        f"ScatterNDUpdate-{version}",
+        {"reduction": reduction} if reduction else {},
+        *inputs,
+        **fields,
     )  # type: ignore[arg-type]
 
 
@@ -158,20 +136,20 @@ def nd(version: str) -> list[Case]:
             tuples(version, "3,2", indices=[[1]], updates="1,2", t=t, run=False)
             for t in (*PACKED, "string", "dynamic")
         ),
-        Case(
-            "ScatterNDUpdate",
-            version,
+        row(
+            f"ScatterNDUpdate-{version}",
             {},
-            [data("string", "2", ["a", "b"]), const("i64", [[1]]), data("string", "1", ["ü"])],
+            data("string", "2", ["a", "b"]),
+            "i64{[[1]]}",
+            data("string", "1", ["ü"]),
             run="alone",
             expected=[["a", "ü"]],
         ),
-        row(
+        unrun(
             "Reshape-1",
             PATTERN,
             "f32[?]",
-            node("ScatterNDUpdate", version, {}, [SIZES, const("i64", [[1]]), const("i64", [7])]),
-            run=False,
+            node(f"ScatterNDUpdate-{version}", {}, SIZES, "i64{[[1]]} i64{[7]}"),
         ),
         tuples(version, "4,3", indices=[[1, 1, 1]], updates="1"),
         tuples(version, "4,3", indices=[[1]], updates="3"),
@@ -181,13 +159,8 @@ def nd(version: str) -> list[Case]:
         tuples(version, "2", indices=0, updates="2"),
         tuples(version, "2", indices=[[0]], updates="1", index="u8"),
         tuples(version, "2", indices=[[0.0]], updates="1", index="f32"),
-        Case(
-            "ScatterNDUpdate",
-            version,
-            {},
-            [data("f32", "2"), const("i64", [[0]]), data("i32", "1")],
-        ),
-        Case("ScatterNDUpdate", version, {}, [data("f32", "2"), const("i64", [[0]])]),
+        row(f"ScatterNDUpdate-{version}", {}, "f32[2] i64{[[0]]} i32[1]"),
+        row(f"ScatterNDUpdate-{version}", {}, "f32[2] i64{[[0]]}"),
     ]
 
 
@@ -212,9 +185,9 @@ ND = [
     *(
         row(
             "ScatterNDUpdate-15",
-            {"reduction": reduction},
+            f"reduction={reduction}",
             data("boolean", "4", [0, 0, 1, 1]),
-            const("i64", [[0], [1], [2], [3]]),
+            "i64{[[0], [1], [2], [3]]}",
             data("boolean", "4", [0, 1, 0, 1]),
             run=run,
         )
@@ -230,9 +203,9 @@ ND = [
     *(
         row(
             "ScatterNDUpdate-15",
-            {"reduction": reduction},
+            f"reduction={reduction}",
             data("f32", "3", [1.0, NAN, INF]),
-            const("i64", [[0], [1], [2]]),
+            "i64{[[0], [1], [2]]}",
             data("f32", "3", [NAN, 1.0, -INF]),
         )
         for reduction in ("sum", "prod")
@@ -251,7 +224,7 @@ def elements(
     fed: tuple[Shape, ...] = (None,) * 3,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     inputs = [
         data(t, shape, run_shape=fed[0]),
@@ -259,7 +232,7 @@ def elements(
         data(t, updates, run_shape=fed[2]),
         whole(index, axis),
     ]
-    return Case("ScatterElementsUpdate", version, {}, inputs, **fields)  # type: ignore[arg-type]
+    return row(f"ScatterElementsUpdate-{version}", {}, *inputs, **fields)  # type: ignore[arg-type]
 
 
 def by_element(version: str) -> list[Case]:
@@ -281,45 +254,21 @@ def by_element(version: str) -> list[Case]:
             elements(version, "3,2", indices=[[1, 0]], updates="1,2", t=t, run=False)
             for t in (*PACKED, "string", "dynamic")
         ),
-        row(
+        unrun(
             "Reshape-1",
             PATTERN,
             "f32[?]",
-            node(
-                "ScatterElementsUpdate",
-                version,
-                {},
-                [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
-            ),
-            run=False,
+            node(f"ScatterElementsUpdate-{version}", {}, SIZES, "i64{[1]} i64{[7]} i64{0}"),
         ),
         elements(version, "4,3", indices=[[1]], updates="1,1", axis=2),
         elements(version, "4,3", indices=[[1]], updates="1,1", axis=-3),
         elements(version, "4,3", indices=[1], updates="1"),
         elements(version, "4,3", indices=[[1]], updates="1,2"),
         elements(version, "4,3", indices=[[1]], updates="1"),
-        elements(
-            version,
-            "4,3",
-            indices=[[1]],
-            updates="1,1",
-            axis=[0, 1],
-            run=False,
-            known="scatter-axis",
-        ),
+        elements(version, "4,3", [[1]], "1,1", [0, 1], run=False, known="scatter-axis"),
         elements(version, "4,3", indices=[[1.0]], updates="1,1", index="f32"),
-        Case(
-            "ScatterElementsUpdate",
-            version,
-            {},
-            [data("f32", "2"), const("i64", [0]), data("i32", "1"), const("i64", 0)],
-        ),
-        Case(
-            "ScatterElementsUpdate",
-            version,
-            {},
-            [data("f32", "2"), const("i64", [0]), data("f32", "1")],
-        ),
+        row(f"ScatterElementsUpdate-{version}", {}, "f32[2] i64{[0]} i32[1] i64{0}"),
+        row(f"ScatterElementsUpdate-{version}", {}, "f32[2] i64{[0]} f32[1]"),
     ]
 
 
@@ -330,7 +279,7 @@ def reduced(
     values: list[object],
     indices: list[int],
     updates: list[object],
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     attributes = {"reduction": reduction, "use_init_val": str(initial).lower()}
     size = str(len(values))
@@ -354,57 +303,27 @@ ELEMENTS = [
     *by_element("opset12"),
     elements("opset2", "2", indices=[0], updates="1"),
     *(
-        reduced(
-            reduction,
-            initial=initial,
-            t=t,
-            values=[3, 7, 5, 1],
-            indices=[2, 0, 2, -1],
-            updates=[4, 2, 9, 6],
-        )
+        reduced(reduction, initial, t, [3, 7, 5, 1], [2, 0, 2, -1], [4, 2, 9, 6])
         for reduction in ("sum", "prod", "min", "max", "mean")
         for initial in (True, False)
         for t in ("f32", "f16", "i32", "u8")
     ),
     *(
-        reduced(
-            reduction, initial=True, t="i32", values=[-3, 7], indices=[0, 0, 1], updates=[-4, 2, -8]
-        )
+        reduced(reduction, True, "i32", [-3, 7], [0, 0, 1], [-4, 2, -8])
         for reduction in ("mean", "sum", "min")
     ),
     *(
-        reduced(
-            "mean",
-            initial=initial,
-            t="i32",
-            values=[-3, 8],
-            indices=[0, 0, 1],
-            updates=[-4, -3, -8],
-        )
+        reduced("mean", initial, "i32", [-3, 8], [0, 0, 1], [-4, -3, -8])
         for initial in (True, False)
     ),
     *(
-        reduced(
-            reduction,
-            initial=initial,
-            t="boolean",
-            values=[0, 1, 1],
-            indices=[0, 1, 2],
-            updates=[1, 0, 1],
-        )
+        reduced(reduction, initial, "boolean", [0, 1, 1], [0, 1, 2], [1, 0, 1])
         for reduction in ("sum", "prod", "min", "max")
         for initial in (True, False)
     ),
     reduced("none", initial=True, t="f32", values=[1.0, 2.0], indices=[1], updates=[NAN]),
     *(
-        reduced(
-            reduction,
-            initial=True,
-            t="f32",
-            values=[1.0, NAN, INF],
-            indices=[0, 1, 2],
-            updates=[NAN, 1.0, -INF],
-        )
+        reduced(reduction, True, "f32", [1.0, NAN, INF], [0, 1, 2], [NAN, 1.0, -INF])
         for reduction in ("sum", "prod")
     ),
     reduced("sum", initial=True, t="u8", values=[250, 1], indices=[0, 0], updates=[5, 3]),
@@ -423,14 +342,15 @@ def sliced(
     fed: tuple[Shape, Shape] = (None, None),
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     lists = [whole(index, one) for one in (start, stop, step, axes) if one is not None]
-    return Case(
-        "SliceScatter",
-        "opset15",
+    return row(
+        "SliceScatter-15",
         {},
-        [data(t, shape, run_shape=fed[0]), data(t, updates, run_shape=fed[1]), *lists],
+        data(t, shape, run_shape=fed[0]),
+        data(t, updates, run_shape=fed[1]),
+        *lists,
         **fields,
     )  # type: ignore[arg-type,list-item]
 
@@ -466,27 +386,14 @@ SLICED = [
     sliced("4,5", updates="2,5", start=[1, 0, 0], stop=[3, 1, 1], step=[1, 1, 1]),
     sliced("4,5", updates="2,5", start=[[1]], stop=[3], step=[1], axes=[0]),
     sliced("4,5", updates="2,5", start=[1.0], stop=[3.0], step=[1.0], axes=[0.0], index="f32"),
-    row(
+    unrun(
         "SliceScatter-15",
         {},
-        "f32[4]",
-        "i32[2]",
-        const("i64", [0]),
-        const("i64", [2]),
-        const("i64", [1]),
-        run=False,
+        "f32[4] i32[2] i64{[0]} i64{[2]} i64{[1]}",
         known="slice-scatter-types",
     ),
-    row("SliceScatter-15", {}, "f32[4]", "f32[2]", const("i64", [0]), const("i64", [2])),
-    row(
-        "SliceScatter-14",
-        {},
-        "f32[4]",
-        "f32[2]",
-        const("i64", [0]),
-        const("i64", [2]),
-        const("i64", [1]),
-    ),
+    row("SliceScatter-15", {}, "f32[4] f32[2] i64{[0]} i64{[2]}"),
+    row("SliceScatter-14", {}, "f32[4] f32[2] i64{[0]} i64{[2]} i64{[1]}"),
 ]
 
 

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data, node, row
+from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, node, row, unrun
 
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
-SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 PATTERN = {"special_zero": "false"}
 LAST, FIRST = 2**63 - 1, -(2**63)
 LAST32, FIRST32 = 2**31 - 1, -(2**31)
@@ -62,14 +49,14 @@ def cut(
     fed: Shape = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     lists = [
         data(index, one) if isinstance(one, str) else const(index, one)
         for one in (start, stop, step, axes)
         if one is not None
     ]
-    return Case("Slice", "opset8", {}, [data(t, shape, run_shape=fed), *lists], **fields)  # type: ignore[arg-type]
+    return row("Slice-8", {}, data(t, shape, run_shape=fed), *lists, **fields)
 
 
 SLICE = [
@@ -111,8 +98,8 @@ SLICE = [
         row(
             "Slice-8",
             {},
-            data("f32", shape, run_shape=(6,)),
-            node("ShapeOf", "opset1", {}, [data("f32", start, run_shape=(5,))]),
+            f"f32[{shape}]@6",
+            node("ShapeOf-1", {}, f"f32[{start}]@5"),
             *(const("i64", [index]) for index in (stop, step, 0)),
             id=f"Slice-{shape}-from-{start}-to-{stop}-by-{step}",
             known=known,
@@ -122,15 +109,13 @@ SLICE = [
             ("2..8", "2..", -2, -1, "slice-leaves-out"),
         )
     ),
-    row(
+    unrun(
         "Slice-8",
         {},
-        "f32[1..]",
-        const("i64", [-1]),
-        node("ShapeOf", "opset1", {}, [data("f32", "1..")]),
+        "f32[1..] i64{[-1]}",
+        node("ShapeOf-1", {}, "f32[1..]"),
         *(const("i64", [index]) for index in (1, 0)),
         id="Slice-the-last-to-the-size-of-another",
-        run=False,
         known="slice-leaves-out",
     ),
     cut("...", start=[1], stop=[3], step=[1], axes=[0], run=False),
@@ -151,32 +136,22 @@ SLICE = [
         "Slice-8",
         {},
         data("string", "3", ["a", "b", ""]),
-        const("i64", [2]),
-        const("i64", [0]),
-        const("i64", [-1]),
+        "i64{[2]} i64{[0]} i64{[-1]}",
         run="alone",
         expected=[["", "b"]],
     ),
-    row(
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[?]",
-        node(
-            "Slice",
-            "opset8",
-            {},
-            [SIZES, const("i64", [-1]), const("i64", [FIRST]), const("i64", [-2])],
-        ),
-        run=False,
+        node("Slice-8", {}, SIZES, "i64{[-1]}", const("i64", [FIRST]), "i64{[-2]}"),
     ),
-    row(
+    unrun(
         "Slice-8",
         {},
-        "f32[?,9]",
-        const("i64", [0, 0]),
-        node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,3..7")]),
-        const("i64", [1, 2]),
-        run=False,
+        "f32[?,9] i64{[0, 0]}",
+        node("ShapeOf-3", "output_type=i64", "f32[1..4,3..7]"),
+        "i64{[1, 2]}",
     ),
     # refusals
     cut("", start=[0], stop=[1], step=[1]),
@@ -192,8 +167,8 @@ SLICE = [
     cut("4,5", start=1, stop=3, step=1, axes=0),
     cut("4,5", start=[1.0], stop=[3.0], step=[1.0], index="f32"),
     cut("4,5", start=[True], stop=[True], step=[True], index="boolean"),
-    row("Slice-8", {}, "f32[4]", const("i64", [1]), const("i64", [1])),
-    row("Slice-7", {}, "f32[4]", const("i64", [1]), const("i64", [1]), const("i64", [1])),
+    row("Slice-8", {}, "f32[4] i64{[1]} i64{[1]}"),
+    row("Slice-7", {}, "f32[4] i64{[1]} i64{[1]} i64{[1]}"),
 ]
 
 
@@ -206,27 +181,28 @@ def strided(
     fed: Shape = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     lists = [
         data(index, one) if isinstance(one, str) else const(index, one)
         for one in (begin, end, strides)
         if one is not None
     ]
-    others = {
+    others: dict[str, str] = {
         name: str(fields.pop(name))
         for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
         if name in fields
     }
-    return Case(
-        "StridedSlice",
-        "opset1",
+    return row(
+        "StridedSlice-1",
         {"begin_mask": masks[0], "end_mask": masks[1], **others},
-        [data(t, shape, run_shape=fed), *lists],
+        data(t, shape, run_shape=fed),
+        *lists,
         **fields,
-    )  # type: ignore[arg-type]
+    )
 
 
+UNMASKED = ("0,0", "0,0")
 STRIDED = [
     strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 2]),
     strided("4,5", begin=[1, 0], end=[3, 5]),
@@ -241,56 +217,14 @@ STRIDED = [
     strided("4,0", begin=[0, 0], end=[4, 3], strides=[1, 1]),
     strided("4,5", begin=[], end=[], strides=[]),
     # axes put in, dropped, passed over
-    strided(
-        "4,5", begin=[0, 1], end=[0, 3], strides=[1, 1], masks=("0,0", "0,0"), new_axis_mask="1,0"
-    ),
-    strided(
-        "4,5",
-        begin=[1, 2],
-        end=[3, 3],
-        strides=[1, 1],
-        masks=("0,0", "0,0"),
-        shrink_axis_mask="0,1",
-    ),
-    strided(
-        "4,5",
-        begin=[1, -2],
-        end=[3, 3],
-        strides=[1, 1],
-        masks=("0,0", "0,0"),
-        shrink_axis_mask="1,1",
-    ),
-    strided(
-        "4,5",
-        begin=[1, 2],
-        end=[3, 3],
-        strides=[1, 1],
-        masks=("1,1", "1,1"),
-        shrink_axis_mask="0,1",
-        run=False,
-    ),
-    strided(
-        "2,3,4", begin=[0, 1], end=[0, 3], strides=[1, 1], masks=("0,0", "0,0"), ellipsis_mask="1,0"
-    ),
-    strided(
-        "2,3,4",
-        begin=[1, 0, 1],
-        end=[2, 0, 3],
-        strides=[1, 1, 1],
-        masks=("0,0,0", "0,0,0"),
-        ellipsis_mask="0,1,0",
-    ),
-    strided(
-        "2,3,4", begin=[1, 0], end=[2, 0], strides=[1, 1], masks=("0,0", "0,0"), ellipsis_mask="0,1"
-    ),
-    strided(
-        "2,3",
-        begin=[0, 0, 1],
-        end=[1, 0, 2],
-        strides=[1, 1, 1],
-        masks=("0,0,0", "0,0,0"),
-        ellipsis_mask="0,1,0",
-    ),
+    strided("4,5", [0, 1], [0, 3], [1, 1], UNMASKED, new_axis_mask="1,0"),
+    strided("4,5", [1, 2], [3, 3], [1, 1], UNMASKED, shrink_axis_mask="0,1"),
+    strided("4,5", [1, -2], [3, 3], [1, 1], UNMASKED, shrink_axis_mask="1,1"),
+    strided("4,5", [1, 2], [3, 3], [1, 1], ("1,1", "1,1"), shrink_axis_mask="0,1", run=False),
+    strided("2,3,4", [0, 1], [0, 3], [1, 1], UNMASKED, ellipsis_mask="1,0"),
+    strided("2,3,4", [1, 0, 1], [2, 0, 3], [1, 1, 1], ("0,0,0", "0,0,0"), ellipsis_mask="0,1,0"),
+    strided("2,3,4", [1, 0], [2, 0], [1, 1], UNMASKED, ellipsis_mask="0,1"),
+    strided("2,3", [0, 0, 1], [1, 0, 2], [1, 1, 1], ("0,0,0", "0,0,0"), ellipsis_mask="0,1,0"),
     strided(
         "2,3,4",
         begin=[0, 0, 1, 1],
@@ -301,27 +235,11 @@ STRIDED = [
         ellipsis_mask="0,1,0,0",
         shrink_axis_mask="0,0,0,1",
     ),
-    strided(
-        "2,3",
-        begin=[1],
-        end=[2],
-        strides=[1],
-        masks=("0", "0"),
-        new_axis_mask="1",
-        shrink_axis_mask="1",
-    ),
+    strided("2,3", [1], [2], [1], ("0", "0"), new_axis_mask="1", shrink_axis_mask="1"),
     strided("4,5", begin=[0, 1], end=[0, 3], strides=[1, 1], masks=("0", "0"), new_axis_mask="1"),
     # what is not known
     *(
-        strided(
-            shape,
-            begin=[start],
-            end=[stop],
-            strides=[step],
-            masks=("0", "0"),
-            fed=(22,),
-            known=known,
-        )
+        strided(shape, [start], [stop], [step], ("0", "0"), (22,), known=known)
         for shape, start, stop, step, known in PARTS
     ),
     *(
@@ -330,15 +248,7 @@ STRIDED = [
         for step in (1, -1, 3)
         for mask, other in (("1", "0"), ("0", "1"), ("1", "1"))
     ),
-    strided(
-        "1..4,?",
-        begin=[0, 1],
-        end=[2, 3],
-        strides=[1, 1],
-        masks=("0,0", "0,0"),
-        fed=(4, 5),
-        shrink_axis_mask="0,1",
-    ),
+    strided("1..4,?", [0, 1], [2, 3], [1, 1], UNMASKED, (4, 5), shrink_axis_mask="0,1"),
     strided("...", begin=[0, 1], end=[2, 3], strides=[1, 1], run=False),
     strided("4,5", begin="2", end=[2, 3], strides=[1, 1], run=False),
     strided("4,5", begin=[0, 1], end="2", strides=[1, 1], run=False),
@@ -347,24 +257,8 @@ STRIDED = [
     strided("4,5", begin="2", end="2", run=False),
     strided("4,5", begin="?", end="?", strides="?", run=False),
     strided("4,5", begin="...", end="...", strides="...", run=False),
-    strided(
-        "4,5",
-        begin="2",
-        end="2",
-        strides=[1, 1],
-        masks=("0,0", "0,0"),
-        shrink_axis_mask="0,1",
-        run=False,
-    ),
-    strided(
-        "4,5",
-        begin="2",
-        end="2",
-        strides=[1, 1],
-        masks=("0,0", "0,0"),
-        new_axis_mask="1,0",
-        run=False,
-    ),
+    strided("4,5", "2", "2", [1, 1], UNMASKED, shrink_axis_mask="0,1", run=False),
+    strided("4,5", "2", "2", [1, 1], UNMASKED, new_axis_mask="1,0", run=False),
     *(strided("4,2", begin=[1], end=[3], strides=[1], t=t) for t in TYPES),
     *(
         strided("4,2", begin=[1], end=[3], strides=[1], t=t, run=False)
@@ -372,17 +266,11 @@ STRIDED = [
     ),
     strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 2], index="i32"),
     strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 2], index="u8"),
-    row(
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[?]",
-        node(
-            "StridedSlice",
-            "opset1",
-            {"begin_mask": "0", "end_mask": "1"},
-            [SIZES, const("i64", [1]), const("i64", [0]), const("i64", [1])],
-        ),
-        run=False,
+        node("StridedSlice-1", "begin_mask=0 end_mask=1", SIZES, "i64{[1]} i64{[0]} i64{[1]}"),
     ),
     # refusals
     strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 0]),
@@ -394,16 +282,14 @@ STRIDED = [
     strided("4,5", begin=[1.0, 0.0], end=[3.0, 5.0], strides=[1.0, 1.0], index="f32"),
     strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 1], masks=("2,0", "0,0")),
     strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 1], masks=("0,0", "0")),
-    strided(
-        "4,5", begin=[1, 0], end=[3, 5], strides=[1, 1], masks=("0,0", "0,0"), ellipsis_mask="1,1"
-    ),
+    strided("4,5", [1, 0], [3, 5], [1, 1], UNMASKED, ellipsis_mask="1,1"),
     strided("", begin=[0], end=[1], strides=[1]),
     strided(
         "4,5",
         begin=[1, 7],
         end=[3, 8],
         strides=[1, 1],
-        masks=("0,0", "0,0"),
+        masks=UNMASKED,
         shrink_axis_mask="0,1",
         run=False,
         known="shrink-out-of-range",
@@ -413,20 +299,13 @@ STRIDED = [
         begin=[1, -6],
         end=[3, 8],
         strides=[1, 1],
-        masks=("0,0", "0,0"),
+        masks=UNMASKED,
         shrink_axis_mask="0,1",
         run=False,
         known="shrink-out-of-range",
     ),
-    row(
-        "StridedSlice-1",
-        {},
-        "f32[4]",
-        const("i64", [1]),
-        const("i64", [2]),
-        known="missing-attribute",
-    ),
-    row("StridedSlice-1", {"begin_mask": "0", "end_mask": "0"}, "f32[4]", const("i64", [1])),
+    row("StridedSlice-1", {}, "f32[4] i64{[1]} i64{[2]}", known="missing-attribute"),
+    row("StridedSlice-1", "begin_mask=0 end_mask=0", "f32[4] i64{[1]}"),
 ]
 
 

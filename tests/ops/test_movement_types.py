@@ -35,80 +35,58 @@ class Row(NamedTuple):
     inputs: Sequence[Any] = ()
 
 
+def case(operation: str, *inputs: Any, shape: tuple[int, ...] = (2, 4), **attributes: Any) -> Row:
+    type, _, opset = operation.partition("-")
+    return Row(type, f"opset{opset}", attributes, shape, inputs)
+
+
 OPERATIONS = [
-    Row("Transpose", "opset1", inputs=[ints(1, 0)]),
-    Row("Reverse", "opset1", attributes={"mode": "index"}, inputs=[ints(1)]),
-    Row("ReverseSequence", "opset1", inputs=[ints(3, 1)]),
-    Row("Roll", "opset7", inputs=[ints(1), ints(1)]),
-    Row("ShuffleChannels", "opset1", attributes={"group": 2}),
-    Row("Gather", "opset1", inputs=[ints(1, 0), np.int64(0)]),
-    Row(
-        "Gather", "opset7", attributes={"batch_dims": 1}, inputs=[ints([3, 0], [2, 1]), np.int64(1)]
-    ),
-    Row(
-        "Gather",
-        "opset8",
-        attributes={"batch_dims": 1},
-        inputs=[ints([3, -9], [-2, 1]), np.int64(1)],
-    ),
-    Row("GatherElements", "opset6", attributes={"axis": 1}, inputs=[ints([3, 0], [2, 1])]),
-    Row("GatherND", "opset5", attributes={"batch_dims": 1}, inputs=[ints([3], [2])]),
-    Row("GatherND", "opset8", inputs=[ints([1, 3], [0, 2])]),
-    Row("Concat", "opset1", attributes={"axis": 1}, inputs=[OTHER, DATA]),
-    Row("Split", "opset1", attributes={"num_splits": 2}, inputs=[np.int64(1)]),
-    Row("VariadicSplit", "opset1", inputs=[np.int64(1), ints(1, -1)]),
-    Row(
-        "Broadcast",
-        "opset1",
-        attributes={"mode": "numpy"},
-        shape=(2, 1),
-        inputs=[ints(2, 3), ints(0)],
-    ),
-    Row(
-        "Broadcast",
-        "opset3",
-        attributes={"mode": "bidirectional"},
-        shape=(2, 1),
-        inputs=[ints(1, 3), None],
-    ),
-    Row("Tile", "opset1", inputs=[ints(2, 1)]),
-    Row("Pad", "opset1", attributes={"pad_mode": "reflect"}, inputs=[ints(1, 2), ints(0, 1), None]),
-    Row(
-        "Pad",
-        "opset12",
-        attributes={"pad_mode": "constant"},
-        inputs=[ints(1, -2), ints(0, 1), None],
-    ),
-    Row("ScatterUpdate", "opset3", inputs=[ints(1), OTHER, np.int64(0)]),
-    Row("ScatterNDUpdate", "opset4", inputs=[ints([1]), OTHER]),
-    Row("ScatterNDUpdate", "opset15", inputs=[ints([1]), OTHER]),
-    Row("ScatterElementsUpdate", "opset3", inputs=[ints([1, 0, 1, 0]), OTHER, np.int64(0)]),
-    Row("ScatterElementsUpdate", "opset12", inputs=[ints([1, 0, 1, 0]), OTHER, np.int64(0)]),
-    Row("Slice", "opset8", inputs=[ints(-1), ints(0), ints(-2), ints(1)]),
-    Row("SliceScatter", "opset15", inputs=[OTHER, ints(0), ints(1), ints(1), None]),
-    Row(
-        "StridedSlice",
-        "opset1",
-        attributes={"shrink_axis_mask": (0, 1)},
-        inputs=[ints(0, 3), ints(2, 4), None],
-    ),
-    Row("DepthToSpace", "opset1", attributes={"block_size": 2}, shape=(1, 4, 2, 1)),
-    Row("SpaceToDepth", "opset1", attributes={"block_size": 2}, shape=(1, 2, 2, 2)),
-    Row("BatchToSpace", "opset2", shape=(4, 2), inputs=[ints(1, 2), ints(0, 1), ints(0, 0)]),
-    Row("SpaceToBatch", "opset2", shape=(2, 3), inputs=[ints(1, 2), ints(0, 1), ints(0, 0)]),
-    Row(
-        "ExtractImagePatches",
-        "opset3",
-        attributes={"sizes": (2, 2), "strides": (1, 1), "rates": (1, 1), "auto_pad": "same_upper"},
+    case("Transpose-1", ints(1, 0)),
+    case("Reverse-1", ints(1), mode="index"),
+    case("ReverseSequence-1", ints(3, 1)),
+    case("Roll-7", ints(1), ints(1)),
+    case("ShuffleChannels-1", group=2),
+    case("Gather-1", ints(1, 0), np.int64(0)),
+    case("Gather-7", ints([3, 0], [2, 1]), np.int64(1), batch_dims=1),
+    case("Gather-8", ints([3, -9], [-2, 1]), np.int64(1), batch_dims=1),
+    case("GatherElements-6", ints([3, 0], [2, 1]), axis=1),
+    case("GatherND-5", ints([3], [2]), batch_dims=1),
+    case("GatherND-8", ints([1, 3], [0, 2])),
+    case("Concat-1", OTHER, DATA, axis=1),
+    case("Split-1", np.int64(1), num_splits=2),
+    case("VariadicSplit-1", np.int64(1), ints(1, -1)),
+    case("Broadcast-1", ints(2, 3), ints(0), shape=(2, 1), mode="numpy"),
+    case("Broadcast-3", ints(1, 3), None, shape=(2, 1), mode="bidirectional"),
+    case("Tile-1", ints(2, 1)),
+    case("Pad-1", ints(1, 2), ints(0, 1), None, pad_mode="reflect"),
+    case("Pad-12", ints(1, -2), ints(0, 1), None, pad_mode="constant"),
+    case("ScatterUpdate-3", ints(1), OTHER, np.int64(0)),
+    case("ScatterNDUpdate-4", ints([1]), OTHER),
+    case("ScatterNDUpdate-15", ints([1]), OTHER),
+    case("ScatterElementsUpdate-3", ints([1, 0, 1, 0]), OTHER, np.int64(0)),
+    case("ScatterElementsUpdate-12", ints([1, 0, 1, 0]), OTHER, np.int64(0)),
+    case("Slice-8", ints(-1), ints(0), ints(-2), ints(1)),
+    case("SliceScatter-15", OTHER, ints(0), ints(1), ints(1), None),
+    case("StridedSlice-1", ints(0, 3), ints(2, 4), None, shrink_axis_mask=(0, 1)),
+    case("DepthToSpace-1", shape=(1, 4, 2, 1), block_size=2),
+    case("SpaceToDepth-1", shape=(1, 2, 2, 2), block_size=2),
+    case("BatchToSpace-2", ints(1, 2), ints(0, 1), ints(0, 0), shape=(4, 2)),
+    case("SpaceToBatch-2", ints(1, 2), ints(0, 1), ints(0, 0), shape=(2, 3)),
+    case(
+        "ExtractImagePatches-3",
         shape=(1, 1, 2, 3),
+        sizes=(2, 2),
+        strides=(1, 1),
+        rates=(1, 1),
+        auto_pad="same_upper",
     ),
-    Row("Reshape", "opset1", inputs=[ints(4, -1)]),
-    Row("Squeeze", "opset1", shape=(1, 4), inputs=[ints(0)]),
-    Row("Squeeze", "opset15", shape=(1, 4), inputs=[None]),
-    Row("Unsqueeze", "opset1", inputs=[ints(0)]),
-    Row("Result", "opset1"),
-    Row("Identity", "opset16"),
-    Row("Select", "opset1"),
+    case("Reshape-1", ints(4, -1)),
+    case("Squeeze-1", ints(0), shape=(1, 4)),
+    case("Squeeze-15", None, shape=(1, 4)),
+    case("Unsqueeze-1", ints(0)),
+    case("Result-1"),
+    case("Identity-16"),
+    case("Select-1"),
 ]
 
 
@@ -157,33 +135,23 @@ def test_every_element_type(row: Row) -> None:
 
 COMBINED = [
     *(
-        Row(
-            "ScatterNDUpdate",
-            "opset15",
-            attributes={"reduction": reduction},
-            shape=(4,),
-            inputs=[ints([2]), OTHER],
-        )
+        case("ScatterNDUpdate-15", ints([2]), OTHER, shape=(4,), reduction=reduction)
         for reduction in ("sum", "prod", "min", "max")
     ),
     *(
-        Row(
-            "ScatterElementsUpdate",
-            "opset12",
-            attributes={"reduction": reduction, "use_init_val": initial},
+        case(
+            "ScatterElementsUpdate-12",
+            ints(2),
+            OTHER,
+            np.int64(0),
             shape=(4,),
-            inputs=[ints(2), OTHER, np.int64(0)],
+            reduction=reduction,
+            use_init_val=initial,
         )
         for reduction in ("sum", "prod", "min", "max", "mean")
         for initial in (True, False)
     ),
-    Row(
-        "Col2Im",
-        "opset15",
-        attributes={"strides": (2, 2)},
-        shape=(1, 4, 1),
-        inputs=[ints(2, 2), ints(2, 2)],
-    ),
+    case("Col2Im-15", ints(2, 2), ints(2, 2), shape=(1, 4, 1), strides=(2, 2)),
 ]
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data, node, row
+from differential.cases import Case, Data, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import names, node, row, rows_of, unrun
 
 from irshape.ops.convolution.backward import ConvolutionBackpropData
 from irshape.ops.normalization import GroupNormalization
@@ -39,6 +40,11 @@ def window(axes: int = 2, **changed: str) -> dict[str, str]:
         for name, text in written.items()
         if text != "absent"
     }
+
+
+largest_1 = rows_of("MaxPool-1", window)
+average_1 = rows_of("AvgPool-1", window)
+average_16 = rows_of("AvgPool-16", window)
 
 
 VERSIONS: list[tuple[str, str, dict[str, str], int]] = [
@@ -112,22 +118,7 @@ SHAPES: list[tuple[str, tuple[int, ...] | None, dict[str, str]]] = [
     ("1,2,5,5", None, {"pads_end": "0,2"}),
     ("1,2,5,5", None, {"pads_begin": "1,1", "pads_end": "2,1"}),
 ]
-TYPES = [
-    "f16",
-    "bf16",
-    "f64",
-    "i8",
-    "u8",
-    "i32",
-    "i64",
-    "u64",
-    "u1",
-    "i4",
-    "f8e4m3",
-    "boolean",
-    "dynamic",
-    "string",
-]
+TYPES = names("f16 bf16 f64 i8 u8 i32 i64 u64 u1 i4 f8e4m3 boolean dynamic string")
 
 
 def base(operation: str, version: str, fixed: dict[str, str], outputs: int) -> list[Case]:
@@ -137,11 +128,10 @@ def base(operation: str, version: str, fixed: dict[str, str], outputs: int) -> l
         source: Data, form: dict[str, str], axes: int = 2, run: bool = True, known: str = ""
     ) -> Case:
         more = {"dilations": ",".join("1" * axes)} if "dilations" in fixed else {}
-        return Case(
-            operation,
-            version,
+        return row(
+            f"{operation}-{version}",
             window(axes, **fixed | more, **form),
-            [source],
+            source,
             outputs=outputs,
             run=run and "000" not in source.shape,
             known=known,
@@ -176,13 +166,6 @@ def base(operation: str, version: str, fixed: dict[str, str], outputs: int) -> l
     ]
 
 
-@pytest.mark.parametrize(
-    "case", [row for version in VERSIONS for row in base(*version)], ids=case_id
-)
-def test_windows(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
-
-
 x = data("f32", "1,2,5,6")
 integers = data(
     "i32", "1,1,4,4", [5, -3, 8, 8, 7, 8, -2, 0, 1, 8, 3, 4, -9, -9, -9, -9], run_shape=(1, 1, 4, 4)
@@ -199,9 +182,8 @@ Without, OpenVINO crashes on AvgPool-16, MaxPool-8 and MaxPool-14, or returns un
 
 AVERAGES = [
     *(
-        Case(
-            "AvgPool",
-            version,
+        row(
+            f"AvgPool-{version}",
             window(
                 **{
                     "exclude_pad": exclude,
@@ -212,85 +194,76 @@ AVERAGES = [
                 }
                 | DILATED.get(version, {})
             ),
-            [x],
+            x,
         )
         for version in ("opset1", "opset14", "opset16")
         for exclude in ("true", "false")
         for rounding in ("floor", "ceil", *(("ceil_torch",) if version != "opset1" else ()))
     ),
     *(
-        Case(
-            "AvgPool",
-            version,
+        row(
+            f"AvgPool-{version}",
             window(
                 **{"exclude_pad": "false", "auto_pad": pad, "strides": "2,2"}
                 | DILATED.get(version, {})
             ),
-            [x],
+            x,
         )
         for version in ("opset1", "opset14", "opset16")
         for pad in ("same_upper", "same_lower", "valid")
     ),
     *(
-        Case("AvgPool", version, window(exclude_pad="absent"), [x], known="missing-attribute")
+        row(f"AvgPool-{version}", window(exclude_pad="absent"), x, known="missing-attribute")
         for version in ("opset1", "opset14", "opset16")
     ),
-    row("AvgPool-1", window(exclude_pad="maybe"), x, known="boolean-text"),
-    row("AvgPool-1", window(exclude_pad="false", pads_begin="3,2", pads_end="3,2"), x),
-    row("AvgPool-1", window(exclude_pad="false", kernel="7,7"), x),
-    row("AvgPool-1", window(exclude_pad="false", pads_begin="2,2", kernel="7,7"), x),
-    row("AvgPool-1", window(exclude_pad="true", kernel="1,6"), odd),
-    row("AvgPool-1", window(exclude_pad="true", kernel="1,2"), odd),
+    average_1(x, exclude_pad="maybe", known="boolean-text"),
+    average_1(x, exclude_pad="false", pads_begin="3,2", pads_end="3,2"),
+    average_1(x, exclude_pad="false", kernel="7,7"),
+    average_1(x, exclude_pad="false", pads_begin="2,2", kernel="7,7"),
+    average_1(odd, exclude_pad="true", kernel="1,6"),
+    average_1(odd, exclude_pad="true", kernel="1,2"),
     *(
-        row("AvgPool-16", window(exclude_pad=exclude, dilations="2,3"), "f32[1,2,7,8]")
+        average_16("f32[1,2,7,8]", exclude_pad=exclude, dilations="2,3")
         for exclude in ("true", "false")
     ),
     *(
-        row(
-            "AvgPool-16",
-            window(
-                exclude_pad=exclude,
-                dilations="2,2",
-                strides="2,1",
-                pads_begin="2,1",
-                pads_end="1,1",
-                rounding_type=rounding,
-            ),
+        average_16(
             "f32[1,2,7,8]",
+            exclude_pad=exclude,
+            dilations="2,2",
+            strides="2,1",
+            pads_begin="2,1",
+            pads_end="1,1",
+            rounding_type=rounding,
         )
         for exclude in ("true", "false")
         for rounding in ("floor", "ceil", "ceil_torch")
     ),
-    row(
-        "AvgPool-16",
-        window(exclude_pad="true", dilations="2,2", auto_pad="same_upper"),
-        "f32[1,2,7,8]",
-    ),
-    row("AvgPool-16", window(exclude_pad="true", dilations="1,2"), f32("1,2,?,4..9", (1, 2, 6, 7))),
-    row("AvgPool-16", window(exclude_pad="true", dilations=""), x, run=False),
-    row("AvgPool-16", window(exclude_pad="true", dilations="2"), x),
-    row("AvgPool-16", window(exclude_pad="true", dilations="0,1"), x),
-    row("AvgPool-16", window(exclude_pad="true", dilations="3,1"), x),
-    row("AvgPool-14", window(exclude_pad="true", dilations="2,1"), x, run=False),
+    average_16("f32[1,2,7,8]", exclude_pad="true", dilations="2,2", auto_pad="same_upper"),
+    average_16("f32[1,2,?,4..9]@1,2,6,7", exclude_pad="true", dilations="1,2"),
+    average_16(x, exclude_pad="true", dilations="", run=False),
+    average_16(x, exclude_pad="true", dilations="2"),
+    average_16(x, exclude_pad="true", dilations="0,1"),
+    average_16(x, exclude_pad="true", dilations="3,1"),
+    unrun("AvgPool-14", window(exclude_pad="true", dilations="2,1"), x),
     row("AvgPool-8", window(exclude_pad="true"), x),
     row("AvgPool-15", window(exclude_pad="true", rounding_type="ceil_torch"), x),
-    row("AvgPool-1", window(exclude_pad="true"), x, x),
-    row("AvgPool-1", window(exclude_pad="true")),
+    average_1(x, x, exclude_pad="true"),
+    average_1(exclude_pad="true"),
 ]
-
-
-@pytest.mark.parametrize("case", AVERAGES, ids=case_id)
-def test_averages(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 def largest(**changed: str) -> dict[str, str]:
     return window(**{"index_element_type": "i64", "axis": "0", "dilations": "1,1"} | changed)
 
 
+largest_14 = rows_of("MaxPool-14", largest, outputs=2)
+largest_8 = rows_of("MaxPool-8", largest, outputs=2)
+WITH_INDICES = (largest_8, largest_14)
+
 LARGEST = [
     *(
-        row("MaxPool-1", window(kernel="2,2", strides="2,2"), source)
+        largest_1(source, kernel="2,2", strides="2,2")
         for source in (
             integers,
             data("u8", "1,2,4,5"),
@@ -298,110 +271,59 @@ LARGEST = [
             data("i64", "1,2,4,5"),
         )
     ),
-    row("MaxPool-1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), integers),
-    row(
-        "MaxPool-1",
-        window(kernel="2,2", pads_begin="1,1", pads_end="1,1"),
+    largest_1(integers, kernel="2,2", pads_begin="1,1", pads_end="1,1"),
+    largest_1(
         data("i8", "1,1,2,2", [-128, -128, -128, -127], run_shape=(1, 1, 2, 2)),
+        kernel="2,2",
+        pads_begin="1,1",
+        pads_end="1,1",
     ),
-    row("MaxPool-1", window(kernel="1,2"), odd),
+    largest_1(odd, kernel="1,2"),
+    *(pooled(odd, kernel="1,2") for pooled in WITH_INDICES),
+    largest_1(data("f32", "1,2,5,6", low=-9, high=-8), pads_begin="2,1", pads_end="2,1"),
+    largest_1(x, pads_begin="3,2", pads_end="3,2"),
     *(
-        Case("MaxPool", version, largest(kernel="1,2"), [odd], outputs=2)
-        for version in ("opset8", "opset14")
-    ),
-    row(
-        "MaxPool-1",
-        window(pads_begin="2,1", pads_end="2,1"),
-        data("f32", "1,2,5,6", low=-9, high=-8),
-    ),
-    row("MaxPool-1", window(pads_begin="3,2", pads_end="3,2"), x),
-    *(
-        Case(
-            "MaxPool",
-            version,
-            largest(axis=axis, strides="2,1", pads_begin="1,1", pads_end="1,0"),
-            [data("f32", "2,3,5,6")],
-            outputs=2,
-        )
-        for version in ("opset8", "opset14")
+        pooled("f32[2,3,5,6]", axis=axis, strides="2,1", pads_begin="1,1", pads_end="1,0")
+        for pooled in WITH_INDICES
         for axis in ("0", "1", "2", "3", "-1", "-2", "-4", "4", "-5")
     ),
+    *(pooled("f32[...]", axis=axis) for pooled in WITH_INDICES for axis in ("0", "7")),
     *(
-        Case("MaxPool", version, largest(axis=axis), [f32("...")], outputs=2)
-        for version in ("opset8", "opset14")
-        for axis in ("0", "7")
+        pooled(x, axis="absent", index_element_type="absent", dilations="absent", run=False)
+        for pooled in WITH_INDICES
     ),
+    *(largest_8(x, index_element_type=t) for t in ("i32", "I64")),
     *(
-        Case(
-            "MaxPool",
-            version,
-            largest(axis="absent", index_element_type="absent", dilations="absent"),
-            [x],
-            outputs=2,
-            run=False,
-        )
-        for version in ("opset8", "opset14")
-    ),
-    *(row("MaxPool-8", largest(index_element_type=t), x, outputs=2) for t in ("i32", "I64")),
-    *(
-        Case(
-            "MaxPool",
-            version,
-            largest(index_element_type=t),
-            [x],
-            outputs=2,
-            run=False,
-            known="pool-index-type",
-        )
-        for version in ("opset8", "opset14")
+        pooled(x, index_element_type=t, run=False, known="pool-index-type")
+        for pooled in WITH_INDICES
         for t in ("u8", "f32")
     ),
-    row("MaxPool-8", largest(index_element_type="int"), x, outputs=2),
+    largest_8(x, index_element_type="int"),
     *(
-        Case(
-            "MaxPool",
-            version,
-            largest(dilations=dilations, strides="1,2"),
-            [data("f32", "1,2,7,8")],
-            outputs=2,
-        )
-        for version in ("opset8", "opset14")
+        pooled("f32[1,2,7,8]", dilations=dilations, strides="1,2")
+        for pooled in WITH_INDICES
         for dilations in ("2,3", "3,1", "2", "0,1")
     ),
+    *(pooled(x, dilations="", run=False) for pooled in WITH_INDICES),
     *(
-        Case("MaxPool", version, largest(dilations=""), [x], outputs=2, run=False)
-        for version in ("opset8", "opset14")
-    ),
-    *(
-        Case(
-            "MaxPool",
-            version,
-            largest(
-                dilations="2,2",
-                strides="2,2",
-                pads_begin="2,1",
-                pads_end="1,2",
-                rounding_type=rounding,
-            ),
-            [data("f32", "1,2,7,8")],
-            outputs=2,
+        pooled(
+            "f32[1,2,7,8]",
+            dilations="2,2",
+            strides="2,2",
+            pads_begin="2,1",
+            pads_end="1,2",
+            rounding_type=rounding,
         )
-        for version in ("opset8", "opset14")
+        for pooled in WITH_INDICES
         for rounding in ("floor", "ceil", "ceil_torch")
     ),
     *(
-        Case(
-            "MaxPool",
-            version,
-            largest(auto_pad=pad, dilations="2,2", strides="2,1"),
-            [data("f32", "1,2,7,8")],
-            outputs=2,
-        )
-        for version in ("opset8", "opset14")
+        pooled("f32[1,2,7,8]", auto_pad=pad, dilations="2,2", strides="2,1")
+        for pooled in WITH_INDICES
         for pad in ("same_upper", "same_lower", "valid")
     ),
     *(
-        row("MaxPool-14", largest(kernel="2,2"), source, outputs=2)
+        largest_14(source, kernel="2,2")
         for source in (integers, data("u8", "1,2,4,5"), data("i8", "1,2,4,5", low=-100, high=100))
     ),
     row(
@@ -416,28 +338,18 @@ LARGEST = [
         "f32[2,2,4,5,4]",
         outputs=2,
     ),
-    row(
-        "MaxPool-14",
-        largest(rounding_type="ceil_torch", strides="2,2", pads_begin="1,1", pads_end="1,1"),
-        f32("1,2,?,4..9", (1, 2, 6, 7)),
-        outputs=2,
+    largest_14(
+        "f32[1,2,?,4..9]@1,2,6,7",
+        rounding_type="ceil_torch",
+        strides="2,2",
+        pads_begin="1,1",
+        pads_end="1,1",
     ),
-    row(
-        "MaxPool-8",
-        largest(auto_pad="same_lower"),
-        f32("1,2,6,3..9", (1, 2, 6, 5)),
-        outputs=2,
-        known="max-pool-same-lower",
-    ),
+    largest_8("f32[1,2,6,3..9]@1,2,6,5", auto_pad="same_lower", known="max-pool-same-lower"),
     row("MaxPool-13", largest(rounding_type="ceil_torch"), x, outputs=2),
     row("MaxPool-7", window(), x),
-    row("MaxPool-1", window(), x, x),
+    largest_1(x, x),
 ]
-
-
-@pytest.mark.parametrize("case", LARGEST, ids=case_id)
-def test_largest(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
@@ -447,8 +359,8 @@ def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
         )  # type: ignore[arg-type]
 
     two = const("i64", [3, 2])
-    shape_of = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..4,..5")])
-    longer = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..4,?,5")])
+    shape_of = node("ShapeOf-3", "output_type=i64", "f32[2..4,..5]")
+    longer = node("ShapeOf-3", "output_type=i64", "f32[2..4,?,5]")
     return [
         *(
             case(f32("2,3,7,8"), const("i64", sizes))
@@ -489,8 +401,7 @@ INDEX = [
         row(
             "AdaptiveMaxPool-8",
             {"index_element_type": t} if t else {},
-            "f32[1,2,5,6]",
-            const("i64", [2, 4]),
+            "f32[1,2,5,6] i64{[2, 4]}",
             outputs=2,
             run=t == "i32",
         )
@@ -498,9 +409,9 @@ INDEX = [
     ),
     row(
         "AdaptiveMaxPool-8",
-        {"index_element_type": "i32"},
+        "index_element_type=i32",
         data("f32", "1,1,1,4", [[[[1, 1, -INF, -INF]]]]),
-        const("i64", [1, 2]),
+        "i64{[1, 2]}",
         outputs=2,
     ),
 ]
@@ -509,13 +420,16 @@ INDEX = [
 @pytest.mark.parametrize(
     "case",
     [
+        *(row for version in VERSIONS for row in base(*version)),
+        *AVERAGES,
+        *LARGEST,
         *adaptive("AdaptiveAvgPool", 1, {}),
         *adaptive("AdaptiveMaxPool", 2, {"index_element_type": "i32"}),
         *INDEX,
     ],
     ids=case_id,
 )
-def test_adaptive(case: Case, oracle: Oracle) -> None:
+def test_against_openvino(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 

@@ -2,89 +2,61 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from differential.cases import Case, Const, Data, Node, case_id, const, data, node, row
+from differential.cases import Case, Const, Data, Node, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import PACKED, TYPES, node, row, unrun
 
-TYPES = [
-    "f64",
-    "f32",
-    "f16",
-    "bf16",
-    "i64",
-    "i32",
-    "i16",
-    "i8",
-    "u64",
-    "u32",
-    "u16",
-    "u8",
-    "boolean",
-]
-PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
 
 
 def sizes_of(shape: str, version: str = "opset3") -> Node:
     return node(
-        "ShapeOf",
-        version,
-        {} if version == "opset1" else {"output_type": "i64"},
-        [data("f32", shape)],
+        f"ShapeOf-{version}", {} if version == "opset1" else {"output_type": "i64"}, f"f32[{shape}]"
     )
 
 
 def shape_of(version: str) -> list[Case]:
+    layer = f"ShapeOf-{version}"
     attributes = {} if version == "opset1" else {"output_type": "i64"}
     return [
         *(
-            Case("ShapeOf", version, attributes, [data("f32", shape)])
+            row(layer, attributes, f"f32[{shape}]")
             for shape in ("2,3", "", "0,4", "5", "1,2,3,4,5,6,7")
         ),
-        Case("ShapeOf", version, attributes, [data("f32", "1..4,?", run_shape=(2, 3))]),
-        Case("ShapeOf", version, attributes, [data("f32", "...")], run=False),
-        Case("ShapeOf", version, attributes, [data("f32", "1000000000000,2")], run=False),
-        *(Case("ShapeOf", version, attributes, [data(t, "2,3")]) for t in TYPES),
-        *(
-            Case("ShapeOf", version, attributes, [data(t, "2,3")], run=False)
-            for t in (*PACKED, "string", "dynamic")
-        ),
-        Case("ShapeOf", version, attributes, [], id=f"ShapeOf-{version}-no-input"),
-        Case(
-            "ShapeOf",
-            version,
-            attributes,
-            [data("f32", "2")] * 2,
-            id=f"ShapeOf-{version}-two-inputs",
-        ),
+        row(layer, attributes, "f32[1..4,?]@2,3"),
+        unrun(layer, attributes, "f32[...]"),
+        unrun(layer, attributes, "f32[1000000000000,2]"),
+        *(row(layer, attributes, f"{t}[2,3]") for t in TYPES),
+        *(unrun(layer, attributes, f"{t}[2,3]") for t in (*PACKED, "string", "dynamic")),
+        row(layer, attributes, id=f"ShapeOf-{version}-no-input"),
+        row(layer, attributes, *[data("f32", "2")] * 2, id=f"ShapeOf-{version}-two-inputs"),
     ]
 
 
 SHAPE_OF = [
     *shape_of("opset1"),
     *shape_of("opset3"),
-    row("ShapeOf-3", {"output_type": "i32"}, "f32[2,0,3]"),
-    row("ShapeOf-3", {"output_type": "i32"}, data("f32", "..3,?", run_shape=(2, 3))),
-    row("ShapeOf-3", {"output_type": "I32"}, "f32[2,3]"),
+    row("ShapeOf-3", "output_type=i32", "f32[2,0,3]"),
+    row("ShapeOf-3", "output_type=i32", "f32[..3,?]@2,3"),
+    row("ShapeOf-3", "output_type=I32", "f32[2,3]"),
     *(
-        row("ShapeOf-3", {"output_type": t}, "f32[2,3]")
+        row("ShapeOf-3", f"output_type={t}", "f32[2,3]")
         for t in ("u32", "f32", "boolean", "i16", "none")
     ),
     row("ShapeOf-3", {}, "f32[2,3]"),
     *(
-        row(
-            "Reshape-1",
-            PATTERN,
-            "f32[?]",
-            node("ShapeOf", "opset3", {"output_type": t}, [data("f32", shape)]),
-            run=False,
+        unrun(
+            "Reshape-1", PATTERN, "f32[?]", node("ShapeOf-3", f"output_type={t}", f"f32[{shape}]")
         )
         for t in ("i32", "i64")
         for shape in ("1..4,?,5", "2,..3000000000", "2147483647..,3")
     ),
-    row("Reshape-1", PATTERN, "f32[?]", sizes_of("1..4,?", "opset1"), run=False),
+    unrun("Reshape-1", PATTERN, "f32[?]", sizes_of("1..4,?", "opset1")),
 ]
 
 
@@ -95,16 +67,16 @@ def reshape(
     fed: Shape = None,
     t: str = "f32",
     index: str = "i64",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     given = pattern
     if not isinstance(pattern, Node | Data | Const):
         given = data(index, pattern) if isinstance(pattern, str) else const(index, pattern)
-    return Case(
-        "Reshape",
-        "opset1",
+    return row(
+        "Reshape-1",
         {"special_zero": str(zero).lower()},
-        [data(t, shape, run_shape=fed), given],
+        data(t, shape, run_shape=fed),
+        given,
         **fields,
     )  # type: ignore[arg-type]
 
@@ -115,10 +87,10 @@ def computed(shape: str, *parts: object) -> Node:
     inputs = [
         const("i64", [part])
         if isinstance(part, int)
-        else node("Gather", "opset8", {}, [sizes, const("i64", [int(str(part))]), const("i64", 0)])
+        else node("Gather-8", {}, sizes, const("i64", [int(str(part))]), "i64{0}")
         for part in parts
     ]
-    return node("Concat", "opset1", {"axis": "0"}, inputs)
+    return node("Concat-1", "axis=0", *inputs)
 
 
 RESHAPE = [
@@ -137,8 +109,8 @@ RESHAPE = [
     reshape("2,6,5", [-1, 0], True),
     reshape("0,6", [0, -1], True),
     reshape("0,5,6", [0, -1], True),
-    reshape("0,5,6", data("i64", "3", values=[0, 5, -1]), True),
-    reshape("2,0,3", data("i64", "2", values=[-1, 0]), True),
+    reshape("0,5,6", data("i64", "3", [0, 5, -1]), True),
+    reshape("2,0,3", data("i64", "2", [-1, 0]), True),
     reshape("0,6", [0, 3], False),
     reshape("0,6", [3, 0], False),
     reshape("0,6", [-1, 3], False),
@@ -178,12 +150,8 @@ RESHAPE = [
     reshape("2,3,4", computed("?,4", "0", 4), run=False),
     *(reshape("2,3", [3, 2], t=t) for t in (*TYPES, "string")),
     *(reshape("2,3", [3, 2], t=t, run=False) for t in (*PACKED, "dynamic")),
-    reshape(
-        "6",
-        node("Reshape", "opset1", PATTERN, [const("i64", [[2, 3]]), const("i64", [2])]),
-        run=False,
-    ),
-    row("Reshape-1", {}, "f32[2,6]", const("i64", [3, 4]), known="missing-attribute"),
+    reshape("6", node("Reshape-1", PATTERN, "i64{[[2, 3]]} i64{[2]}"), run=False),
+    row("Reshape-1", {}, "f32[2,6] i64{[3, 4]}", known="missing-attribute"),
     # refusals
     reshape("2,6", [5, 2]),
     reshape("2,6", [5, -1]),
@@ -200,9 +168,7 @@ RESHAPE = [
     reshape("2,6", [3.0, 4.0], index="f32"),
     reshape("2,6", [True, True], index="boolean"),
     row("Reshape-1", PATTERN, "f32[2]"),
-    row(
-        "Reshape-1", {"special_zero": "perhaps"}, "f32[2]", const("i64", [2]), known="boolean-text"
-    ),
+    row("Reshape-1", "special_zero=perhaps", "f32[2] i64{[2]}", known="boolean-text"),
 ]
 
 
@@ -214,13 +180,13 @@ def squeeze(
     t: str = "f32",
     index: str = "i64",
     skip: str = "",
-    **fields: object,
+    **fields: Any,
 ) -> Case:
     given = (
         [] if axes is None else [data(index, axes) if isinstance(axes, str) else const(index, axes)]
     )
     attributes = {"allow_axis_skip": skip} if skip else {}
-    return Case("Squeeze", version, attributes, [data(t, shape, run_shape=fed), *given], **fields)  # type: ignore[arg-type]
+    return row(f"Squeeze-{version}", attributes, data(t, shape, run_shape=fed), *given, **fields)  # type: ignore[arg-type]
 
 
 def squeezes(version: str) -> list[Case]:
@@ -253,26 +219,22 @@ def squeezes(version: str) -> list[Case]:
         squeeze(version, "...", "...", run=False),
         *(squeeze(version, "1,3", [0], t=t) for t in (*TYPES, "string")),
         *(squeeze(version, "1,3", [0], t=t, run=False) for t in (*PACKED, "dynamic")),
-        row(
+        unrun(
             "Reshape-1",
             PATTERN,
             "f32[?]",
             node(
-                "Squeeze",
-                version,
+                f"Squeeze-{version}",
                 {},
-                [
-                    node("Unsqueeze", "opset1", {}, [sizes_of("1..4,?"), const("i64", [0])]),
-                    const("i64", [0]),
-                ],
+                node("Unsqueeze-1", {}, sizes_of("1..4,?"), "i64{[0]}"),
+                "i64{[0]}",
             ),
-            run=False,
         ),
         squeeze(version, "1,3", [2]),
         squeeze(version, "1,3", [-3]),
         squeeze(version, "1,3", [[0]]),
         squeeze(version, "1,3", [True], index="boolean"),
-        Case("Squeeze", version, {}, [], id=f"Squeeze-{version}-no-input"),
+        row(f"Squeeze-{version}", {}, id=f"Squeeze-{version}-no-input"),
     ]
 
 
@@ -294,15 +256,10 @@ SQUEEZE = [
 
 
 def unsqueeze(
-    shape: str,
-    axes: object,
-    fed: Shape = None,
-    t: str = "f32",
-    index: str = "i64",
-    **fields: object,
+    shape: str, axes: object, fed: Shape = None, t: str = "f32", index: str = "i64", **fields: Any
 ) -> Case:
     given = data(index, axes) if isinstance(axes, str) else const(index, axes)
-    return Case("Unsqueeze", "opset1", {}, [data(t, shape, run_shape=fed), given], **fields)  # type: ignore[arg-type]
+    return row("Unsqueeze-1", {}, data(t, shape, run_shape=fed), given, **fields)  # type: ignore[arg-type]
 
 
 UNSQUEEZE = [
@@ -325,25 +282,13 @@ UNSQUEEZE = [
     unsqueeze("2,3", "...", run=False),
     *(unsqueeze("2,3", [0], t=t) for t in (*TYPES, "string")),
     *(unsqueeze("2,3", [0], t=t, run=False) for t in (*PACKED, "dynamic")),
-    row(
+    unrun(
         "Reshape-1",
         PATTERN,
         "f32[?]",
         node(
-            "Unsqueeze",
-            "opset1",
-            {},
-            [
-                node(
-                    "Gather",
-                    "opset8",
-                    {},
-                    [sizes_of("1..4,?"), const("i64", 0), const("i64", 0)],
-                ),
-                const("i64", 0),
-            ],
+            "Unsqueeze-1", {}, node("Gather-8", {}, sizes_of("1..4,?"), "i64{0} i64{0}"), "i64{0}"
         ),
-        run=False,
     ),
     unsqueeze("2,3", [3]),
     unsqueeze("2,3", [-4]),
@@ -354,15 +299,14 @@ UNSQUEEZE = [
 ]
 
 
-LESS_FOUR = node("Subtract", "opset1", {}, [sizes_of("1..8"), const("i64", [4])])
+LESS_FOUR = node("Subtract-1", {}, sizes_of("1..8"), "i64{[4]}")
 OF_INTERVALS = [
-    row(
+    unrun(
         "Broadcast-3",
-        {"mode": "numpy"},
-        const("f32", 1.0),
-        node(function, "opset1", {}, inputs),
+        "mode=numpy",
+        "f32{1.0}",
+        node(f"{function}-1", {}, *inputs),
         id=f"interval-{function}",
-        run=False,
         known="interval-by-its-ends",
     )
     for function, inputs in (

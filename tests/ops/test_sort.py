@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Input, case_id, const, data, node, row
+from differential.cases import Case, Input, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import node, row, unrun
 
 BEST = {"axis": "-1", "mode": "max", "sort": "value", "index_element_type": "i64"}
 
@@ -25,102 +26,91 @@ def distinct(*shape: int) -> Any:
 def size_of(shape: str, output_type: str = "i64") -> Input:
     """The first dimension of a tensor, as a scalar."""
     return node(
-        "Gather",
-        "opset8",
-        {"batch_dims": "0"},
-        [
-            node("ShapeOf", "opset3", {"output_type": output_type}, [data("f32", shape)]),
-            const("i64", 0),
-            const("i64", 0),
-        ],
+        "Gather-8",
+        "batch_dims=0",
+        node("ShapeOf-3", f"output_type={output_type}", f"f32[{shape}]"),
+        "i64{0} i64{0}",
     )
 
 
 def topk(
     attributes: dict[str, str], inputs: list[Input], version: str = "opset11", **options: Any
 ) -> Case:
-    return Case("TopK", version, {**BEST, **attributes}, inputs, outputs=2, **options)
+    return row(f"TopK-{version}", {**BEST, **attributes}, *inputs, outputs=2, **options)
 
 
 TOPK = [
     *(
         topk(
             {"mode": mode, "sort": sort, "axis": axis},
-            [data("f32", "3,4,5", distinct(3, 4, 5)), const("i64", 3)],
+            [data("f32", "3,4,5", distinct(3, 4, 5)), "i64{3}"],
             version,
         )
         for version in ("opset1", "opset3", "opset11")
         for mode in ("max", "min")
         for sort, axis in (("value", "-1"), ("index", "1"), ("value", "0"))
     ),
-    topk({"sort": "none"}, [data("f32", "2,6", distinct(2, 6)), const("i64", 6)], run=False),
-    topk({"sort": "none"}, [data("f32", "2,6", distinct(2, 6)), const("i64", 1)]),
+    topk({"sort": "none"}, [data("f32", "2,6", distinct(2, 6)), "i64{6}"], run=False),
+    topk({"sort": "none"}, [data("f32", "2,6", distinct(2, 6)), "i64{1}"]),
     topk(
         {"mode": "min", "stable": "true"},
-        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 3)],
+        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), "i64{3}"],
     ),
     topk(
         {"mode": "max", "stable": "true"},
-        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 3)],
+        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), "i64{3}"],
     ),
     topk(
         {"sort": "index", "stable": "true"},
-        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 2)],
+        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), "i64{2}"],
     ),
     *(
-        topk({"index_element_type": "i32"}, [data(t, "12", distinct(12)), const("u8", 4)])
+        topk({"index_element_type": "i32"}, [data(t, "12", distinct(12)), "u8{4}"])
         for t in ("f16", "bf16", "f64", "i8", "i32", "i64")
     ),
     *(
-        topk({"mode": "min"}, [data(t, "12", lambda rng: rng.permutation(12)), const("i32", 4)])
+        topk({"mode": "min"}, [data(t, "12", lambda rng: rng.permutation(12)), "i32{4}"])
         for t in ("u8", "u32", "u64", "f8e4m3")
     ),
-    topk({}, [data("u4", "6", [3, 15, 0, 9, 7, 2]), const("i32", 2)], run=False),
-    topk({}, [data("f32", "2,3"), const("i64", 0)], run=False),
-    topk({}, [data("f32", "2,0"), const("i64", 0)], run=False),
-    topk({}, [data("f32", "2,?", run_shape=(2, 5)), const("i64", 2)]),
+    topk({}, [data("u4", "6", [3, 15, 0, 9, 7, 2]), "i32{2}"], run=False),
+    topk({}, ["f32[2,3] i64{0}"], run=False),
+    topk({}, ["f32[2,0] i64{0}"], run=False),
+    topk({}, ["f32[2,?]@2,5 i64{2}"]),
     # what is known of k and of the axis
-    topk({}, [data("f32", "2,3,4"), data("i64", "")], run=False),
-    topk({}, [data("f32", "2,3..7"), data("i64", "...")], run=False),
-    topk({}, [data("f32", "2,3..7"), const("i64", 5)], run=False),
-    topk({}, [data("f32", "2,3..7"), size_of("2..5")], run=False),
-    topk({}, [data("f32", "2,3..7"), size_of("5..9")], run=False),
-    topk({}, [data("f32", "2,4"), size_of("8..9")], run=False),
-    topk({}, [data("f32", "2,8"), size_of("?", "i32")], run=False),
-    topk({}, [data("f32", "2,?"), size_of("2..5")], run=False, known="topk-bounded-k"),
-    topk({}, [data("f32", "2,4.."), size_of("6..")], run=False),
-    topk({}, [data("f32", "..."), const("i64", 2)], run=False),
-    topk({"axis": "-3"}, [data("dynamic", "..."), data("dynamic", "")], run=False),
-    topk({}, [data("string", "3"), const("i64", 2)], run=False),
-    topk({}, [data("f32", "1000000000000"), const("i64", 1000000000)], run=False),
-    topk({}, [data("f32", "3"), const("i64", 5)], run=False, known="topk-k-too-large"),
+    topk({}, ["f32[2,3,4] i64[]"], run=False),
+    topk({}, ["f32[2,3..7] i64[...]"], run=False),
+    topk({}, ["f32[2,3..7] i64{5}"], run=False),
+    topk({}, ["f32[2,3..7]", size_of("2..5")], run=False),
+    topk({}, ["f32[2,3..7]", size_of("5..9")], run=False),
+    topk({}, ["f32[2,4]", size_of("8..9")], run=False),
+    topk({}, ["f32[2,8]", size_of("?", "i32")], run=False),
+    topk({}, ["f32[2,?]", size_of("2..5")], run=False, known="topk-bounded-k"),
+    topk({}, ["f32[2,4..]", size_of("6..")], run=False),
+    topk({}, ["f32[...] i64{2}"], run=False),
+    topk({"axis": "-3"}, ["dynamic[...] dynamic[]"], run=False),
+    topk({}, ["string[3] i64{2}"], run=False),
+    topk({}, ["f32[1000000000000] i64{1000000000}"], run=False),
+    topk({}, ["f32[3] i64{5}"], run=False, known="topk-k-too-large"),
     # refused
-    topk({}, [data("f32", "2,3,4"), const("i64", -2)]),
-    topk({}, [data("f32", "2,3,4"), const("i64", [2])]),
-    topk({}, [data("f32", "2,3,4"), const("f32", 2)]),
-    topk({}, [data("f32", "2,3,4"), const("boolean", 1)]),
-    topk({}, [data("f32", ""), const("i64", 1)]),
-    topk({"axis": "2"}, [data("f32", "2,3"), const("i64", 1)]),
-    topk({"axis": "-3"}, [data("f32", "2,3"), const("i64", 1)]),
-    topk({"mode": "best"}, [data("f32", "2,3"), const("i64", 1)]),
-    topk({"sort": "none", "stable": "true"}, [data("f32", "2,3"), const("i64", 1)]),
-    topk({"index_element_type": "u8"}, [data("f32", "2,3"), const("i64", 1)]),
-    topk({}, [data("f32", "2,3"), const("i16", 1)], "opset1"),
-    topk({}, [data("f32", "2,3"), const("u64", 1)], "opset1"),
-    topk({}, [data("f32", "2,3"), const("i64", 1), const("i64", 1)]),
-    row(
-        "TopK-3",
-        {"mode": "max", "sort": "value"},
-        "f32[2,3]",
-        const("i64", 1),
-        outputs=2,
-        known="missing-attribute",
-    ),
+    topk({}, ["f32[2,3,4] i64{-2}"]),
+    topk({}, ["f32[2,3,4] i64{[2]}"]),
+    topk({}, ["f32[2,3,4] f32{2}"]),
+    topk({}, ["f32[2,3,4] boolean{1}"]),
+    topk({}, ["f32[] i64{1}"]),
+    topk({"axis": "2"}, ["f32[2,3] i64{1}"]),
+    topk({"axis": "-3"}, ["f32[2,3] i64{1}"]),
+    topk({"mode": "best"}, ["f32[2,3] i64{1}"]),
+    topk({"sort": "none", "stable": "true"}, ["f32[2,3] i64{1}"]),
+    topk({"index_element_type": "u8"}, ["f32[2,3] i64{1}"]),
+    topk({}, ["f32[2,3] i16{1}"], "opset1"),
+    topk({}, ["f32[2,3] u64{1}"], "opset1"),
+    topk({}, ["f32[2,3] i64{1} i64{1}"]),
+    row("TopK-3", "mode=max sort=value", "f32[2,3] i64{1}", outputs=2, known="missing-attribute"),
 ]
 
 
 def nonzero(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
-    return Case("NonZero", "opset3", attributes or {}, inputs, **options)
+    return row("NonZero-3", attributes or {}, *inputs, **options)
 
 
 NONZERO = [
@@ -130,38 +120,37 @@ NONZERO = [
     *(nonzero([data(t, "2,2,3", low=0, high=1)]) for t in ("boolean", "u8", "i64", "f16", "bf16")),
     nonzero([data("f32", "2,2", [[0, 0], [0, 0]])]),
     nonzero([data("f32", "", 5)]),
-    nonzero([data("f32", "3,0")]),
+    nonzero(["f32[3,0]"]),
     nonzero([data("i8", "?,3", [[0, 1, 0]], run_shape=(1, 3))]),
-    nonzero([data("f32", "4,2..5")], {"output_type": "i32"}),
-    nonzero([data("f32", "?,0")], run=False),
-    nonzero([data("f32", "...")], run=False),
-    nonzero([data("string", "3,1")], run=False),
-    nonzero([data("f32", "1000000000000,1000000000000")], run=False),
-    nonzero([const("f32", [[0, 1], [2, 0]])]),
-    nonzero([const("f32", 3)]),
-    nonzero([const("boolean", [0, 1, 1])]),
+    nonzero(["f32[4,2..5]"], {"output_type": "i32"}),
+    nonzero(["f32[?,0]"], run=False),
+    nonzero(["f32[...]"], run=False),
+    nonzero(["string[3,1]"], run=False),
+    nonzero(["f32[1000000000000,1000000000000]"], run=False),
+    nonzero(["f32{[[0, 1], [2, 0]]}"]),
+    nonzero(["f32{3}"]),
+    nonzero(["boolean{[0, 1, 1]}"]),
     nonzero(
-        [node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "2..5,?,0")])],
+        [node("ShapeOf-3", "output_type=i64", "f32[2..5,?,0]")],
         run=False,
         known="nonzero-of-bounds",
     ),
     # refused
-    nonzero([data("f32", "3")], {"output_type": "u8"}),
-    nonzero([data("f32", "3"), data("f32", "3")]),
+    nonzero(["f32[3]"], {"output_type": "u8"}),
+    nonzero(["f32[3] f32[3]"]),
 ]
 
 
 def unique(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
-    return Case(
-        "Unique",
-        "opset10",
+    return row(
+        "Unique-10",
         {
             "sorted": "true",
             "index_element_type": "i64",
             "count_element_type": "i64",
             **(attributes or {}),
         },
-        inputs,
+        *inputs,
         outputs=4,
         **options,
     )
@@ -185,50 +174,42 @@ UNIQUE = [
         for order in ("true", "false")
     ),
     unique(
-        [
-            data("i32", "2,3,2", [[[1, 2], [0, 5], [1, 2]], [[3, 4], [0, 5], [3, 4]]]),
-            const("i32", [1]),
-        ],
+        [data("i32", "2,3,2", [[[1, 2], [0, 5], [1, 2]], [[3, 4], [0, 5], [3, 4]]]), "i32{[1]}"],
         known="unique-count",
     ),
-    unique([data("f32", "3,1", [[2], [1], [2]]), const("i64", 0)]),
-    unique([data("f32", "")]),
+    unique([data("f32", "3,1", [[2], [1], [2]]), "i64{0}"]),
+    unique(["f32[]"]),
     unique([data("i64", "?", [4, 4, 1], run_shape=(3,))]),
-    unique([data("f32", "2,0")], run=False, known="unique-count"),
-    unique([data("f32", "2,3..4")], run=False, known="unique-count"),
-    unique([data("f32", "...")], run=False),
-    unique([data("f32", "..."), const("i64", 0)], run=False),
-    unique([data("f32", "2..5,?,..7"), const("i64", 0)], run=False, known="unique-count"),
-    unique([data("f32", "2..5,?,..7"), const("i64", 1)], run=False),
-    unique(
-        [data("f32", "2..5,?,..7"), const("i64", 2)],
-        run=False,
-        known=("unique-count", "unique-of-nothing"),
-    ),
-    unique([data("f32", "2,0"), const("i64", 1)], run=False),
-    unique([data("f32", "1000000000000,3"), const("i64", 0)], run=False, known="unique-count"),
+    unique(["f32[2,0]"], run=False, known="unique-count"),
+    unique(["f32[2,3..4]"], run=False, known="unique-count"),
+    unique(["f32[...]"], run=False),
+    unique(["f32[...] i64{0}"], run=False),
+    unique(["f32[2..5,?,..7] i64{0}"], run=False, known="unique-count"),
+    unique(["f32[2..5,?,..7] i64{1}"], run=False),
+    unique(["f32[2..5,?,..7] i64{2}"], run=False, known=("unique-count", "unique-of-nothing")),
+    unique(["f32[2,0] i64{1}"], run=False),
+    unique(["f32[1000000000000,3] i64{0}"], run=False, known="unique-count"),
     unique([const("f32", ROWS)]),
-    unique([const("f32", ROWS), const("i64", 0)]),
-    unique([const("f32", ROWS), const("i64", -1)]),
-    unique([const("i64", 3)]),
+    unique([const("f32", ROWS), "i64{0}"]),
+    unique([const("f32", ROWS), "i64{-1}"]),
+    unique(["i64{3}"]),
     # refused
-    unique([data("f32", "2,3"), const("i64", 2)]),
-    unique([data("f32", "2,3"), const("i64", [0, 1])]),
-    unique([data("f32", "2,3"), const("i8", 0)]),
-    unique([data("f32", ""), const("i64", 0)]),
-    unique([data("f32", "2,3")], {"index_element_type": "u8"}),
-    unique([data("f32", "2,3")], {"count_element_type": "f32"}),
+    unique(["f32[2,3] i64{2}"]),
+    unique(["f32[2,3] i64{[0, 1]}"]),
+    unique(["f32[2,3] i8{0}"]),
+    unique(["f32[] i64{0}"]),
+    unique(["f32[2,3]"], {"index_element_type": "u8"}),
+    unique(["f32[2,3]"], {"count_element_type": "f32"}),
 ]
 
 
 def bucketize(
     inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any
 ) -> Case:
-    return Case(
-        "Bucketize",
-        "opset3",
+    return row(
+        "Bucketize-3",
         {"output_type": "i64", "with_right_bound": "true", **(attributes or {})},
-        inputs,
+        *inputs,
         **options,
     )
 
@@ -238,7 +219,7 @@ BUCKETIZE = [
         bucketize(
             [
                 data("f32", "2,5", [[-9, 0, 1, 5, 7], [10, 11, np.inf, -np.inf, 2]]),
-                const("f32", [0, 5, 10]),
+                "f32{[0, 5, 10]}",
             ],
             {"with_right_bound": bound, "output_type": t},
         )
@@ -246,33 +227,32 @@ BUCKETIZE = [
         for t in ("i32", "i64")
     ),
     *(
-        bucketize([data(t, "8", [0, 1, 2, 3, 4, 5, 6, 7]), const("i32", [2, 5])])
+        bucketize([data(t, "8", [0, 1, 2, 3, 4, 5, 6, 7]), "i32{[2, 5]}"])
         for t in ("i32", "i64", "u8", "i8", "f16", "bf16")
     ),
-    bucketize([data("i32", "3", [1, 2, 3]), const("f32", [1.5, 2.5])]),
-    bucketize([data("f32", "3"), data("f32", "0")]),
-    bucketize([data("f32", "0,3"), const("f32", [1])]),
-    bucketize([data("f32", "", 4), const("f32", [1, 4])]),
-    bucketize([data("f32", "1..3,?"), data("f32", "...")], run=False),
-    bucketize([data("dynamic", "..."), data("dynamic", "?")], run=False),
-    bucketize([data("f32", "3"), const("f32", [2, 1, 1])], run=False, known="bucketize-order"),
+    bucketize([data("i32", "3", [1, 2, 3]), "f32{[1.5, 2.5]}"]),
+    bucketize(["f32[3] f32[0]"]),
+    bucketize(["f32[0,3] f32{[1]}"]),
+    bucketize([data("f32", "", 4), "f32{[1, 4]}"]),
+    bucketize(["f32[1..3,?] f32[...]"], run=False),
+    bucketize(["dynamic[...] dynamic[?]"], run=False),
+    bucketize(["f32[3] f32{[2, 1, 1]}"], run=False, known="bucketize-order"),
     # refused
-    bucketize([data("f32", "3"), const("f32", 1)]),
-    bucketize([data("f32", "3"), const("f32", [[1], [2]])]),
-    bucketize([data("boolean", "3"), const("f32", [1])]),
-    bucketize([data("f32", "3"), const("boolean", [1])]),
-    bucketize([data("f32", "3"), const("f32", [1])], {"output_type": "u8"}),
-    row("Bucketize-3", {"with_right_bound": "true"}, "f32[3]", const("f32", [1])),
-    bucketize([data("f32", "3")]),
+    bucketize(["f32[3] f32{1}"]),
+    bucketize(["f32[3] f32{[[1], [2]]}"]),
+    bucketize(["boolean[3] f32{[1]}"]),
+    bucketize(["f32[3] boolean{[1]}"]),
+    bucketize(["f32[3] f32{[1]}"], {"output_type": "u8"}),
+    row("Bucketize-3", "with_right_bound=true", "f32[3] f32{[1]}"),
+    bucketize(["f32[3]"]),
 ]
 
 
 def searched(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
-    return Case(
-        "SearchSorted",
-        "opset15",
+    return row(
+        "SearchSorted-15",
         {"right_mode": "false", "output_type": "i64", **(attributes or {})},
-        inputs,
+        *inputs,
         **options,
     )
 
@@ -293,21 +273,21 @@ SORTED = [
         for t in ("i32", "i64", "u8", "i8", "f16", "bf16", "f64")
     ),
     searched([data("f32", "4", [1, 3, 5, 5]), data("f32", "", 3)]),
-    searched([data("f32", "2,0"), data("f32", "2,3")], run=False),
-    searched([data("f32", "1,2,4", [SEQUENCES]), data("f32", "1,2,0")], run=False),
-    searched([data("f32", "1..4,5"), data("f32", "2..9,7")], run=False),
-    searched([data("f32", "1..4,5"), data("f32", "...")], run=False),
-    searched([data("f32", "5"), data("f32", "...")], run=False),
-    searched([data("f32", "..."), data("f32", "2,3")], run=False),
-    searched([data("dynamic", "5"), data("f32", "")], run=False),
-    row("SearchSorted-15", {}, "boolean[5]", "boolean[2,3]", run=False),
+    searched(["f32[2,0] f32[2,3]"], run=False),
+    searched([data("f32", "1,2,4", [SEQUENCES]), "f32[1,2,0]"], run=False),
+    searched(["f32[1..4,5] f32[2..9,7]"], run=False),
+    searched(["f32[1..4,5] f32[...]"], run=False),
+    searched(["f32[5] f32[...]"], run=False),
+    searched(["f32[...] f32[2,3]"], run=False),
+    searched(["dynamic[5] f32[]"], run=False),
+    unrun("SearchSorted-15", {}, "boolean[5] boolean[2,3]"),
     # refused
-    searched([data("f32", ""), data("f32", "...")]),
-    searched([data("f32", "2,5"), data("f32", "")]),
-    searched([data("f32", "1,2,3"), data("f32", "2,3")]),
-    searched([data("f32", "1..4,5"), data("f32", "7,7")]),
-    searched([data("f32", "5"), data("f16", "2,3")]),
-    searched([data("f32", "5"), data("f32", "2,3")], {"output_type": "u8"}),
+    searched(["f32[] f32[...]"]),
+    searched(["f32[2,5] f32[]"]),
+    searched(["f32[1,2,3] f32[2,3]"]),
+    searched(["f32[1..4,5] f32[7,7]"]),
+    searched(["f32[5] f16[2,3]"]),
+    searched(["f32[5] f32[2,3]"], {"output_type": "u8"}),
 ]
 
 

@@ -317,11 +317,7 @@ def test_characters_are_mapped_as_in_the_library(form: str) -> None:
     """Every twentieth code point; all of them agree."""
     points = [point for point in range(1, 0x30000, 20) if not 0xD800 <= point < 0xE000]
     texts = [chr(point) for point in points]
-    attributes = {
-        "normalization_form": form,
-        "case_fold": True,
-        "remove_extra_whitespaces": False,
-    }
+    attributes = {"normalization_form": form, "case_fold": True, "remove_extra_whitespaces": False}
     entries = unicode_map(form, True)
     ours = [normalized(text.encode(), entries).decode() for text in texts]
     assert ours == library("CharsMapNormalization", attributes, texts, [])

@@ -239,10 +239,7 @@ CASES = {
     "to-ragged-first-empty": Case("RaggedToRagged", [i32(1, 3), scalar(5)], {}, (1,)),
     "to-ragged-one": Case("RaggedToRagged", [i32(0), scalar(1)], {}, (1,)),
     "combine": Case(
-        "CombineSegments",
-        [*one(7), *ragged([1, 2], [3], []), *one(8), i32(0, 1, 0)],
-        {},
-        (9,),
+        "CombineSegments", [*one(7), *ragged([1, 2], [3], []), *one(8), i32(0, 1, 0)], {}, (9,)
     ),
     "combine-two": Case(
         "CombineSegments", [*ragged([1], [2]), *ragged([3, 4], []), i32(5, 6)], {}, (6,)

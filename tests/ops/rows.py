@@ -1,0 +1,119 @@
+"""Rows of tables of cases, written as text: a case is a line.
+
+    row("ReduceMean-1", "keep_dims=true", "f32[2,3,4] i64{[1, -1]}")
+    row("Abs-1", {}, "f32[?,3]@2,3", known="a-difference")
+    unrun("Reshape-1", {"special_zero": "false"}, "f32[...]", SIZES)
+
+An input is text or what `differential.cases` makes. `f32[1..4,?]` is a Parameter, `f32[1..4,?]@2,3`
+one that is fed in that shape, `i64{[1, 2]}` a Const of a list and `i64{1}` one of a scalar. Several
+can stand in one text.
+"""
+
+from __future__ import annotations
+
+import re
+from ast import literal_eval
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from typing import Any
+
+from differential.cases import Case, Input, Node, const, data
+
+ONE_INPUT = re.compile(r"\s*(\w+)(?:\[([^]]*)\](?:@([\d,]*))?|\{([^}]*)\})")
+
+
+def row(
+    operation: str,
+    attributes: dict[str, str] | str | None = None,
+    *inputs: Input | str,
+    **rest: Any,
+) -> Case:
+    """A case of an operation version: `Softmax-8`, or `Softmax-opset8`."""
+    return Case(*_named(operation), _attributes(attributes), list(sources(inputs)), **rest)
+
+
+def unrun(
+    operation: str,
+    attributes: dict[str, str] | str | None = None,
+    *inputs: Input | str,
+    **rest: Any,
+) -> Case:
+    """A case of types and shapes only."""
+    return row(operation, attributes, *inputs, run=False, **rest)
+
+
+FIELDS = {each.name for each in fields(Case)}
+
+
+def rows_of(
+    operation: str, attributes: Callable[..., dict[str, str]], **fixed: Any
+) -> Callable[..., Case]:
+    """What makes the rows of an operation whose attributes have defaults.
+
+    `convolution("f32[1,2,5,5] f32[3,2,3,3]", strides="2,2", run=False)`
+    """
+
+    def made(*inputs: Input | str, **given: Any) -> Case:
+        rest = {name: given.pop(name) for name in FIELDS & given.keys()}
+        return row(operation, attributes(**given), *inputs, **fixed | rest)
+
+    return made
+
+
+def node(
+    operation: str,
+    attributes: dict[str, str] | str | None = None,
+    *inputs: Input | str,
+    outputs: int = 1,
+) -> Node:
+    """A further layer, to be used as an input."""
+    return Node(*_named(operation), _attributes(attributes), list(sources(inputs)), outputs)
+
+
+def names(text: str) -> list[str]:
+    """Words, such as element types, of which a list would take a line each."""
+    return text.split()
+
+
+def written(text: str, **changed: str) -> dict[str, str]:
+    """Attributes such as `mode=avg pooled_h=2`, and those that differ."""
+    return dict(each.split("=", 1) for each in text.split()) | changed
+
+
+def _named(operation: str) -> tuple[str, str]:
+    type, _, opset = operation.rpartition("-")
+    return type, f"opset{opset.removeprefix('opset')}"
+
+
+def _attributes(given: dict[str, str] | str | None) -> dict[str, str]:
+    return written(given) if isinstance(given, str) else given or {}
+
+
+TYPES = names("f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 boolean")
+PACKED = names("f8e4m3 f8e5m2 f8e8m0 f4e2m1 nf4 i4 u6 u4 u3 u2 u1")
+
+
+def sources(inputs: Iterable[Input | str]) -> Iterator[Input]:
+    """The inputs, with those that are text made."""
+    for given in inputs:
+        if isinstance(given, str):
+            yield from _read(given)
+        else:
+            yield given
+
+
+def _read(text: str) -> Iterator[Input]:
+    place = 0
+    while place < len(text):
+        read = ONE_INPUT.match(text, place)
+        if read is None:
+            raise ValueError(f"no input: {text[place:]!r}")
+        element_type, shape, run_shape, values = read.groups()
+        if values is not None:
+            yield const(element_type, literal_eval(values))
+        elif run_shape is not None:
+            sizes = tuple(int(size) for size in run_shape.split(",") if size)
+            yield data(element_type, shape, run_shape=sizes)
+        else:
+            yield data(element_type, shape)
+        place = read.end()

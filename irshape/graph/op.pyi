@@ -673,7 +673,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input in another element type (how is told in `conversion.py`).
+        """The input in another element type (`conversion.py` states the rounding).
 
         Specification: Convert-1.
 
@@ -2233,7 +2233,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether it is neither infinite nor NaN. Specification: IsFinite-10.
+        """Whether each element is neither infinite nor NaN. Specification: IsFinite-10.
 
         data: an input.
         """
@@ -2247,7 +2247,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether it is infinite, of a sign that is to be detected. Specification: IsInf-10.
+        """Whether each element is infinite, with a sign that is detected. Specification: IsInf-10.
 
         data: an input.
         detect_negative: "true" or "false".
@@ -2261,7 +2261,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether it is NaN. Specification: IsNaN-10.
+        """Whether each element is NaN. Specification: IsNaN-10.
 
         data: an input.
         """

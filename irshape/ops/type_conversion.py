@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def value_in(data: Tensor, output: Tensor) -> Value | None:
-    """The value of a tensor, converted to the element type of the output."""
+    """Returns the value of a tensor, converted to the element type of the output."""
     shape, target = data.shape.static, output.element_type
     if shape is None or data.element_type.is_dynamic:
         return None
@@ -57,8 +57,10 @@ def _cut(number: Number) -> Number:
 
 
 def _whole(limits: tuple[int, int], number: Number) -> Number:
-    """A known number without its fraction; integers that do not fit wrap around later, but for
-    reals, and for the ends of int64, that is not for certain.
+    """Returns a known number without its fraction.
+
+    Integers outside the limits wrap around later. For reals, and for the ends of int64, that is
+    uncertain: they raise `OverflowError`.
     """
     whole = int(number)
     if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[
@@ -69,7 +71,10 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
 
 
 def _converts_to(*names: str, source: str = "") -> When:
-    """Whether elements, of a source type, are converted to one of these types at run time."""
+    """Returns whether elements are converted to one of these types at run time.
+
+    source: the type that they are converted from; any type if empty.
+    """
 
     def recognise(site: Site) -> bool:
         to = {output.element_type.name for output in site.outputs}
@@ -81,7 +86,7 @@ def _converts_to(*names: str, source: str = "") -> When:
 
 
 class Convert(Operation):
-    """The input in another element type (how is told in `conversion.py`).
+    """The input in another element type (`conversion.py` states the rounding).
 
     Specification: Convert-1.
     """
@@ -148,7 +153,9 @@ PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64
 
 
 def _promoted_ranks(site: Site) -> bool:
-    """Whether the element types cannot be promoted where an input of any rank is no scalar."""
+    """Returns whether promotion of the element types fails if inputs of dynamic rank are not
+    scalars.
+    """
     assert site.operation is not None
     if all(tensor is None or tensor.rank is not None for tensor in site.inputs):
         return False

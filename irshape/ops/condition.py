@@ -68,7 +68,9 @@ class Select(Broadcasting):
 
 
 def _taken_on(site: Site) -> bool:
-    """Returns whether an output feeds a layer other than elementwise ones, LogicalNot and Result."""
+    """Returns whether an output feeds a layer other than elementwise ones, LogicalNot
+    and Result.
+    """
     from .registry import declaration_of
 
     for layer in site.feeds:

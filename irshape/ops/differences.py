@@ -85,7 +85,9 @@ class Site(NamedTuple):
         return "" if tensor is None else tensor.element_type.name
 
     def attribute(self, name: str) -> str:
-        """Returns the text of an attribute in lower case; empty where the layer does not have it."""
+        """Returns the text of an attribute in lower case; empty where the layer does
+        not have it.
+        """
         return (self.layer.attribute(name) or "").lower()
 
     @property

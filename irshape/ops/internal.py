@@ -59,7 +59,9 @@ MEANINGS: Final = EXTENSIONS | {
 
 
 def is_unconverted(type_name: str, version: str) -> bool:
-    """Returns whether a frontend left the layer in place of an operation that it could not convert."""
+    """Returns whether a frontend left the layer in place of an operation that it could
+    not convert.
+    """
     return version == "util" and type_name.endswith("FrameworkNode")
 
 

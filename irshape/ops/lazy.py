@@ -1,4 +1,6 @@
-"""NumPy for the operations, imported when an operation is first evaluated. Checks do not import it."""
+"""NumPy for the operations, imported when an operation is first evaluated. Checks do
+not import it.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class LogicalOr(LogicalBinary):
 
 
 class LogicalXor(LogicalBinary):
-    """Whether just one of the two is true. Specification: LogicalXor-1."""
+    """Whether exactly one of the two is true. Specification: LogicalXor-1."""
 
     since, written = 1, 2
 
@@ -54,7 +54,7 @@ class LogicalXor(LogicalBinary):
 
 
 class Xor(LogicalXor):
-    """The name that opset1 has for LogicalXor besides. Specification: LogicalXor-1."""
+    """A second name of LogicalXor in opset1. Specification: LogicalXor-1."""
 
     since, written, until = 1, 1, 1
 

@@ -1,4 +1,4 @@
-"""Normalization operations: data shifted and scaled by statistics of its own, or by given ones."""
+"""Normalization operations: they shift and scale data by its own statistics, or by given ones."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .windows import channels_last, channels_to_end, channels_to_front, padded
 
 
 def real(data: Array) -> Array:
-    """The numbers of an array as f32 or f64."""
+    """Returns the numbers of an array as f32 or f64."""
     numbers = plain(data)
     return numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
 
 
 def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
-    """The arithmetic mean along axes, which stay as 1."""
+    """Returns the arithmetic mean along axes, which stay with size 1."""
     count = 1
     for axis in axes:
         count *= numbers.shape[axis]
@@ -48,8 +48,10 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
 def standardized(
     numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
 ) -> Array:
-    """Numbers less their mean along axes, and with `scale` divided by their standard deviation;
-    `inside`: `eps` is added to the variance, else to its root.
+    """Returns numbers minus their mean along axes, with `scale` divided by their standard
+    deviation.
+
+    inside: `eps` is added to the variance; otherwise it is added to its square root.
     """
     result, lead = np.empty_like(numbers), numbers.ndim - len(axes)
     if axes != tuple(range(lead, numbers.ndim)) or not numbers.flags.c_contiguous or not lead:
@@ -77,15 +79,16 @@ def _standardize(
 
 
 def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
-    """Axes from the front, each once. Raises `Violation` for one out of range."""
+    """Returns axes counted from the front, each once. Raises `Violation` for one out of range."""
     return tuple(
         sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()})
     )
 
 
 def listed_axes(axes: Tensor, data: PartialShape) -> None:
-    """Raises `Violation` where a list of axes, of static shape, is none, or longer than `data` has
-    axes.
+    """Raises `Violation` where `axes` is not a list, or is longer than `data` has axes.
+
+    Axes of dynamic shape pass.
     """
     given = axes.shape.static
     if given is None:
@@ -103,7 +106,9 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
 
 
 def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
-    """What OpenVINO reports only when it runs: an axis out of range, or named twice."""
+    """Yields a fault for an axis out of range or named twice, which OpenVINO reports only at run
+    time.
+    """
     known = axes.known
     if known is None or rank is None:
         return
@@ -117,7 +122,7 @@ def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
 
 
 def _open_statistics(site: Site) -> bool:
-    """Whether the plugin cannot take a normalization apart, for a vector of dynamic shape."""
+    """Returns whether a scale, shift or statistic has a dynamic shape."""
     data = 2 if site.since == 1 else 0
     vectors = [index for index in range(len(site.inputs)) if index != data]
     shapes = [site.shape(index) for index in vectors]
@@ -125,8 +130,8 @@ def _open_statistics(site: Site) -> bool:
 
 
 class BatchNormalization(Operation):
-    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with a value of each for every
-    channel (axis 1).
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`. The four vectors have a value for
+    every channel (axis 1).
     """
 
     differs = facts(
@@ -206,15 +211,19 @@ class BatchNormInference_5(BatchNormalization):
 
 
 def _open_axes(site: Site) -> bool:
-    """Whether a shape has dimensions of 1 that axes may name which are known at run time only."""
+    """Returns whether the axes are unknown and the shape of the data is static with a dimension of
+    1.
+    """
     shape = site.shape(0)
     static = None if shape is None else shape.static
     return static is not None and 1 in static and site.value(1) is None
 
 
 class MVN_1(Operation):
-    """Mean-variance normalization along `reduction_axes`, or without them along all axes behind the
-    batch, or with `across_channels` false behind the channels.
+    """Mean-variance normalization along `reduction_axes`.
+
+    Without `reduction_axes` it uses all axes after the batch, or with `across_channels` false all
+    after the channels.
 
     Specification: MVN-1.
     """
@@ -330,8 +339,9 @@ class LRN(Operation):
 
 
 class NormalizeL2(Operation):
-    """`data` divided by its L2 norm along `axes`; `eps` is added to the sum of squares, or is its
-    least value.
+    """`data` divided by its L2 norm along `axes`.
+
+    `eps` is added to the sum of squares, or is its lower limit.
 
     Specification: NormalizeL2-1.
     """
@@ -369,8 +379,8 @@ def _without_spatial_axes(site: Site) -> bool:
 
 
 class GroupNormalization(Operation):
-    """The channels of each sample in `num_groups` groups, each standardized, then scaled and
-    shifted by a value for each channel.
+    """The channels of each sample in `num_groups` groups. Each group is standardized, then scaled
+    and shifted by a value for each channel.
 
     Specification: GroupNormalization-12.
     """
@@ -424,14 +434,16 @@ class GroupNormalization(Operation):
         return computed(result, data)
 
     def _of_pixels(self, data: Array, scale: Array, bias: Array) -> Array:
-        """`data` that lies in memory as `[N, *sizes, C]`, which the result does as well."""
+        """Computes the result for `data` that lies in memory as `[N, *sizes, C]`. The result does,
+        too.
+        """
         pixels = channels_to_end(data)
         shape = (data.shape[0], math.prod(data.shape[2:]), data.shape[1])
         result = pixels.reshape(shape).copy()
         ones = np.ones((1, shape[1]), data.dtype)
 
         def average(numbers: Array) -> Array:
-            """For each channel, the mean over its group: `[N, 1, C]`."""
+            """Returns the mean over its group for each channel: `[N, 1, C]`."""
             means = (ones @ numbers).reshape(shape[0], self.num_groups, -1).mean(2) / shape[1]
             return np.repeat(means, shape[2] // self.num_groups, axis=1)[:, None]
 
@@ -443,7 +455,8 @@ class GroupNormalization(Operation):
 
 
 class GRN(Operation):
-    """`data` divided by the L2 norm over its channels (axis 1), to whose square `bias` is added.
+    """`data` divided by the L2 norm over its channels (axis 1). `bias` is added to the square of
+    the norm.
 
     Specification: GRN-1.
     """

@@ -72,7 +72,9 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Maps each type name that is read, in lower case, to the spelling of the type and its module."""
+    """Maps each type name that is read, in lower case, to the spelling of the type and
+    its module.
+    """
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
     for module, source in _sources(os.path.dirname(__file__), ""):
@@ -293,7 +295,9 @@ def extensions_known(names: Iterable[str]) -> Iterator[None]:
 
 
 def find(type_name: str, version: str) -> type[Operation]:
-    """Returns the declaration of a type in a version such as `opset8`. Raises `UnknownOperation`."""
+    """Returns the declaration of a type in a version such as `opset8`. Raises
+    `UnknownOperation`.
+    """
     try:
         return _declared_as(type_name, version)
     except UnknownOperation:

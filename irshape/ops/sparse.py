@@ -85,7 +85,7 @@ class SegmentMax(Operation):
         return result
 
     def filling(self, data: Array) -> Any:
-        """What stands for the maximum of nothing."""
+        """Returns the result for a segment without rows."""
         element_type = element_type_of(data)
         if self.fill_mode == "ZERO":
             return 0
@@ -98,7 +98,7 @@ class SegmentMax(Operation):
 
 
 class SparseFillEmptyRows(Operation):
-    """A sparse matrix in which every empty row has been given one element.
+    """A sparse matrix with one element added to every empty row.
 
     Specification: SparseFillEmptyRows-16.
     """
@@ -134,7 +134,9 @@ class SparseFillEmptyRows(Operation):
         )
 
     def filled(self, rows: Dimension, dense_shape: Tensor, indices: Tensor) -> Dimension:
-        """The number of elements once every row has one, where the indices are known."""
+        """Returns the number of elements once every row has one; dynamic where the indices are
+        unknown.
+        """
         sizes, known = dense_shape.known, indices.known
         if sizes is None or known is None:
             return DYNAMIC

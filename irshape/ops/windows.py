@@ -143,7 +143,9 @@ def _padding(
 
 
 def channels_to_end(data: Array) -> Array:
-    """Returns `[N, C, *sizes]` as a view `[N, *sizes, C]`. `moveaxis` would take ten times as long."""
+    """Returns `[N, C, *sizes]` as a view `[N, *sizes, C]`. `moveaxis` would take ten
+    times as long.
+    """
     return data.transpose(0, *range(2, data.ndim), 1)
 
 

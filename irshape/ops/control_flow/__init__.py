@@ -1,3 +1,3 @@
-"""Control flow: operations that run a network inside themselves, once (If) or many times (Loop,
+"""Control flow: operations that contain a network and run it once (If) or many times (Loop,
 TensorIterator).
 """

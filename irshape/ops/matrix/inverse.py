@@ -13,8 +13,9 @@ from ..tensors import Tensor
 
 
 class Inverse(Operation):
-    """The inverse of the square matrices in the last two axes, NaN for a singular one; with
-    `adjoint` transposed, as OpenVINO 2026.4 runs it.
+    """The inverse of the square matrices in the last two axes; NaN for a singular matrix.
+
+    With `adjoint`, the inverse is transposed, as OpenVINO 2026.4 computes it.
 
     Specification: Inverse-14.
     """

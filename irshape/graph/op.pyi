@@ -977,9 +977,9 @@ class Operations:
     ) -> Output:
         """The average of interpolated samples of each bin of a region, with bins moved by `offsets`.
 
-        Each bin has channels of its own. A region with batch item -1 ends the list; the rest of
-        the
-        result is 0.
+        Each bin has its own channels. A region with batch item -1 ends the list; the rest of the
+        result
+        is 0.
 
         Specification: DeformablePSROIPooling-1.
 
@@ -1438,8 +1438,9 @@ class Operations:
     ) -> tuple[Output, Output]:
         """Averages of each region, and the regions themselves.
 
-        The averages are those of the feature map of a pyramid that fits the size of the region; a
-        region without area gives 0.
+        The averages come from the feature map of the pyramid that fits the size of the region. A
+        region
+        without area gives 0.
 
         Specification: ExperimentalDetectronROIFeatureExtractor-6.
 
@@ -1808,7 +1809,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Samples of an NCHW image at normalized places, -1 to 1 from border to border.
+        """Samples of an NCHW image at normalized points, from -1 at one border to 1 at the other.
 
         Specification: GridSample-9.
 
@@ -1827,8 +1828,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` divided by the L2 norm over its channels (axis 1). `bias` is added to the square of
-        the norm.
+        """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square.
 
         Specification: GRN-1.
 
@@ -2610,7 +2610,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Lowers the score of each box by its overlap with better ones, all at once.
+        """Lowers the score of each box by its overlap with all better boxes at once.
 
         Specification: MatrixNms-8 (MatrixNonMaxSuppression-8).
 
@@ -2785,9 +2785,10 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """As MulticlassNms-8, optionally with `roisnum`.
+        """As MulticlassNms-8, with an optional input `roisnum`.
 
-        With it, every class has boxes of its own, and those of all images follow one another.
+        With `roisnum`, every class has its own boxes, and the boxes of all images are
+        concatenated.
 
         Specification: MulticlassNms-9 (MulticlassNonMaxSuppression-9).
 
@@ -2962,9 +2963,9 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """As NonMaxSuppression-5, but soft suppression lowers scores beyond `iou_threshold` too.
+        """As NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
-        It drops no box for its overlap.
+        It drops no box because of its overlap.
 
         Specification: NonMaxSuppression-9.
 
@@ -3427,9 +3428,9 @@ class Operations:
     ) -> Output:
         """The average of each bin of a region, or of interpolated samples of the parts of the bin.
 
-        Each bin, or part, has channels of its own. A region with batch item -1 ends the list; the
-        rest
-        of the result is 0.
+        Each bin, or part, has its own channels. A region with batch item -1 ends the list; the
+        rest of
+        the result is 0.
 
         Specification: PSROIPooling-1.
 
@@ -3924,7 +3925,7 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """As ROIAlign-3, with a choice of where the points of the feature map lie.
+        """As ROIAlign-3, with a choice of the positions of the points of the feature map.
 
         Specification: ROIAlign-9.
 

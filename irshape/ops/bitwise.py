@@ -21,9 +21,7 @@ class BitwiseNot(Unary):
 
 
 class BitwiseBinary(Binary):
-    """Bitwise operations on two inputs. No shape depends on their values, so inference computes
-    none.
-    """
+    """Bitwise operations on two inputs. Inference does not compute their values."""
 
     a = operand(BITS)
     b = operand(BITS, like="a")

@@ -68,9 +68,7 @@ class Select(Broadcasting):
 
 
 def _taken_on(site: Site) -> bool:
-    """Returns whether an output feeds a layer other than elementwise ones, LogicalNot
-    and Result.
-    """
+    """Returns whether an output feeds a layer that is not elementwise, LogicalNot or Result."""
     from .registry import declaration_of
 
     for layer in site.feeds:

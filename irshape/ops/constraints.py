@@ -34,8 +34,7 @@ class Constraint(NamedTuple):
 
 
 def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
-    """Returns the constraints of a version of an operation: declared ones first, then those of its
-    code.
+    """Returns the constraints of an operation: declared ones first, then those of its code.
 
     Constraints on a single input or attribute are not included; its operands and attributes state
     them.
@@ -124,9 +123,7 @@ def _method(called: ast.Attribute, function: FunctionType, cls: type[Operation])
 
 
 def _refused(call: ast.Call, function: FunctionType) -> Constraint | None:
-    """Returns the constraint of a `require`, `Violation` or `fault`, from its sentence or its
-    facts.
-    """
+    """Returns the constraint that a `require`, `Violation` or `fault` states."""
     assert isinstance(call.func, ast.Name)
     after = call.func.id == "require"
     if len(call.args) > after:

@@ -130,9 +130,7 @@ class Operation:
     custom_version: ClassVar[str | None] = None
     """The `version` of the layers of an operation that belongs to no opset."""
     also_under: ClassVar[tuple[str, ...]] = ()
-    """Versions other than opsets under which OpenVINO's reader accepts the operation. Not
-    inherited.
-    """
+    """Other `version`s under which OpenVINO's reader accepts the operation. Not inherited."""
     tolerated: ClassVar[tuple[str, ...]] = ()
     """Attributes that some OpenVINO writer is known to write and that have no effect."""
     bodies: ClassVar[tuple[str, ...]] = ()
@@ -305,8 +303,7 @@ class Operation:
         raise NotImplementedError  # pragma: no cover: `__init_subclass__` has looked
 
     def check(self, *inputs: Any, **context: Any) -> Iterator[Fault]:
-        """Yields violations of conditions that the specification states and OpenVINO does not
-        check.
+        """Yields violations of the specification that OpenVINO does not check.
 
         Inference continues whatever `check` yields. Operations with bodies receive them as
         `bodies=`.
@@ -328,9 +325,7 @@ class Operation:
         return {}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
-        """Returns whether every evaluation runs this body, whatever the data. Does not call
-        `view.run`.
-        """
+        """Returns whether every evaluation runs this body. Does not call `view.run`."""
         return False
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
@@ -453,8 +448,6 @@ def _number(value: Number) -> str:
 
 
 def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Fault]:
-    """Yields a fault for each element type that OpenVINO reads and the specification does not
-    allow.
-    """
+    """Yields faults of element types that OpenVINO reads and the specification forbids."""
     signature = operation.signature
     return specified_types(signature.operands, inputs) if signature.narrowed else iter(())

@@ -68,9 +68,7 @@ class Site(NamedTuple):
         return None if tensor is None else tensor.shape
 
     def rank(self, index: int) -> int | None:
-        """Returns the rank of an input; None where it is dynamic, or the layer does not have the
-        input.
-        """
+        """Returns the rank of an input; None where the rank is dynamic or the input absent."""
         shape = self.shape(index)
         return None if shape is None else shape.rank
 
@@ -85,9 +83,7 @@ class Site(NamedTuple):
         return "" if tensor is None else tensor.element_type.name
 
     def attribute(self, name: str) -> str:
-        """Returns the text of an attribute in lower case; empty where the layer does
-        not have it.
-        """
+        """Returns the text of an attribute in lower case; empty where it is absent."""
         return (self.layer.attribute(name) or "").lower()
 
     @property
@@ -141,9 +137,7 @@ def ignored(until: str, what: str, consequence: str, when: When, *, since: str =
 def not_run(
     until: str, what: str, when: When, *, since: str = "", consequence: str = ""
 ) -> Difference:
-    """Declares that releases from `since` to before `until` read a layer but cannot run it on the
-    CPU.
-    """
+    """Declares that releases from `since` to before `until` do not run a layer on the CPU."""
     detail = Detail(parse_release(until), what, _since(since), consequence)
     return Difference("not run", detail, when)
 
@@ -227,9 +221,7 @@ def no_type(site: Site) -> bool:
 
 
 def read_for_zero(*indices: int) -> When:
-    """Matches a layer with a nonzero value of i4 or u4 at one of these inputs. Older readers read
-    0.
-    """
+    """Matches a nonzero value of i4 or u4 at one of these inputs. Older readers read 0."""
     return lambda site: any(
         site.type_name(index) in ("i4", "u4") and any(site.value(index) or ()) for index in indices
     )

@@ -117,9 +117,7 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """Returns the ones to append to a shape of rank `there`, so that it aligns with one of rank
-        `here`.
-        """
+        """Returns the ones that align a shape of rank `there` with one of rank `here`."""
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1

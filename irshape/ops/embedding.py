@@ -31,9 +31,7 @@ def require_known_type(**operands: Tensor | None) -> None:
 
 
 def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Fault]:
-    """Yields a fault for a known index outside the table. As a default index, -1 stands
-    for zeros.
-    """
+    """Yields a fault for a known index outside the table, except the default index -1."""
     known = None if index is None else index.known
     if known is None or not table.rank:
         return

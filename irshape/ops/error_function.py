@@ -141,9 +141,7 @@ def _erfc_tail(data: Array) -> Array:
 
 
 def _polynomial(data: Array, coefficients: tuple[float, ...], out: Array | None = None) -> Array:
-    """Returns a polynomial by Horner's rule, in the type of the array. The highest power comes
-    last.
-    """
+    """Returns a polynomial by Horner's rule, in the array's type. The highest power comes last."""
     result = np.multiply(data, data.dtype.type(coefficients[-1]), out=out)
     for coefficient in coefficients[-2:0:-1]:
         result += data.dtype.type(coefficient)

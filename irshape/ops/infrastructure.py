@@ -72,9 +72,7 @@ def _four_bits(*, unpacked: bool) -> When:
 
 
 def _bounded_result(site: Site) -> bool:
-    """Returns whether an output is returned unchanged, with static dimensions and dynamic ones
-    above 0.
-    """
+    """Returns whether a model result has static and dynamic dimensions of at least 1."""
     sizes = [size for output in site.outputs for size in dimensions(output.shape)]
     return (
         is_result(site)

@@ -59,16 +59,12 @@ MEANINGS: Final = EXTENSIONS | {
 
 
 def is_unconverted(type_name: str, version: str) -> bool:
-    """Returns whether a frontend left the layer in place of an operation that it could
-    not convert.
-    """
+    """Returns whether a frontend left the layer for an operation that it could not convert."""
     return version == "util" and type_name.endswith("FrameworkNode")
 
 
 def internal_operation(type_name: str, version: str) -> str | None:
-    """Returns a sentence that explains an internal operation of OpenVINO; None for other
-    operations.
-    """
+    """Returns a sentence on an internal operation of OpenVINO; None for other operations."""
     meaning = MEANINGS.get(type_name)
     if version == "extension" and type_name in EXTENSIONS:
         origin = "OpenVINO's pass for paged attention puts it in"

@@ -175,9 +175,7 @@ class Integer(Kind):
         return self.numbers(near, declared)
 
     def numbers(self, near: tuple[int, ...], declared: Declared) -> Iterator[int]:
-        """Yields small numbers, declared sizes and neighbours of the numbers `near`, nearest to
-        these first.
-        """
+        """Yields small numbers, declared sizes and neighbours of `near`, nearest first."""
         worth_trying = {*range(-4, 9), *declared.sizes}
         worth_trying.update(number + step for number in near for step in (-2, -1, 1, 2))
         for number in sorted(
@@ -387,8 +385,7 @@ class ShapeText(Kind):
 
 
 def _as_openvino_reads(text: str) -> PartialShape | None:
-    """Returns the shape that OpenVINO reads without an error from a malformed text (2026.4), or
-    None.
+    """Returns the shape that OpenVINO reads from a malformed text (2026.4), or None.
 
     It reads an overflowing size and -2 as 0. It reads an empty interval and 1..-1 as `?`.
     """

@@ -1,6 +1,4 @@
-"""NumPy for the operations, imported when an operation is first evaluated. Checks do
-not import it.
-"""
+"""NumPy for the operations, imported at the first evaluation. Checks do not import it."""
 
 from __future__ import annotations
 

@@ -48,8 +48,7 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
 def standardized(
     numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
 ) -> Array:
-    """Returns numbers minus their mean along axes, with `scale` divided by their standard
-    deviation.
+    """Returns numbers minus their mean along axes; with `scale` also divided by their deviation.
 
     inside: `eps` is added to the variance; otherwise it is added to its square root.
     """
@@ -106,9 +105,7 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
 
 
 def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
-    """Yields a fault for an axis out of range or named twice, which OpenVINO reports only at run
-    time.
-    """
+    """Yields faults of axes out of range or named twice, which OpenVINO reports at run time."""
     known = axes.known
     if known is None or rank is None:
         return
@@ -211,9 +208,7 @@ class BatchNormInference_5(BatchNormalization):
 
 
 def _open_axes(site: Site) -> bool:
-    """Returns whether the axes are unknown and the shape of the data is static with a dimension of
-    1.
-    """
+    """Returns whether axes are unknown and the data has a static shape with a dimension of 1."""
     shape = site.shape(0)
     static = None if shape is None else shape.static
     return static is not None and 1 in static and site.value(1) is None
@@ -434,8 +429,8 @@ class GroupNormalization(Operation):
         return computed(result, data)
 
     def _of_pixels(self, data: Array, scale: Array, bias: Array) -> Array:
-        """Computes the result for `data` that lies in memory as `[N, *sizes, C]`. The result does,
-        too.
+        """Computes the result for `data` that lies in memory as `[N, *sizes, C]`, as does the
+        result.
         """
         pixels = channels_to_end(data)
         shape = (data.shape[0], math.prod(data.shape[2:]), data.shape[1])
@@ -455,8 +450,7 @@ class GroupNormalization(Operation):
 
 
 class GRN(Operation):
-    """`data` divided by the L2 norm over its channels (axis 1). `bias` is added to the square of
-    the norm.
+    """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square.
 
     Specification: GRN-1.
     """

@@ -134,9 +134,7 @@ class Operand:
         return None if self.ranks is None else f"rank {self.ranks}"
 
     def places(self, shape: PartialShape) -> Iterator[tuple[str | int, int]]:
-        """Yields the name or size of each declared axis, with the axis of `shape` that it
-        describes.
-        """
+        """Yields the name or size of each declared axis, and its position in `shape`."""
         assert self.axes is not None
         before = self.axes.index(...) if ... in self.axes else len(self.axes)
         for index, axis in enumerate(self.axes):
@@ -311,9 +309,7 @@ def _wrong_size(name: str, shape: PartialShape, axis: int, size: int) -> Violati
 
 
 def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fault]:
-    """Yields a fault for each element type that OpenVINO reads and the specification does not
-    allow.
-    """
+    """Yields faults of element types that OpenVINO reads and the specification forbids."""
     for index, tensor in enumerate(inputs):
         declared = operands[min(index, len(operands) - 1)]
         if (

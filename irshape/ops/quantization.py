@@ -112,9 +112,7 @@ class FakeQuantize(Broadcasting):
 
 
 def _part(array: Array, axis: int, start: int, stop: int) -> Array:
-    """Returns a part along an axis, counted from the end; the whole array if it is
-    broadcast there.
-    """
+    """Returns a part along an axis, counted from the end; all of an array broadcast there."""
     if array.ndim < -axis or array.shape[axis] == 1:
         return array
     return array[(slice(None),) * (array.ndim + axis) + (slice(start, stop),)]

@@ -72,9 +72,7 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Maps each type name that is read, in lower case, to the spelling of the type and
-    its module.
-    """
+    """Maps each type name that is read, in lower case, to the type's spelling and module."""
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
     for module, source in _sources(os.path.dirname(__file__), ""):
@@ -251,9 +249,7 @@ def _of_packages() -> tuple[type[Operation], ...]:
 
 
 def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> type[Operation]:
-    """Returns the operation of a plugin. Raises `ValueError` if it cannot be used beside the
-    others.
-    """
+    """Returns the operation of a plugin. Raises `ValueError` if it conflicts with others."""
     if not (isinstance(cls, type) and issubclass(cls, Operation)):
         raise ValueError(f"the plugin {source} is not an irshape.ops.Operation")
     bases = cls.__mro__[: cls.__mro__.index(Operation)]
@@ -295,9 +291,7 @@ def extensions_known(names: Iterable[str]) -> Iterator[None]:
 
 
 def find(type_name: str, version: str) -> type[Operation]:
-    """Returns the declaration of a type in a version such as `opset8`. Raises
-    `UnknownOperation`.
-    """
+    """Returns the declaration of a type in a version, as `opset8`. Raises `UnknownOperation`."""
     try:
         return _declared_as(type_name, version)
     except UnknownOperation:

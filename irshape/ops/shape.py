@@ -92,9 +92,7 @@ class Reinterpretation(Operation):
 
 
 def _open_product(site: Site) -> bool:
-    """Returns whether a shape contains a product without an upper bound, and a size of
-    it is known.
-    """
+    """Returns whether a shape contains an unbounded product, and a size of it is known."""
     output = site.output
     return (
         len(site.open_product) > 1
@@ -204,9 +202,7 @@ class Reshape(Reinterpretation):
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
     ) -> Dimension:
-        """Returns the dimension for -1: the elements of `data` divided by the product of the
-        others.
-        """
+        """Returns the dimension for -1: the elements of `data` divided by the other sizes."""
         if known.fixed == 0 and total.fixed != 0:
             raise Violation(
                 f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} "
@@ -399,9 +395,7 @@ def _squeezed_axis(site: Site) -> bool:
 
 
 def _any_squeezed(site: Site) -> bool:
-    """Returns whether no axes are given, a dimension may be 1, and something is known
-    of another.
-    """
+    """Returns whether a Squeeze without axes has a dimension that may be 1, and known ones."""
     sizes = dimensions(site.shape(0))
     return (
         len(site.layer.inputs) == 1

@@ -193,9 +193,7 @@ class NonZero(Operation):
 
 
 def _places_unused(site: Site) -> bool:
-    """Returns whether the third output of an unsorted Unique, the index of each
-    element, is unused.
-    """
+    """Returns whether output 2 of an unsorted Unique, the indices, is unused."""
     unsorted = site.attribute("sorted") in ("false", "0")
     return unsorted and 2 in site.unused and not all(site.constant)
 
@@ -291,9 +289,7 @@ def number_of_different(size: Dimension, elements: tuple[object, ...] | None) ->
 
 
 def exact(data: Tensor) -> tuple[int | float, ...] | None:
-    """Returns the elements of a tensor if all are known and none is NaN, which differs
-    from itself.
-    """
+    """Returns the elements of a tensor if all are known and none is NaN."""
     elements = data.value.exact if data.value else None
     return None if elements is None or any(map(isnan, elements)) else elements
 

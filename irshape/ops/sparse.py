@@ -134,9 +134,7 @@ class SparseFillEmptyRows(Operation):
         )
 
     def filled(self, rows: Dimension, dense_shape: Tensor, indices: Tensor) -> Dimension:
-        """Returns the number of elements once every row has one; dynamic where the indices are
-        unknown.
-        """
+        """Returns the number of elements after filling; dynamic where the indices are unknown."""
         sizes, known = dense_shape.known, indices.known
         if sizes is None or known is None:
             return DYNAMIC

@@ -127,8 +127,7 @@ def combined(value: Value, rule: Rule, low: Number, high: Number) -> Value:
 def slice_size(
     size: Expression, start: Expression, stop: Expression, step: int
 ) -> Expression | None:
-    """Returns the number of elements in `start:stop:step` of an axis; None where it is no
-    expression.
+    """Returns the number of elements in `start:stop:step` of an axis, or None if unknown.
 
     `start` and `stop` may lie outside the axis. Negative ones count from its end.
     """

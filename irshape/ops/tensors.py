@@ -1,6 +1,4 @@
-"""Abstract tensors for inference: element type, partial shape and, for small tensors, bounds of the
-value.
-"""
+"""Abstract tensors for inference: element type, partial shape, and bounds of small values."""
 
 from __future__ import annotations
 
@@ -56,8 +54,7 @@ class Value:
         return len(self.lower)
 
     def dimension(self, index: int) -> Dimension | None:
-        """Returns an element as a dimension; None where its upper bound is negative or not a
-        number.
+        """Returns an element as a dimension; None if its upper bound is negative or NaN.
 
         The bounds -1 and no limit make the dimension `?`.
         """

@@ -153,9 +153,7 @@ PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64
 
 
 def _promoted_ranks(site: Site) -> bool:
-    """Returns whether promotion of the element types fails if inputs of dynamic rank are not
-    scalars.
-    """
+    """Returns whether promotion fails if no input of dynamic rank is a scalar."""
     assert site.operation is not None
     if all(tensor is None or tensor.rank is not None for tensor in site.inputs):
         return False

@@ -1,3 +1,1 @@
-"""Control flow: operations that contain a network and run it once (If) or many times (Loop,
-TensorIterator).
-"""
+"""Operations that run a network of their own, once (If) or repeatedly (Loop, TensorIterator)."""

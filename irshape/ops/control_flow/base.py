@@ -1,6 +1,4 @@
-"""The base of operations with bodies: their conditions, and their inputs and outputs by
-port map.
-"""
+"""The base of operations with bodies: conditions, and inputs and outputs by port map."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ if TYPE_CHECKING:
 
 
 def truth(tensor: Tensor, what: str, at: str) -> bool | None:
-    """Returns the value of a condition, or None where it is unknown. The operand checks
-    the rank.
-    """
+    """Returns the value of a condition, or None if unknown. The operand checks the rank."""
     known = tensor.known
     require(
         known is None or len(known) == 1, at=at, relation="count", expected=1, actual=tensor.shape

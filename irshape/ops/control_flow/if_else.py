@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
 
 def _united(site: Site) -> bool:
-    """Returns whether the branches give a scalar and a vector, and a size of the output
-    is known.
-    """
+    """Returns whether the branches give a scalar and a vector, and an output size is known."""
     branches = [
         [
             inner.inputs[position][0]

@@ -49,9 +49,7 @@ class Iteration(ControlFlow):
         return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
 
     def output_axis(self, binding: PortBinding, result: Tensor) -> int:
-        """Returns the axis along which an output is concatenated. Scalars are concatenated to a
-        vector.
-        """
+        """Returns the axis along which an output is concatenated. Scalars give a vector."""
         rank, axis = result.rank or 1, binding.axis
         assert axis is not None
         require(
@@ -209,8 +207,7 @@ class Iteration(ControlFlow):
         inputs: tuple[Array, ...],
         counter: PortBinding | None,
     ) -> tuple[Array, ...]:
-        """Returns the outputs after no iteration: initial states, empty concatenations, and zeros
-        otherwise.
+        """Returns the outputs after no iteration: initial states, empty tensors, or zeros.
 
         A trial run determines the shapes.
         """
@@ -268,8 +265,6 @@ def part(array: Array, binding: PortBinding, iteration: int) -> Array:
 
 
 def joined(parts: list[Array], binding: PortBinding) -> Array:
-    """Returns the results of all iterations, concatenated; in reverse order for a
-    negative stride.
-    """
+    """Returns the concatenated results of all iterations; reversed for a negative stride."""
     shaped = [result if result.ndim else result.reshape(1) for result in parts]
     return np.concatenate(shaped[::-1] if binding.stride < 0 else shaped, axis=binding.axis or 0)

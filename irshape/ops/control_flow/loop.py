@@ -72,9 +72,7 @@ class Loop(Iteration):
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
-        """Returns the Result with the condition of the body, and the entry for the current
-        iteration.
-        """
+        """Returns the Result of the body's condition, and the entry of the iteration number."""
         condition = next(
             (
                 binding.internal

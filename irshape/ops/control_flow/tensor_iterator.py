@@ -185,9 +185,7 @@ class TensorIterator(Iteration):
     def collected(
         self, binding: PortBinding, result: Tensor, count: Dimension | int | None
     ) -> Tensor:
-        """Returns an output: the result of the last iteration, or the results of all,
-        concatenated.
-        """
+        """Returns an output: the last result, or the results of all iterations, concatenated."""
         if binding.axis is None or result.shape.dims is None:
             return Tensor(result.element_type, result.shape)
         axis = self.output_axis(binding, result)

@@ -30,8 +30,7 @@ from .kernels import spread
 
 
 class BackwardConvolution(Convolving):
-    """A transposed convolution: each pixel of `data`, weighted by `filters`, is added to a window
-    of the result.
+    """A transposed convolution: adds each weighted pixel of `data` to a window of the result.
 
     Strides, dilations and padding apply to the result.
     """
@@ -112,9 +111,7 @@ class BackwardConvolution(Convolving):
     def placed(
         self, sizes: tuple[int, ...], kernel: tuple[int, ...], output_shape: Array | None
     ) -> tuple[Frame, tuple[int, ...]]:
-        """Returns the windows of the filter over the result, and the spatial sizes of
-        the result.
-        """
+        """Returns the windows of the filter over the result, and its spatial sizes."""
         axes = len(sizes)
         strides, dilations = self.steps(axes), self.gaps(axes)
         extra = self.output_padding or (0,) * axes

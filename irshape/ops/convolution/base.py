@@ -39,8 +39,7 @@ class Sliding(Operation):
     def spatial_axes(
         self, data: PartialShape, filters: PartialShape, *counts: int | None
     ) -> int | None:
-        """Returns the number of spatial axes; None where neither inputs nor attributes determine
-        it.
+        """Returns the number of spatial axes, or None if no input or attribute determines it.
 
         It comes from `data`, else from `filters`, else from `counts`, else from the attributes.
         Raises `Violation` where a rank does not fit.
@@ -115,9 +114,7 @@ class Sliding(Operation):
         return self.dilations or (1,) * axes
 
     def pads(self, axes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Returns the explicit padding at the beginnings and ends; 0 where `auto_pad`
-        replaces it.
-        """
+        """Returns the explicit padding at both ends; 0 where `auto_pad` replaces it."""
         none = (0,) * axes
         if self.auto_pad != "explicit":
             return none, none

@@ -138,8 +138,7 @@ def _whole(shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]) -> _Par
 
 
 def _by_phase(shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]) -> Iterator[_Part]:
-    """Yields parts of kernel positions that are a stride apart and so use the same pixels of each
-    line.
+    """Yields parts of kernel positions a stride apart, which use the same pixels of each line.
 
     These pixels are copied to be adjacent.
     """

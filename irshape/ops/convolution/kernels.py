@@ -69,9 +69,7 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
 
 @lru_cache(maxsize=1024)
 def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-    """Returns the steps along each axis, and whether each step covers exactly one pixel of the
-    data.
-    """
+    """Returns the steps along each axis, and whether each step covers exactly one pixel."""
     return frame.steps(sizes), (
         all(k == 1 for k in frame.kernel)
         and all(s == 1 for s in frame.strides)
@@ -81,9 +79,7 @@ def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]
 
 
 def _by_pixel(data: Array, matrix: Array) -> Array:
-    """Returns the channels of each pixel of `data`, the last axis in memory, times `matrix` `[O,
-    C]`.
-    """
+    """Returns the channels of each pixel times `matrix` `[O, C]`, for channels last in memory."""
     pixels = channels_to_end(data)
     result = np.matmul(pixels.reshape(-1, pixels.shape[-1]), matrix.T)
     return channels_to_front(result.reshape(*pixels.shape[:-1], matrix.shape[0]))
@@ -127,8 +123,7 @@ def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...])
 
 
 def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """Returns `matrices` `[G, O, C·kernel]` times the patches of `area` `[N, G, C, *padded]` as
-    columns.
+    """Multiplies `matrices` `[G, O, C·kernel]` by the patches of `area` `[N, G, C, *padded]`.
 
     The result is `[N, G, O, steps]`.
     """
@@ -173,8 +168,7 @@ _workspace = threading.local()
 
 
 def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
-    """Returns a copy of patches as the rows or columns of a matrix, in memory that the thread
-    reuses.
+    """Copies patches to the rows or columns of a matrix, in memory that the thread reuses.
 
     The operating system would provide new memory for every layer page by page, which is slow.
     """
@@ -190,8 +184,7 @@ def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
 
 
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:
-    """Returns the transposed convolution of `data` `[N, G·C, *steps]` with `filters` `[G, C, O,
-    *kernel]`.
+    """Transposed convolution of `data` `[N, G·C, *steps]` with `filters` `[G, C, O, *kernel]`.
 
     The result is `[N, G·O, *sizes]`, with the padding removed.
     """
@@ -215,9 +208,7 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
 
 
 def _reached(frame: Frame, steps: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
-    """Yields each position of the kernel, with the part of the canvas that all steps
-    reach from it.
-    """
+    """Yields each kernel position, with the part of the canvas that all steps reach from it."""
     for at in np.ndindex(*frame.kernel):
         yield (
             at,

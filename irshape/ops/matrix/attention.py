@@ -64,9 +64,7 @@ def _stored_keys(site: Site) -> bool:
 
 
 def _boolean_mask(site: Site) -> bool:
-    """Returns whether a mask of booleans is used in an attention that the plugin does not
-    decompose.
-    """
+    """Returns whether an attention with a mask of booleans is not decomposed by the plugin."""
     shapes = [tensor.shape for tensor in site.inputs if tensor]
     return (
         site.type_name(3) == "boolean"
@@ -167,8 +165,7 @@ class ScaledDotProductAttention(Operation):
         width: Dimension | None,
         of: str,
     ) -> tuple[PartialShape, Dimension, Dimension]:
-        """Returns batch axes, sequence and width, as far as an input and the inputs before it
-        determine them.
+        """Returns batch axes, sequence and width, merged with those of the inputs before.
 
         length, width: None for one that is not compared. Raises `Violation`.
         """
@@ -200,8 +197,7 @@ class ScaledDotProductAttention(Operation):
     def masked(
         self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension
     ) -> tuple[PartialShape, Dimension]:
-        """Returns the batch axes and the number of queries after mask and scores are broadcast
-        together.
+        """Returns batch axes and number of queries of mask and scores, broadcast together.
 
         Raises `Violation`.
         """
@@ -385,9 +381,7 @@ class ScaledDotProductAttention(Operation):
 
 
 def _exponentials(scores: Array) -> Array:
-    """Replaces each score by exp of its difference from the maximum of its row. Returns the row
-    sums.
-    """
+    """Replaces scores by exp of their difference from the row's maximum. Returns row sums."""
     width = scores.shape[-1]
     rows = np.ascontiguousarray(scores).reshape(math.prod(scores.shape[:-1]), width)
     totals = np.empty((len(rows), 1), scores.dtype)

@@ -23,9 +23,7 @@ ELLIPSIS: Final = "..."
 
 
 def _einsum_sizes(site: Site) -> bool:
-    """Returns whether axes of one label differ, or an ellipsis stands for an unknown number of
-    axes.
-    """
+    """Returns whether axes of one label differ, or an ellipsis has an unknown number of axes."""
     assert site.operation is not None
     operation, attribute_faults = site.operation.read(site.layer.items)
     if not all(fault.silent for fault in attribute_faults):
@@ -47,9 +45,7 @@ def _einsum_sizes(site: Site) -> bool:
 
 
 def _einsum_ellipsis(site: Site) -> bool:
-    """Returns whether only inputs or only the output have an ellipsis, or one stands
-    for no axis.
-    """
+    """Returns whether an ellipsis stands on one side of the arrow only, or for no axis."""
     equation = (site.layer.attribute("equation") or "").replace(" ", "")
     inputs, arrow, output = equation.partition("->")
     if arrow and ("..." in inputs) != ("..." in output):
@@ -190,8 +186,8 @@ class Einsum(Operation):
         return Tensor(inputs[0].element_type, result)
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds, with a product of all inputs for each combination of
-        labels.
+        """Returns multiply-adds, as if all inputs were multiplied for each combination
+        of labels.
         """
         subscripts, _ = self.subscripts()
         sizes: dict[str, Dimension] = {}

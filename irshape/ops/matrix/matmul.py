@@ -89,9 +89,7 @@ class MatMul(Operation):
         return outputs[0].shape.size * inner
 
     def batch(self, here: tuple[Dimension, ...], there: tuple[Dimension, ...]) -> list[Dimension]:
-        """Returns the axes before the matrices. Like OpenVINO, it accepts two ranges that share no
-        size.
-        """
+        """Returns the axes before the matrices. As in OpenVINO, disjoint intervals pass."""
         result: list[Dimension] = []
         ones = (ONE,) * max(len(here), len(there))
         for axis, (left, right) in enumerate(
@@ -125,9 +123,7 @@ class MatMul(Operation):
 
 
 def transposable(array: Array) -> Array:
-    """Returns an array whose transposed view is contiguous, if it has floats. BLAS is faster with
-    it.
-    """
+    """Returns an array of floats with a contiguous transposed view, which is fast in BLAS."""
     return np.asfortranarray(array) if array.dtype.char in "fd" else array
 
 

@@ -63,9 +63,7 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
 
 
 def _pdpd_from_the_end(site: Site) -> bool:
-    """Returns whether axis -1 aligns the data with the end of a known target that it does not
-    match.
-    """
+    """Returns whether a known target that `data` does not match is aligned by axis -1."""
     layer, data, target = site.layer, site.shape(0), site.value(1)
     axes = (layer.attribute("mode.mode.axis"), layer.attribute("mode.auto_broadcast_axis"))
     if site.attribute("mode") != "pdpd" or "-1" not in axes:
@@ -264,9 +262,7 @@ class Broadcast(Operation):
     def laid_out(
         self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None
     ) -> list[int]:
-        """Returns the sizes of `data` with 1 for every axis of the result that `data` does not
-        have.
-        """
+        """Returns the sizes of `data`, with 1 for axes of the result that it does not have."""
         mode = self.mode_for(axes_mapping)
         if mode == "explicit":
             assert axes_mapping is not None

@@ -183,9 +183,7 @@ class Gather(Operation):
 
 
 def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
-    """Returns the leading dimensions that both inputs share. Raises `Violation` where
-    they differ.
-    """
+    """Returns the shared leading dimensions. Raises `Violation` where they differ."""
     dims = []
     for i in range(batch):
         dim = data.shape[i].merge(indices.shape[i])

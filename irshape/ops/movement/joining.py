@@ -205,9 +205,7 @@ class VariadicSplit(Operation):
         )
 
     def parts(self, length: Dimension, split_lengths: Tensor, count: int) -> list[Dimension]:
-        """Returns the lengths of the parts. Raises `Violation` where they do not add up to the
-        axis.
-        """
+        """Returns the lengths of the parts. Raises `Violation` if they do not fill the axis."""
         known = split_lengths.known
         if known is None:
             return _named_parts(length, split_lengths, count)

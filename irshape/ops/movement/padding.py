@@ -24,9 +24,7 @@ def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
 
 
 def padded_below_nothing(site: Site) -> bool:
-    """Returns whether negative pads remove more from an axis than it has. OpenVINO infers no size
-    then.
-    """
+    """Returns whether pads remove more than an axis has; OpenVINO then infers no size."""
     shape = site.shape(0)
     if site.layer.type != "Pad" or shape is None or shape.rank is None:
         return False

@@ -51,9 +51,7 @@ class Along(NamedTuple):
         return (self.kernel - 1) * self.dilation + 1
 
     def met(self, at: int, count: int) -> slice:
-        """Returns a slice of the padded data: the elements at kernel position `at` in `count`
-        steps.
-        """
+        """Returns the slice of padded data at kernel position `at` in `count` steps."""
         start = at * self.dilation
         return slice(start, start + (count - 1) * self.stride + 1, self.stride)
 
@@ -89,9 +87,7 @@ class Share(NamedTuple):
 
 
 class Pooling(Operation):
-    """A window of size `kernel` that slides along the spatial axes, those after batch
-    and channels.
-    """
+    """A window of size `kernel` that slides along the axes after batch and channels."""
 
     differs = facts(
         refused("2024.1", 'rounding_type="ceil_torch"', ceil_torch),

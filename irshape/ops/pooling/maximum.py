@@ -1,4 +1,4 @@
-"""MaxPool: the largest element of each window, and where it stands."""
+"""MaxPool: the largest element of each window, and its index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OneHot: indices as rows that are `on_value` in one place and `off_value` elsewhere."""
+"""OneHot, which turns indices into rows with `on_value` in one place and `off_value` elsewhere."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class OneHot_1(Operation):
         return Tensor(on_value.element_type, PartialShape(dims))
 
     def size(self, depth: Tensor) -> Dimension:
-        """The size of the new axis."""
+        """Returns the size of the new axis."""
         if depth.value is None or len(depth.value) != 1:
             return DYNAMIC
         size = depth.value.dimension(0)
@@ -87,7 +87,7 @@ class OneHot_1(Operation):
         return result
 
     def wanted(self, indices: Array, places: int) -> Array:
-        """The places that the indices point to."""
+        """Returns the positions on the new axis that the indices name."""
         return indices
 
 

@@ -50,9 +50,7 @@ def as_pairs(numbers: Array) -> Array:
 
 
 def abstract(array: Array) -> Tensor:
-    """Returns the abstract tensor of an array, so that values at run time can be checked like known
-    ones.
-    """
+    """Returns the abstract tensor of an array, to check values at run time."""
     valued = array.dtype.kind in "iu" and array.size <= MAX_VALUE_ELEMENTS
     return Tensor(DYNAMIC_TYPE, array.shape, Value(map(int, array.ravel())) if valued else None)
 
@@ -162,8 +160,7 @@ class Transform(Operation):
             )
 
     def steps(self, data: Array, axes: Array, signal_size: Array | None) -> list[tuple[int, int]]:
-        """Returns the axes counted from the front, each with its signal size (or -1), in the given
-        order.
+        """Returns the axes counted from the front, each with its signal size (or -1), in order.
 
         Raises `Violation` where the values break a constraint.
         """
@@ -196,9 +193,7 @@ def _open_sizes(site: Site) -> bool:
 
 
 def _unknown_axes(site: Site) -> bool:
-    """Returns whether the axes are unknown, without signal sizes, and a dimension of the data is
-    known.
-    """
+    """Returns whether axes are unknown, sizes are absent, and a dimension of the data is known."""
     shape = site.shape(0)
     return (
         site.value(1) is None
@@ -286,9 +281,7 @@ class IDFT(ComplexTransform):
 
 
 class RealTransform(Transform):
-    """Transforms between a real signal and half of its spectrum, which lies along the last of
-    `axes`.
-    """
+    """Transforms between a real signal and half of its spectrum, along the last of `axes`."""
 
     halves = True
 
@@ -310,9 +303,7 @@ class RealTransform(Transform):
         return result
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
-        """Returns the size of the last of `axes`, from its size in `data` (`full`) or its signal
-        size.
-        """
+        """Returns the last axis's size, from its size in `data` (`full`) or signal size."""
         raise NotImplementedError
 
 

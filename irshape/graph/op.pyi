@@ -495,7 +495,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in one of the two, or both. Specification: BitwiseOr-13.
+        """Bits that are set in at least one of the two. Specification: BitwiseOr-13.
 
         a: an input.
         b: an input.
@@ -618,7 +618,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input clipped to `min` to `max`. For integers, both are rounded inwards.
+        """The input clipped to the range from `min` to `max`. For integers, both are rounded
+        inwards.
 
         Specification: Clamp-1.
 
@@ -710,8 +711,8 @@ class Operations:
         """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
 
         Without `promote_unsafe`, a promotion that could lose digits is refused. With
-        `pytorch_scalar_promotion`, a scalar takes the type of the other input if both are
-        integers or
+        `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers
+        or
         both are reals.
 
         input_0: an input.
@@ -1546,9 +1547,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` clipped to `input_low` to `input_high`, rounded to `levels` equal steps, and mapped
-        to
-        the range from `output_low` to `output_high`.
+        """`data` clipped to the range from `input_low` to `input_high`, rounded to one of `levels`
+        equally spaced values, and mapped to the range from `output_low` to `output_high`.
 
         Specification: FakeQuantize-1.
 
@@ -2015,7 +2015,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`alpha * x + beta`, clipped to 0 to 1. Specification: HardSigmoid-1.
+        """`alpha * x + beta`, clipped to the range from 0 to 1. Specification: HardSigmoid-1.
 
         data: an input.
         alpha: an input.
@@ -2389,7 +2389,7 @@ class Operations:
     ) -> Output:
         """Whether the input is false.
 
-        OpenVINO takes numbers too and gives 0 and 1 in their type.
+        OpenVINO also accepts numbers, for which it returns 0 and 1 in their type.
 
         Specification: LogicalNot-1.
 
@@ -2406,7 +2406,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether one of the two is true, or both. Specification: LogicalOr-1.
+        """Whether at least one of the two is true. Specification: LogicalOr-1.
 
         a: an input.
         b: an input.
@@ -3122,7 +3122,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """An image with a plane of luma and one of interleaved chroma, as RGB.
+        """An image with a plane of luma and a plane of interleaved chroma, as RGB.
 
         Specification: NV12toRGB-8.
 
@@ -3837,7 +3837,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, ...]:
-        """An RGB image as a plane of luma and one of interleaved chroma, in one output or two.
+        """An RGB image as a plane of luma and a plane of interleaved chroma, in one output or two.
 
         Specification: RGBtoNV12-17.
 
@@ -4067,8 +4067,8 @@ class Operations:
         `[N…, S, E]` and `value` `[N…, S, Ev]`.
 
         With `causal`, a query sees the keys up to its own position, whatever the mask. `sink`
-        adds a
-        score to each softmax that belongs to no value.
+        adds to
+        each softmax a score without a value.
         Specification: ScaledDotProductAttention-13.
 
         query: rank 3 or more.
@@ -4543,7 +4543,7 @@ class Operations:
         opset: Literal[15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input without the given axes; an axis of another size than 1 stays.
+        """The input without the given axes; an axis whose size is not 1 stays.
 
         `allow_axis_skip`: where it is unknown whether an axis stays, the rank of the result is
         unknown,

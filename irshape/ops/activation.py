@@ -47,7 +47,7 @@ class ReLU(UnaryWithValue):
 
 
 class Clamp(UnaryWithValue):
-    """The input clipped to `min` to `max`. For integers, both are rounded inwards.
+    """The input clipped to the range from `min` to `max`. For integers, both are rounded inwards.
 
     Specification: Clamp-1.
     """
@@ -193,7 +193,7 @@ class Selu(Operation):
 
 
 class HardSigmoid(Operation):
-    """`alpha * x + beta`, clipped to 0 to 1. Specification: HardSigmoid-1."""
+    """`alpha * x + beta`, clipped to the range from 0 to 1. Specification: HardSigmoid-1."""
 
     since = 1
     data = operand(ANY)
@@ -449,7 +449,7 @@ class SoftMax_1(NormalizedExponential):
 
     Specification: SoftMax-1.
 
-    Without the attribute `axis` OpenVINO takes 0, the specification 1.
+    If `axis` is absent, OpenVINO uses 0, and the specification 1.
     """
 
     since = 1

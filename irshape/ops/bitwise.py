@@ -38,7 +38,7 @@ class BitwiseAnd(BitwiseBinary):
 
 
 class BitwiseOr(BitwiseBinary):
-    """Bits that are set in one of the two, or both. Specification: BitwiseOr-13."""
+    """Bits that are set in at least one of the two. Specification: BitwiseOr-13."""
 
     since = 13
 

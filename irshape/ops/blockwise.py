@@ -38,7 +38,7 @@ def thread_count() -> int:
 
 @cache
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """Returns the threads of a process. The process id is a key because a fork has no threads."""
+    """Returns the threads of a process. The process id is a cache key: a fork has no threads."""
     from concurrent.futures import ThreadPoolExecutor  # a static command needs no threads
 
     return ThreadPoolExecutor(threads, "irshape")
@@ -57,7 +57,7 @@ def in_threads(work: Work, length: int, size: int) -> None:
         return
 
     def part(number: int) -> None:
-        with np.errstate(all="ignore"):  # holds for one thread
+        with np.errstate(all="ignore"):  # applies to one thread
             work(length * number // threads, length * (number + 1) // threads)
 
     pool = _pool(os.getpid(), threads - 1)

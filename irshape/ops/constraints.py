@@ -36,8 +36,7 @@ class Constraint(NamedTuple):
 def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
     """Returns the constraints of an operation: declared ones first, then those of its code.
 
-    Constraints on a single input or attribute are not included; its operands and attributes state
-    them.
+    Constraints on a single input or attribute are stated by its declaration and not included.
     """
     constraints = dict.fromkeys(_shared_axes(cls))
     seen: set[FunctionType] = set()

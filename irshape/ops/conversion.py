@@ -2,10 +2,11 @@
 in which NumPy computes.
 
 To a floating-point type, numbers are rounded to nearest, ties to even. Numbers that are too large
-become infinity. They become NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0. The f8
-types f8e4m3 and f8e5m2 are converted through f16. To an integer, numbers are truncated towards
-zero. Numbers that do not fit keep their low bits, as in C++ on x86. To boolean, numbers other than
-zero become true.
+become infinity. They become NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0. The
+types f8e4m3 and f8e5m2 are reached through f16.
+To an integer, numbers are truncated towards zero. Numbers that do not fit keep their low bits, as
+in C++ on x86.
+To boolean, numbers other than zero become true.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""How an operation is declared: one class a version, holding its attributes, inputs, type and shape
-rule and NumPy evaluation.
+"""Declares operations: one class for each version, with its attributes, inputs, inference of types
+and shapes, and NumPy evaluation.
 
     class ReduceMean(ArithmeticReduction):
         \"\"\"Arithmetic mean of `data` over `axes`. Specification: ReduceMean-1.\"\"\"
@@ -167,7 +167,7 @@ class Operation:
     value_of_shape: ClassVar[bool] = False
     """Whether the value of the result depends on the shape of the input alone (ShapeOf)."""
     reads_weights: ClassVar[bool] = False
-    """Whether the value of the result stands in the .bin (Const)."""
+    """Whether the value of the result is stored in the .bin (Const)."""
     constant_operands: ClassVar[tuple[str, ...]] = ()
     """Inputs that a Const itself must feed."""
     of_plugin: ClassVar[bool] = False
@@ -239,12 +239,12 @@ class Operation:
 
     @classmethod
     def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
-        """Returns an instance with attributes from `<data>`, and the problems of these attributes.
+        """Returns an instance with attributes from `<data>`, and the faults of these attributes.
 
         items: name, value, name, value … in file order. Never raises.
         """
         result = cls.__new__(cls)
-        if items[::2] == cls.signature.written:  # as writers leave it
+        if items[::2] == cls.signature.written:  # as writers write it
             try:
                 for (python, known), written in zip(
                     cls.attributes.items(), items[1::2], strict=True
@@ -311,7 +311,7 @@ class Operation:
         return iter(())
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds of one evaluation, as a matrix product has them.
+        """Returns the number of multiply-adds of one evaluation, counted as in a matrix product.
 
         Elementwise work counts as 0. The result is an interval where shapes are dynamic. Bodies are
         not counted; see `repetitions`.

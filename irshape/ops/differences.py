@@ -38,7 +38,7 @@ class Site(NamedTuple):
     inputs: tuple[Tensor | None, ...]
     outputs: tuple[Tensor, ...]
     outermost: bool
-    """Whether the layer stands in the net, not in a body."""
+    """Whether the layer belongs to the model itself, not to a body."""
     unused: tuple[int, ...]
     """The outputs that feed no layer."""
     feeds: tuple[Layer, ...]

@@ -57,8 +57,7 @@ def _pdpd_intervals(site: Site) -> bool:
 class Broadcasting(Operation):
     """The attributes of operations that broadcast their inputs.
 
-    In pdpd mode, `axis` is the axis of the first input at which the second begins. -1 aligns their
-    ends.
+    In pdpd mode, the second input begins at `axis` of the first. -1 aligns their ends.
     """
 
     differs = facts(
@@ -117,7 +116,7 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """Returns the ones that align a shape of rank `there` with one of rank `here`."""
+        """Returns the ones to append to a shape of rank `there` to align it with rank `here`."""
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1

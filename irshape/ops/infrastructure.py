@@ -72,7 +72,7 @@ def _four_bits(*, unpacked: bool) -> When:
 
 
 def _bounded_result(site: Site) -> bool:
-    """Returns whether a model result has static and dynamic dimensions of at least 1."""
+    """Returns whether the model returns the input, with static and dynamic sizes of at least 1."""
     sizes = [size for output in site.outputs for size in dimensions(output.shape)]
     return (
         is_result(site)
@@ -200,7 +200,7 @@ class Const(Operation):
 
 
 class Result(Operation):
-    """An output of the model; passes its input on. Specification: Result-1."""
+    """An output of the model: its input, unchanged. Specification: Result-1."""
 
     since = 1
     differs = facts(

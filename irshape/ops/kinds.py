@@ -2,7 +2,7 @@
 specification allows.
 
 A kind reads a text into a Python value, or raises `Malformed`. If OpenVINO accepts the text in
-silence, `Malformed.value` is the value with which it goes on.
+silence, `Malformed.value` is the value that it uses.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 _NO_LIMIT: Final = sys.float_info.max
 _WHOLE = re.compile(r"-?[0-9]+")
 _LONGEST = 64
-"""The longest list of axes or sizes in practice. For longer lists, `domain` tries only shorter
-ones.
+"""The longest list of axes or sizes in practice. For longer ones, `domain` tries only
+short lists.
 """
 _MOST_ITEMS = 8
 """The number of items at the front of a list that `domain` varies one by one."""
@@ -36,8 +36,8 @@ _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
 def bounded(digits: str) -> int:
     """Returns a whole number from its digits.
 
-    Python refuses to read more digits than its limit. A number of more than 1000 characters becomes
-    ±10^30, which lies outside all limits here.
+    Python refuses to read very many digits. A number of more than 1000 characters becomes ±10^30,
+    which lies outside all limits here.
     """
     if len(digits) <= 1000:
         return int(digits)
@@ -195,7 +195,8 @@ class Real(Kind):
     """A number.
 
     OpenVINO computes with it in f32, where a number beyond the range of f32 is infinite. In a list
-    it refuses such a number, except the largest f64, which stands for "no limit".
+    OpenVINO refuses such a number. It accepts infinity itself, and the largest f64, which stands
+    for "no limit".
     """
 
     name = "float"

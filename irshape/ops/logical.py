@@ -30,7 +30,7 @@ class LogicalAnd(LogicalBinary):
 
 
 class LogicalOr(LogicalBinary):
-    """Whether one of the two is true, or both. Specification: LogicalOr-1."""
+    """Whether at least one of the two is true. Specification: LogicalOr-1."""
 
     since = 1
 
@@ -62,7 +62,7 @@ class Xor(LogicalXor):
 class LogicalNot(UnaryWithValue):
     """Whether the input is false.
 
-    OpenVINO takes numbers too and gives 0 and 1 in their type.
+    OpenVINO also accepts numbers, for which it returns 0 and 1 in their type.
 
     Specification: LogicalNot-1.
     """

@@ -48,7 +48,7 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
 def standardized(
     numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
 ) -> Array:
-    """Returns numbers minus their mean along axes; with `scale` also divided by their deviation.
+    """Subtracts the mean along axes; with `scale` also divides by the standard deviation.
 
     inside: `eps` is added to the variance; otherwise it is added to its square root.
     """
@@ -303,9 +303,7 @@ class LRN(Operation):
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
         listed_axes(axes, data.shape)
         for axis in axes.known or ():
-            if (
-                data.rank is not None and axis >= data.rank
-            ):  # OpenVINO does not look at negative ones
+            if data.rank is not None and axis >= data.rank:  # OpenVINO does not check negative axes
                 normalized_axis(axis, data.rank, at="axes")
         return Tensor(data.element_type, data.shape)
 
@@ -429,9 +427,7 @@ class GroupNormalization(Operation):
         return computed(result, data)
 
     def _of_pixels(self, data: Array, scale: Array, bias: Array) -> Array:
-        """Computes the result for `data` that lies in memory as `[N, *sizes, C]`, as does the
-        result.
-        """
+        """Computes the result in memory as `[N, *sizes, C]`, for `data` in the same layout."""
         pixels = channels_to_end(data)
         shape = (data.shape[0], math.prod(data.shape[2:]), data.shape[1])
         result = pixels.reshape(shape).copy()

@@ -28,8 +28,8 @@ def _wide_limits(site: Site) -> bool:
 
 
 class FakeQuantize(Broadcasting):
-    """`data` clipped to `input_low` to `input_high`, rounded to `levels` equal steps, and mapped to
-    the range from `output_low` to `output_high`.
+    """`data` clipped to the range from `input_low` to `input_high`, rounded to one of `levels`
+    equally spaced values, and mapped to the range from `output_low` to `output_high`.
 
     Specification: FakeQuantize-1.
     """

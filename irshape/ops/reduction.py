@@ -30,7 +30,7 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
         return data.shape
     if known is None:
         return _with_unknown_axes(data.shape, axes.shape, keep_dims)
-    # OpenVINO passes over the axes 0 and -1 of a scalar, unless it has to keep them
+    # OpenVINO ignores the axes 0 and -1 of a scalar, unless `keep_dims` is set
     within([axis for axis in known if rank or keep_dims or axis not in (0, -1)], rank)
     gone = {axis % rank for axis in known} if rank else set()
     if keep_dims:

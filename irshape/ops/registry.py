@@ -291,7 +291,7 @@ def extensions_known(names: Iterable[str]) -> Iterator[None]:
 
 
 def find(type_name: str, version: str) -> type[Operation]:
-    """Returns the declaration of a type in a version, as `opset8`. Raises `UnknownOperation`."""
+    """Returns the declaration of a type in a version (`opset8`). Raises `UnknownOperation`."""
     try:
         return _declared_as(type_name, version)
     except UnknownOperation:

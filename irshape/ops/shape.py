@@ -395,7 +395,10 @@ def _squeezed_axis(site: Site) -> bool:
 
 
 def _any_squeezed(site: Site) -> bool:
-    """Returns whether a Squeeze without axes has a dimension that may be 1, and known ones."""
+    """Returns whether a Squeeze without axes has a dynamic dimension that may be 1.
+
+    Something must be known of a dimension, too.
+    """
     sizes = dimensions(site.shape(0))
     return (
         len(site.layer.inputs) == 1
@@ -517,7 +520,7 @@ class Squeeze_1(Squeeze):
 
 
 class Squeeze_15(Squeeze):
-    """The input without the given axes; an axis of another size than 1 stays.
+    """The input without the given axes; an axis whose size is not 1 stays.
 
     `allow_axis_skip`: where it is unknown whether an axis stays, the rank of the result is unknown,
     too.

@@ -115,7 +115,7 @@ class TopK(Operation):
         if self.mode == "max":
             order = (
                 keys.shape[-1] - 1 - np.argsort(keys[..., ::-1], axis=-1, kind="stable")[..., ::-1]
-            )  # descending, equal elements in their order
+            )  # descending; equal elements keep their order
         else:
             order = np.argsort(keys, axis=-1, kind="stable")
         order = order[..., :count]
@@ -241,7 +241,7 @@ class Unique(Operation):
         size = dims[along]
         count = number_of_different(size, slices(data, along))
         if not size.low and size.high < UNBOUNDED:
-            note_wider()  # OpenVINO counts on at least one slice
+            note_wider()  # OpenVINO assumes at least one slice
         dims[along] = count
         return self.outputs(data, PartialShape(dims), count, size)
 

@@ -115,7 +115,7 @@ class SparseFillEmptyRows(Operation):
         if indices.rank is not None:
             places = PartialShape(
                 [values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2]
-            )  # OpenVINO compares them only then
+            )  # OpenVINO compares the sizes only then
             require(
                 places.agrees(indices.shape),
                 f"`indices` has shape {indices.shape}; it must hold a row and a column for each "

@@ -162,7 +162,7 @@ class Tensor:
         self.shape = shape
         self.rank = shape.rank
         self.value = value
-        self._hash = 0  # worked out when it is asked for
+        self._hash = 0  # computed on first use
 
     @property
     def known(self) -> tuple[int, ...] | None:

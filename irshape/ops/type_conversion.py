@@ -179,7 +179,7 @@ class ConvertPromoteTypes(Operation):
     """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
 
     Without `promote_unsafe`, a promotion that could lose digits is refused. With
-    `pytorch_scalar_promotion`, a scalar takes the type of the other input if both are integers or
+    `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers or
     both are reals.
     """
 
@@ -214,7 +214,7 @@ class ConvertPromoteTypes(Operation):
         if a.is_real != b.is_real:
             return self.mixed_with_real(*((a, b) if a.is_real else (b, a)))
         if self.pytorch_scalar_promotion and (input_0.rank is None or input_1.rank is None):
-            return DYNAMIC_TYPE  # whether there is a scalar decides
+            return DYNAMIC_TYPE  # depends on whether an input is a scalar
         if self.pytorch_scalar_promotion and (input_0.rank == 0) != (input_1.rank == 0):
             return self.of_scalar(*((b, a) if input_0.rank == 0 else (a, b)))
         if a.signed != b.signed:

@@ -98,7 +98,7 @@ def padded(
     padding = _padding(data.shape, tuple(pads_begin), tuple(pads_end))
     if padding.borders is None:
         result = np.full(padding.shape, value, data.dtype)
-    else:  # what the data fills is written once
+    else:  # the part that data fills is written once
         result = np.empty(padding.shape, data.dtype)
         for border in padding.borders:
             result[border] = value
@@ -171,7 +171,7 @@ def pixels_of(data: Array) -> Array:
 
 
 def channels_last(data: Array) -> bool:
-    """Returns whether `[N, C, *sizes]` lies in memory as `[N, *sizes, C]` only."""
+    """Returns whether `data` `[N, C, *sizes]` is contiguous only as `[N, *sizes, C]`."""
     return not data.flags.c_contiguous and channels_to_end(data).flags.c_contiguous
 
 

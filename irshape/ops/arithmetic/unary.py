@@ -1,5 +1,6 @@
-"""Arithmetic on one input: signs, rounding, and the functions of the C math library. For integer
-inputs, results are rounded to the nearest integer.
+"""Arithmetic on one input: signs, rounding, and the functions of the C math library.
+
+For integer inputs, results are rounded to the nearest integer.
 """
 
 from __future__ import annotations

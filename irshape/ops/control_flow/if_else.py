@@ -91,7 +91,7 @@ class If(ControlFlow):
             view = body_of(bodies, tag)
             results = view.run(
                 {} if idle else fed(view, given)
-            )  # like OpenVINO's, a body that never runs stays as it is declared
+            )  # as in OpenVINO, a body that never runs keeps its declared types and shapes
             result.append(
                 [
                     results.get(binding.internal, UNKNOWN).with_value(None)

@@ -43,7 +43,7 @@ def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
-    """Moves boxes by the first two deltas times their sides, and scales by e to the other two.
+    """Moves boxes by the first two deltas times their sides, and scales them by exp of the others.
 
     A side is the difference of its corners plus `margin`.
     """

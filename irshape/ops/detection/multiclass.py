@@ -200,7 +200,7 @@ def _open_boxes(site: Site) -> bool:
 
 
 class MulticlassNms_8(DetectionSuppression):
-    """Drops a box that overlaps a better one of its class.
+    """Drops a box that overlaps a better box of its class.
 
     `nms_eta` lowers the threshold with each box that is kept.
 

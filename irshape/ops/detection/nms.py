@@ -68,7 +68,7 @@ def _suppression(site: Site) -> bool:
 
 
 def _any_scores(site: Site) -> bool:
-    """Returns whether scores of dynamic rank leave the number of results to the boxes."""
+    """Returns whether only the boxes bound the number of results, for scores of dynamic rank."""
     boxes = dimensions(site.shape(0))
     return (
         site.since >= 4

@@ -55,7 +55,7 @@ class PriorBoxes(Operation):
         if output_size.value is None:
             return Tensor(F32, [2, DYNAMIC])
         count = len(output_size.value)
-        # not declared: OpenVINO does not look at the length of a list whose value is unknown
+        # not declared: OpenVINO does not check the length of a list of unknown value
         require(
             count == 2,
             f"`output_size` must contain height and width, but has {count} elements",

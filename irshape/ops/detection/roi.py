@@ -322,9 +322,7 @@ def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int
 
 
 def spread(start: Array, end: Array, count: int, size: int) -> Array:
-    """Returns points from `start` to `end`, fractions of a feature map; one point is in
-    the middle.
-    """
+    """Returns points between two fractions of a feature map; a single one is in the middle."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + end) * last])

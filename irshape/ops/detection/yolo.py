@@ -168,7 +168,9 @@ class ReorgYolo(Operation):
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
 
     def evaluate(self, data: Array) -> Array:
-        """Reads beyond channels that are not whole blocks, as the plugin does."""
+        """Moves the blocks. Channels beyond whole blocks are read from rows and images that follow,
+        as the plugin reads them.
+        """
         images, channels, height, width = data.shape
         stride = self.stride[0]
         area = stride * stride

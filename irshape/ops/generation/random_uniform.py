@@ -29,7 +29,7 @@ PHILOX_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 def philox(key: int, counter: int, blocks: int) -> Array:
-    """Returns the words of Philox 4x32-10: four for each block, which is the number of the draw.
+    """Returns the words of Philox 4x32-10, four for each of `blocks` draws.
 
     `key` and `counter` are the two seeds.
     """
@@ -170,7 +170,7 @@ MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
 
 
 def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
-    """Returns numbers from `low` to `high` as TensorFlow makes them of words.
+    """Maps random words to numbers from `low` to `high`, as TensorFlow does.
 
     The last bits of a word are the fraction of a number from 1 to 2. The part above 1 is scaled to
     the range, rounded at each step.
@@ -185,7 +185,7 @@ def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
 
 
 def torch_real(bits: Array, low: Array, high: Array) -> Array:
-    """Returns numbers from `low` to `high` as PyTorch makes them of words.
+    """Maps random words to numbers from `low` to `high`, as PyTorch does.
 
     The last bits of a word are a fraction, which has one bit more than the mantissa of the type.
     The fraction is scaled to the range in f32, or in f64 for f64, and converted to the type.

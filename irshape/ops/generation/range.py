@@ -174,7 +174,7 @@ class RangeBase(Operation):
 
 
 class Range_1(RangeBase):
-    """The numbers from `start` to before `stop`, `step` apart, in their type.
+    """The numbers from `start` to before `stop`, `step` apart, in the type of the inputs.
 
     Specification: Range-1.
     """

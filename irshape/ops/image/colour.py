@@ -165,7 +165,7 @@ def _doubled(bound: int) -> int:
 
 
 class NV12toRGB(FromPlanes):
-    """An image with a plane of luma and one of interleaved chroma, as RGB.
+    """An image with a plane of luma and a plane of interleaved chroma, as RGB.
 
     Specification: NV12toRGB-8.
     """
@@ -238,7 +238,7 @@ class I420toBGR(I420toRGB):
 
 
 class RGBtoNV12(Operation):
-    """An RGB image as a plane of luma and one of interleaved chroma, in one output or two.
+    """An RGB image as a plane of luma and a plane of interleaved chroma, in one output or two.
 
     Specification: RGBtoNV12-17.
     """

@@ -242,7 +242,7 @@ class InterpolateAttributes(Operation):
         return tuple(zip(before, after, strict=True))
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
-        """Returns the result, with `axes` resized as the operand `name` gives."""
+        """Returns the result, with `axes` resized by the scales or to the sizes in `given`."""
         _require_known_type(name, given)
         if axes is not None:
             _require_known_type("axes", axes)

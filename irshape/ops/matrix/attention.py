@@ -78,8 +78,8 @@ class ScaledDotProductAttention(Operation):
     """`softmax(query · keyᵀ · scale + attention_mask) · value`, over `query` `[N…, L, E]`, `key`
     `[N…, S, E]` and `value` `[N…, S, Ev]`.
 
-    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds a
-    score to each softmax that belongs to no value.
+    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds to
+    each softmax a score without a value.
     Specification: ScaledDotProductAttention-13.
     """
 
@@ -372,7 +372,7 @@ class ScaledDotProductAttention(Operation):
             total = weights.sum(axis=-1, keepdims=True) + np.exp(sink - top)
         result = np.asarray(np.matmul(weights, values))
         if not weights.shape[-1]:
-            return result  # zeros, as a sum of nothing
+            return result  # zeros, the sum of no elements
         return (
             np.divide(result, total, out=result)
             if total.shape[:-1] == result.shape[:-1]

@@ -186,9 +186,7 @@ class Einsum(Operation):
         return Tensor(inputs[0].element_type, result)
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns multiply-adds, as if all inputs were multiplied for each combination
-        of labels.
-        """
+        """Returns multiply-adds, as if all inputs were multiplied for each set of labels."""
         subscripts, _ = self.subscripts()
         sizes: dict[str, Dimension] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):

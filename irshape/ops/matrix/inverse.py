@@ -42,7 +42,7 @@ class Inverse(Operation):
         numbers = plain(data)
         try:
             inverse = np.linalg.inv(numbers)
-        except np.linalg.LinAlgError:  # one of them is singular
+        except np.linalg.LinAlgError:  # one of the matrices is singular
             regular = np.linalg.det(numbers) != 0
             inverse = np.full_like(numbers, np.nan)
             inverse[regular] = np.linalg.inv(numbers[regular])

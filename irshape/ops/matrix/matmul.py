@@ -55,7 +55,7 @@ class MatMul(Operation):
             there = (*there[:-2], there[-1], there[-2])
         inner, other = here[-1], there[-2:][0]
         static = inner.low == inner.high and other.low == other.high
-        # OpenVINO lets two ranges go together that share no size
+        # OpenVINO accepts two intervals that share no size
         if (inner.low != other.low if static else inner.compatible(other)) and not inner.agrees(
             other
         ):

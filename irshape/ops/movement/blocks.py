@@ -61,7 +61,7 @@ class DepthOrSpace(Operation):
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         block = self.block_size
-        # not declared: OpenVINO looks at it only if the rank of `data` is known
+        # not declared: OpenVINO checks it only if the rank of `data` is known
         conditions.at_least(block, 1, at="block_size", rule=ATTRIBUTE_VALUE)
         return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
 

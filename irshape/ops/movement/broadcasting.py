@@ -63,7 +63,7 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
 
 
 def _pdpd_from_the_end(site: Site) -> bool:
-    """Returns whether a known target that `data` does not match is aligned by axis -1."""
+    """Returns whether axis -1 aligns `data` with a known target of another shape."""
     layer, data, target = site.layer, site.shape(0), site.value(1)
     axes = (layer.attribute("mode.mode.axis"), layer.attribute("mode.auto_broadcast_axis"))
     if site.attribute("mode") != "pdpd" or "-1" not in axes:
@@ -183,7 +183,7 @@ class Broadcast(Operation):
         The order must be ascending, and the dimensions must fit. known: whether the value of
         `target_shape` is known.
         """
-        # not declared: OpenVINO does not look at `axes_mapping` in the other modes
+        # not declared: OpenVINO does not check `axes_mapping` in the other modes
         rank(axes_mapping.rank, 1, at="axes_mapping")
         if axes_mapping.element_type not in INTEGER:
             raise Violation(

@@ -70,7 +70,7 @@ class Gather(Operation):
     axis = operand(INTEGER, value=True)
     batch_dims: int = 0
     counts_from_end = False
-    """Whether a negative index counts from the end, and one out of range gives zeros."""
+    """Whether a negative index counts from the end, and an index out of range gives zeros."""
 
     def infer(self, data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
         if axis.shape.is_static:  # OpenVINO does not check an `axis` of unknown shape

@@ -41,13 +41,13 @@ class Concat(Operation):
             length = length + dims[axis]
             besides = sizes[:axis] + sizes[axis + 1 :]
             if besides == before and -1 not in before:
-                continue  # nothing new
+                continue  # same sizes as before
             before = besides
             own = [*dims[:axis], ONE, *dims[axis + 1 :]]  # a 1 in place of the axis itself
             merged = own if result is None else merged_dims(result, own)
             if merged is None:
                 others = PartialShape(result)
-                others = _with(others, self.axis, DYNAMIC)  # whose rank may be another
+                others = _with(others, self.axis, DYNAMIC)  # which may differ in rank
                 raise Violation(
                     f"input {index} has shape {tensor.shape}, which does not fit the {index} "
                     f"before it, {others}: all dimensions except axis {axis} must be equal",

@@ -72,7 +72,7 @@ class Pad(Operation):
     ) -> Tensor:
         element_type = data.element_type
         if pad_value is not None and self.pad_mode == "constant":
-            # not declared: OpenVINO does not look at `pad_value` in the other modes
+            # not declared: OpenVINO does not check `pad_value` in the other modes
             conditions.rank(pad_value.rank, 0, at="pad_value")
             if not (
                 pad_value.element_type in (element_type, DYNAMIC_TYPE)
@@ -191,7 +191,7 @@ class Pad(Operation):
         return data
 
     def mirrored(self, index: Array, size: int) -> Array:
-        """Returns indices in which those out of range are replaced as the mode demands."""
+        """Replaces indices out of range by those that the mode repeats there."""
         if self.pad_mode == "reflect":
             index = np.where(index < 0, -index, index)
             index = np.where(index >= size, 2 * (size - 1) - index, index)

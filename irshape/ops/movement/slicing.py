@@ -323,8 +323,7 @@ class StridedSlice(Operation):
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
         """Yields pairs of an axis of `data` and a list position, in the order of the result.
 
-        The axis is None for an inserted axis. The position is None where the whole axis is
-        selected.
+        The axis is None for an inserted axis, the position for an axis that is selected whole.
         """
         elided = self.positions("ellipsis_mask", count)
         new = self.positions("new_axis_mask", count) - elided
@@ -356,7 +355,7 @@ class StridedSlice(Operation):
     def ends(
         self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
     ) -> tuple[Bounds | None, Bounds | None]:
-        """Returns the ends of the slice of an axis; a masked end is that of the axis."""
+        """Returns the ends of the slice of an axis; a masked end becomes the end of the axis."""
         first, last = ((0, 0), (size, size)) if step > 0 else ((size, size), (-1 - size, -1 - size))
         return (
             first if self.marked("begin_mask", at) else begin,

@@ -51,7 +51,7 @@ class Along(NamedTuple):
         return (self.kernel - 1) * self.dilation + 1
 
     def met(self, at: int, count: int) -> slice:
-        """Returns the slice of padded data at kernel position `at` in `count` steps."""
+        """Returns the slice of the elements that kernel position `at` covers in `count` steps."""
         start = at * self.dilation
         return slice(start, start + (count - 1) * self.stride + 1, self.stride)
 
@@ -180,7 +180,7 @@ class Pooling(Operation):
 
     def steps(self, data: PartialShape, axis: int, dim: Dimension) -> Dimension:
         if dim.is_dynamic and self.auto_pad in SAME:
-            # OpenVINO's padding is for one size only
+            # OpenVINO computes the padding for a known size only
             return dim.followed(DYNAMIC, lambda size: self.symbolic_same(axis, size))
         along = self.along(axis, dim.low)
         room = dim + dimension_of(along.begin + along.end)
@@ -316,8 +316,8 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
 def lowest(dtype: np.dtype[Any]) -> Any:
     """Returns the lowest number of a type, which is the maximum of no elements.
 
-    It fills the padding. In OpenVINO it is also the result for a window of only NaN or negative
-    infinity.
+    It fills the padding. In OpenVINO, a window of only NaN or negative infinity has this result,
+    too.
     """
     if dtype.kind == "b":
         return False

@@ -103,7 +103,7 @@ class CTCGreedyDecoderSeqLen(Operation):
     def infer(
         self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None
     ) -> tuple[Tensor, ...]:
-        # not declared: OpenVINO does not look at a shape that is not static
+        # not declared: OpenVINO does not check a shape that is not static
         if blank_index is not None and blank_index.shape.is_static:
             require_single(blank_index, "blank_index")
         batch = self.dimensions(data, sequence_length).get("batch", DYNAMIC)

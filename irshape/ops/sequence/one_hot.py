@@ -36,7 +36,7 @@ class OneHot_1(Operation):
     axis: int = attribute(INT, default=0, required=True)
 
     def infer(self, indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor) -> Tensor:
-        # not declared: OpenVINO does not look at a shape that is not static
+        # not declared: OpenVINO does not check a shape that is not static
         for name, tensor in (("depth", depth), ("on_value", on_value), ("off_value", off_value)):
             require(
                 tensor.rank == 0 or not tensor.shape.is_static,

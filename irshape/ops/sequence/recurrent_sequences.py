@@ -41,7 +41,7 @@ class Recurrence(Recurrent):
         sizes = self.dimensions(*inputs)
         batch = sizes.get("batch", DYNAMIC)
         hidden = self.hidden(named, sizes.get("hidden_size", DYNAMIC))
-        # not declared: the number of directions is what an attribute says
+        # not declared: an attribute determines the number of directions
         for name, axis in [*((name, 1) for name in states), ("W", 0), ("R", 0), ("B", 0)]:
             tensor = named[name]
             if tensor.rank is not None and not tensor.shape[axis].contains(self.directions):

@@ -111,7 +111,7 @@ class StringTensorUnpack(TokenizerOperation):
 
 
 class EqualStr(TokenizerOperation):
-    """Whether the strings of two tensors are equal, as 1 and 0. One of them may be a single string.
+    """1 where the strings of two tensors are equal, else 0. Either tensor may be a single string.
 
     Source: openvino_tokenizers, equal_str.cpp.
     """

@@ -104,8 +104,9 @@ def picked(
 ) -> list[int]:
     """Returns the row-major positions of the elements that a selection picks.
 
-    sizes: the shape. choices: the picked indices along each axis. order: the axes, outermost first;
-        by default in their own order.
+    sizes: the shape.
+    choices: the picked indices along each axis.
+    order: the axes, outermost first; by default in their own order.
     """
     steps = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
     positions = [0]

@@ -76,7 +76,8 @@ class Broadcasting(Operation):
     def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
         """Returns the shape of two inputs broadcast together. Raises `Violation`.
 
-        here: the shape of the operand `of`. there: the shape of the operand `at`.
+        here: the shape of the operand `of`.
+        there: the shape of the operand `at`.
         """
         if self.auto_broadcast == "numpy":
             merged = here.broadcast(there)

@@ -109,8 +109,9 @@ def padded(
 class _Padding(NamedTuple):
     """How to pad an array.
 
-    kept: the index of the data that remains. into: where that data is written in the result.
-        borders: the remaining parts of the result; None where filling the whole array is faster.
+    kept: the index of the data that remains.
+    into: the index of that data in the result.
+    borders: the remaining parts of the result; None where filling the whole array is faster.
     """
 
     shape: tuple[int, ...]

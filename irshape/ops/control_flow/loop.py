@@ -229,8 +229,8 @@ class Loop(Iteration):
     ) -> Tensor:
         """Returns an output: the result of the last iteration, or the results of all, concatenated.
 
-        first: the tensor of a state before the first iteration. never: whether the loop is known
-            not to start; OpenVINO infers other shapes then.
+        first: the tensor of a state before the first iteration.
+        never: whether the loop is known not to start; OpenVINO infers other shapes then.
         """
         shape = result.shape
         if binding.axis is None:

@@ -50,8 +50,8 @@ class _Part(NamedTuple):
 class _Layout(NamedTuple):
     """The plan of a convolution.
 
-    total: the shape of the result, with `width` pixels of a line as one row. subscripts: of the
-        patches, the weights and the result, for `einsum`.
+    total: the shape of the result, with `width` pixels of a line as one row.
+    subscripts: those of the patches, the weights and the result, for `einsum`.
     """
 
     parts: list[_Part]

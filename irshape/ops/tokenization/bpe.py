@@ -24,8 +24,10 @@ class _Merge(NamedTuple):
 class BytePairs:
     """A vocabulary with its merges.
 
-    unknown: the token for bytes that no entry covers. end_suffix: appended to every text. Raises
-        `ValueError` for a merge of texts that the vocabulary does not contain.
+    Raises `ValueError` for a merge of texts that the vocabulary does not contain.
+
+    unknown: the token for bytes that no entry covers.
+    end_suffix: the text that is appended to every text.
     """
 
     def __init__(

@@ -48,18 +48,22 @@ class Site(NamedTuple):
     fed_by: tuple[Layer | None, ...]
     """The layer that feeds each input."""
     measured: tuple[bool, ...]
-    """For each input, whether it contains sizes of tensors that no layer has computed with."""
+    """For each input, whether it contains sizes of tensors from ShapeOf, unchanged."""
     stored: tuple[bool, ...]
-    """For each input, whether it contains unchanged elements of a variable."""
+    """For each input, whether it contains elements of a variable, unchanged."""
     open_product: tuple[bool, ...]
-    """For each input, whether it contains unchanged products of ReduceProd without upper bounds."""
+    """For each input, whether it contains products of ReduceProd without upper bounds,
+    unchanged.
+    """
     computed_by: tuple[frozenset[str], ...]
-    """For each input, the operations of `BOUNDED_LATER` that compute its elements at run time."""
+    """For each input, the operations of `BOUNDED_LATER` that compute elements known by
+    bounds only.
+    """
     inner: Mapping[str, Any]
     """The results of its bodies, by tag."""
     entering: tuple[tuple[Tensor, Tensor, bool], ...]
-    """For each value that enters a body unchanged: its tensor outside, its tensor in the body, and
-    whether it is a state.
+    """For each unsliced input of a body: its tensor outside, its tensor in the body, and whether it
+    is a state.
     """
 
     def shape(self, index: int) -> PartialShape | None:
@@ -112,7 +116,7 @@ class Difference(NamedTuple):
     detail: Detail
     when: When
     hides: str = ""
-    """What these releases refuse, but fail to notice in the layers that follow."""
+    """What these releases refuse, but do not notice in this layer and the layers after it."""
 
 
 def facts(*differences: Difference) -> tuple[Difference, ...]:

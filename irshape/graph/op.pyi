@@ -165,7 +165,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """The largest element of each window, and where it stands among the spatial elements of its
+        """The largest element of each window, and its index among the spatial elements of its
         channel.
 
         Specification: AdaptiveMaxPool-8.
@@ -226,7 +226,7 @@ class Operations:
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Gives a variable a new value and passes it on. Specification: Assign-6.
+        """Assigns a new value to a variable and returns it. Specification: Assign-6.
 
         new_value: an input.
         variable_id: a string.
@@ -282,7 +282,7 @@ class Operations:
         opset: Literal[16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The mean of each window, whose elements can lie apart. Specification: AvgPool-16.
+        """The mean of each window, which may be dilated. Specification: AvgPool-16.
 
         data: rank 3 or 4 or 5.
         strides: a list of whole numbers of at least 0.
@@ -415,9 +415,10 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Convolution of zeros and ones that stand for -1 and 1.
+        """Convolution of zeros and ones, which stand for -1 and 1.
 
-        `pad_value` 0 stands for 0, as in OpenVINO's CPU plugin, 1 for 1, anything else for -1.
+        The padding is 0 for a `pad_value` of 0, as in OpenVINO's CPU plugin, 1 for 1, and -1
+        otherwise.
 
         Specification: BinaryConvolution-1.
 
@@ -462,9 +463,9 @@ class Operations:
     ) -> Output:
         """`a` shifted towards the high bits by `b` places. Specification: BitwiseLeftShift-15.
 
-        The specification leaves open what places below 0 or beyond the bits of `a` give. They are
-        taken
-        modulo 32, or 64 of an `a` of 64 bits, as OpenVINO's kernels do.
+        The specification leaves the result open for places below 0 or beyond the bits of `a`. As
+        in
+        OpenVINO's kernels, places are taken modulo 32, or modulo 64 if `a` has 64 bits.
 
         a: an input.
         b: an input.
@@ -494,7 +495,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in one of the two, or both. Specification: BitwiseOr-13.
+        """Bits that are set in at least one of the two. Specification: BitwiseOr-13.
 
         a: an input.
         b: an input.
@@ -532,7 +533,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in just one of the two. Specification: BitwiseXor-13.
+        """Bits that are set in exactly one of the two. Specification: BitwiseXor-13.
 
         a: an input.
         b: an input.
@@ -552,7 +553,7 @@ class Operations:
         opset: Literal[3, "opset3", 4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` broadcast to `target_shape`; in mode `bidirectional`, both to a common shape.
+        """`data` broadcast to `target_shape`; in mode `bidirectional`, to their common shape.
 
         Specification: Broadcast-3.
 
@@ -586,7 +587,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The bucket that each element falls in, between sorted boundaries.
+        """The index of the bucket of each element, between sorted boundaries.
 
         Specification: Bucketize-3.
 
@@ -617,7 +618,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input held between `min` and `max`; for integers they are rounded inwards.
+        """The input clipped to the range from `min` to `max`. For integers, both are rounded
+        inwards.
 
         Specification: Clamp-1.
 
@@ -639,7 +641,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """An image assembled from blocks that slide over it; overlapping blocks are added.
+        """An image assembled from sliding blocks. Overlapping blocks are added.
 
         Specification: Col2Im-15.
 
@@ -673,7 +675,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input in another element type (how is told in `conversion.py`).
+        """The input in another element type (`conversion.py` states the rounding).
 
         Specification: Convert-1.
 
@@ -709,8 +711,8 @@ class Operations:
         """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
 
         Without `promote_unsafe`, a promotion that could lose digits is refused. With
-        `pytorch_scalar_promotion`, a scalar takes the type of the other input if both are
-        integers or
+        `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers
+        or
         both are reals.
 
         input_0: an input.
@@ -921,7 +923,7 @@ class Operations:
     ) -> Output:
         """Deformable convolution with each sampling point weighted by `mask`.
 
-        With `bilinear_interpolation_pad`, the data counts as surrounded by zeros.
+        With `bilinear_interpolation_pad`, the data is surrounded by zeros.
 
         Specification: DeformableConvolution-8.
 
@@ -976,9 +978,9 @@ class Operations:
     ) -> Output:
         """The average of interpolated samples of each bin of a region, with bins moved by `offsets`.
 
-        Each bin has channels of its own. A region with batch item -1 ends the list; the rest of
-        the
-        result is 0.
+        Each bin has its own channels. A region with batch item -1 ends the list; the rest of the
+        result
+        is 0.
 
         Specification: DeformablePSROIPooling-1.
 
@@ -1121,7 +1123,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Quotient; of integers rounded down, or towards zero with `m_pythondiv="false"`.
+        """Quotient. For integers it is rounded down, or towards zero with `m_pythondiv="false"`.
 
         Specification: Divide-1.
 
@@ -1139,8 +1141,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Einstein summation: a label for each axis, axes of one label go together, labels that the
-        output lacks are summed over.
+        """Einstein summation: axes of one label are multiplied elementwise, and labels that the
+        output
+        does not have are summed over.
 
         Specification: Einsum-7.
 
@@ -1278,7 +1281,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether the two are equal. Specification: Equal-1.
+        """Whether the two inputs are equal. Specification: Equal-1.
 
         a: an input.
         b: an input.
@@ -1436,8 +1439,9 @@ class Operations:
     ) -> tuple[Output, Output]:
         """Averages of each region, and the regions themselves.
 
-        The averages are those of the feature map of a pyramid that fits the size of the region; a
-        region without area gives 0.
+        The averages come from the feature map of the pyramid that fits the size of the region. A
+        region
+        without area gives 0.
 
         Specification: ExperimentalDetectronROIFeatureExtractor-6.
 
@@ -1519,7 +1523,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`(data · scale - shift)` through a type of 8 bits and back, cut to what it can hold.
+        """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range.
 
         Specification: FakeConvert-13.
 
@@ -1543,8 +1547,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` cut to the range from `input_low` to `input_high`, in steps of which there are
-        `levels`, and these spread from `output_low` to `output_high`.
+        """`data` clipped to the range from `input_low` to `input_high`, rounded to one of `levels`
+        equally spaced values, and mapped to the range from `output_low` to `output_high`.
 
         Specification: FakeQuantize-1.
 
@@ -1580,7 +1584,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Remainder of floor division: it has the sign of `b`, as in Python.
+        """Remainder of floor division. It has the sign of `b`, as in Python.
 
         Specification: FloorMod-1.
 
@@ -1645,7 +1649,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements of `data` at `indices` along `axis`, and at their own place along other axes.
+        """The elements of `data` at `indices` along `axis`; along other axes the position is kept.
 
         Specification: GatherElements-6.
 
@@ -1805,7 +1809,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Samples of an NCHW image at normalized places, -1 to 1 from border to border.
+        """Samples of an NCHW image at normalized points, from -1 at one border to 1 at the other.
 
         Specification: GridSample-9.
 
@@ -1824,7 +1828,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` divided by the L2 norm over its channels (axis 1), to whose square `bias` is added.
+        """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square.
 
         Specification: GRN-1.
 
@@ -1902,8 +1906,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The channels of each sample in `num_groups` groups, each standardized, then scaled and
-        shifted by a value for each channel.
+        """The channels of each sample in `num_groups` groups. Each group is standardized, then
+        scaled
+        and shifted by a value for each channel.
 
         Specification: GroupNormalization-12.
 
@@ -1923,8 +1928,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """A matrix product for each group: of matrices in pairs `[G,M,K]` and `[G,N,K]`, or of rows
-        `[T,K]`, which `offsets` share out among the groups, with `[G,N,K]`.
+        """A matrix product for each group: of pairs of matrices `[G,M,K]` and `[G,N,K]`, or of rows
+        `[T,K]`, which `offsets` assign to groups, with `[G,N,K]`.
 
         Specification: GroupedMatMul-17.
 
@@ -2010,7 +2015,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`alpha * x + beta`, held between 0 and 1. Specification: HardSigmoid-1.
+        """`alpha * x + beta`, clipped to the range from 0 to 1. Specification: HardSigmoid-1.
 
         data: an input.
         alpha: an input.
@@ -2082,7 +2087,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Its input. Specification: Identity-16.
+        """The input, unchanged. Specification: Identity-16.
 
         data: an input.
         """
@@ -2112,7 +2117,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Any:
-        """The results of one of two bodies, as `condition` says. Specification: If-8.
+        """The results of one of two bodies, which `condition` selects. Specification: If-8.
 
         condition: rank 0 or 1.
         inputs: may be left out.
@@ -2201,8 +2206,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The inverse of the square matrices in the last two axes, NaN for a singular one; with
-        `adjoint` transposed, as OpenVINO 2026.4 runs it.
+        """The inverse of the square matrices in the last two axes; NaN for a singular matrix.
+
+        With `adjoint`, the inverse is transposed, as OpenVINO 2026.4 computes it.
 
         Specification: Inverse-14.
 
@@ -2233,7 +2239,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether it is neither infinite nor NaN. Specification: IsFinite-10.
+        """Whether each element is neither infinite nor NaN. Specification: IsFinite-10.
 
         data: an input.
         """
@@ -2247,7 +2253,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether it is infinite, of a sign that is to be detected. Specification: IsInf-10.
+        """Whether each element is infinite, with a sign that is detected. Specification: IsInf-10.
 
         data: an input.
         detect_negative: "true" or "false".
@@ -2261,7 +2267,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether it is NaN. Specification: IsNaN-10.
+        """Whether each element is NaN. Specification: IsNaN-10.
 
         data: an input.
         """
@@ -2281,7 +2287,7 @@ class Operations:
     ) -> Output:
         """The real signal whose frames have the given spectra.
 
-        Overlapping frames are added, and the sum is divided by that of the squared windows.
+        Overlapping frames are added. The sum is divided by the sum of the squared windows.
 
         Specification: ISTFT-16.
 
@@ -2383,7 +2389,7 @@ class Operations:
     ) -> Output:
         """Whether the input is false.
 
-        OpenVINO takes numbers too and gives 0 and 1 in their type.
+        OpenVINO also accepts numbers, for which it returns 0 and 1 in their type.
 
         Specification: LogicalNot-1.
 
@@ -2400,7 +2406,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether one of the two is true, or both. Specification: LogicalOr-1.
+        """Whether at least one of the two is true. Specification: LogicalOr-1.
 
         a: an input.
         b: an input.
@@ -2418,7 +2424,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether just one of the two is true. Specification: LogicalXor-1.
+        """Whether exactly one of the two is true. Specification: LogicalXor-1.
 
         a: an input.
         b: an input.
@@ -2435,7 +2441,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Any:
-        """Runs a body `trip_count` times, or as long as its own condition holds.
+        """Runs a body `trip_count` times, or as long as the condition of the body is true.
 
         Specification: Loop-5.
 
@@ -2574,8 +2580,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The product of the matrices in the last two axes of `a` and `b`; the axes before are
-        broadcast, a vector is a row on the left and a column on the right.
+        """The product of the matrices in the last two axes of `a` and `b`. The axes before are
+        broadcast. A vector is a row on the left and a column on the right.
 
         Specification: MatMul-1.
 
@@ -2604,7 +2610,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Lowers the score of each box by its overlap with better ones, all at once.
+        """Lowers the score of each box by its overlap with all better boxes at once.
 
         Specification: MatrixNms-8 (MatrixNonMaxSuppression-8).
 
@@ -2640,7 +2646,7 @@ class Operations:
         opset: Literal[14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """The largest element of each window and its place; with `ceil_torch` no window starts in
+        """The largest element of each window and its index; with `ceil_torch` no window starts in
         the
         padding at the end.
 
@@ -2749,7 +2755,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Remainder of division truncated towards zero: it has the sign of `a`, as in C.
+        """Remainder of division rounded towards zero. It has the sign of `a`, as in C.
 
         Specification: Mod-1.
 
@@ -2779,9 +2785,10 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """As MulticlassNms-8, optionally with `roisnum`.
+        """As MulticlassNms-8, with an optional input `roisnum`.
 
-        With it, every class has boxes of its own, and those of all images follow one another.
+        With `roisnum`, every class has its own boxes, and the boxes of all images are
+        concatenated.
 
         Specification: MulticlassNms-9 (MulticlassNonMaxSuppression-9).
 
@@ -2956,9 +2963,9 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """As NonMaxSuppression-5, but soft suppression lowers scores beyond `iou_threshold` too.
+        """As NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
-        It drops no box for its overlap.
+        It drops no box because of its overlap.
 
         Specification: NonMaxSuppression-9.
 
@@ -3045,7 +3052,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Where the elements are that are not zero: a row of indices for each axis.
+        """The indices of the elements that are not zero, with a row for each axis.
 
         Specification: NonZero-3.
 
@@ -3063,9 +3070,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` divided by its L2 norm along `axes`; `eps` is added to the sum of squares, or is
-        its
-        least value.
+        """`data` divided by its L2 norm along `axes`.
+
+        `eps` is added to the sum of squares, or is its lower limit.
 
         Specification: NormalizeL2-1.
 
@@ -3085,7 +3092,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether the two differ. Specification: NotEqual-1.
+        """Whether the two inputs differ. Specification: NotEqual-1.
 
         a: an input.
         b: an input.
@@ -3115,7 +3122,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """An image with a plane of luma and one of interleaved chroma, as RGB.
+        """An image with a plane of luma and a plane of interleaved chroma, as RGB.
 
         Specification: NV12toRGB-8.
 
@@ -3203,7 +3210,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`a` to the power of `b`; integers wrap around, and negative powers of them are truncated.
+        """`a` to the power of `b`. Integers wrap around; their negative powers are truncated.
 
         Specification: Power-1.
 
@@ -3221,9 +3228,10 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """x, times the slope where it is negative.
+        """x; times the slope where x is negative.
 
-        A slope of rank 1 as long as axis 1 lies along that axis, others are broadcast.
+        A slope of rank 1 with as many elements as axis 1 is applied along that axis. Others are
+        broadcast.
 
         Specification: PReLU-1.
 
@@ -3420,9 +3428,9 @@ class Operations:
     ) -> Output:
         """The average of each bin of a region, or of interpolated samples of the parts of the bin.
 
-        Each bin, or part, has channels of its own. A region with batch item -1 ends the list; the
-        rest
-        of the result is 0.
+        Each bin, or part, has its own channels. A region with batch item -1 ends the list; the
+        rest of
+        the result is 0.
 
         Specification: PSROIPooling-1.
 
@@ -3449,14 +3457,15 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Random numbers from `min_val` to before `max_val`, drawn as TensorFlow (Philox) or PyTorch
-        (Mersenne Twister) draws them.
+        """Random numbers from `min_val` to below `max_val`, drawn as by TensorFlow (Philox) or
+        PyTorch
+        (Mersenne Twister).
 
         Specification: RandomUniform-8.
 
-        A session of OpenVINO goes on with the next numbers at each inference. This gives those of
-        the
-        first.
+        A session of OpenVINO draws the next numbers at each inference. This operation draws those
+        of
+        the first inference.
 
         out_shape: rank 1.
         min_val: a scalar or one element.
@@ -3478,9 +3487,8 @@ class Operations:
         opset: Literal[4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The numbers from `start` to before `stop`, `step` apart, as `output_type`; for integers
-        the
-        three are first rounded towards zero.
+        """The numbers from `start` to before `stop`, `step` apart, in `output_type`. For an integer
+        type, the three inputs are first rounded towards zero.
 
         Specification: Range-4.
 
@@ -3528,7 +3536,8 @@ class Operations:
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The value of a variable; `init_value` before anything was assigned, zeros without one.
+        """The value of a variable; `init_value` until a value is assigned, or zeros if there is
+        none.
 
         Specification: ReadValue-6.
 
@@ -3589,7 +3598,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether all are true. Specification: ReduceLogicalAnd-1.
+        """Whether all elements are true. Specification: ReduceLogicalAnd-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3605,7 +3614,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether any is true. Specification: ReduceLogicalOr-1.
+        """Whether any element is true. Specification: ReduceLogicalOr-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3639,8 +3648,8 @@ class Operations:
     ) -> Output:
         """Arithmetic mean.
 
-        The mean of integers is rounded towards zero, the mean of nothing is 0, as the runtime has
-        it.
+        The mean of integers is rounded towards zero. The mean of no elements is 0, as in
+        OpenVINO.
 
         Specification: ReduceMean-1.
 
@@ -3768,9 +3777,10 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The same elements in another shape; -1 in the pattern stands for what is left over, 0
-        (with
-        `special_zero`) for the dimension of the input there.
+        """The same elements in another shape.
+
+        In the pattern, -1 stands for the remaining elements. With `special_zero`, 0 copies the
+        dimension of the input at the same index.
 
         Specification: Reshape-1.
 
@@ -3809,7 +3819,7 @@ class Operations:
     ) -> Output:
         """The first elements along `seq_axis` in reverse order, for each position of `batch_axis`.
 
-        `seq_lengths` gives their number.
+        `seq_lengths` gives the number of reversed elements.
 
         Specification: ReverseSequence-1.
 
@@ -3827,7 +3837,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, ...]:
-        """An RGB image as a plane of luma and one of interleaved chroma, in one output or two.
+        """An RGB image as a plane of luma and a plane of interleaved chroma, in one output or two.
 
         Specification: RGBtoNV12-17.
 
@@ -3915,7 +3925,7 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """As ROIAlign-3, with a choice of where the points of the feature map lie.
+        """As ROIAlign-3, with a choice of the positions of the points of the feature map.
 
         Specification: ROIAlign-9.
 
@@ -4015,7 +4025,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements shifted along `axes`; those past the end return at the beginning.
+        """The elements shifted along `axes`; those shifted beyond the end return at the beginning.
 
         Specification: Roll-7.
 
@@ -4057,8 +4067,8 @@ class Operations:
         `[N…, S, E]` and `value` `[N…, S, Ev]`.
 
         With `causal`, a query sees the keys up to its own position, whatever the mask. `sink`
-        adds a
-        score to each softmax that belongs to no value.
+        adds to
+        each softmax a score without a value.
         Specification: ScaledDotProductAttention-13.
 
         query: rank 3 or more.
@@ -4169,9 +4179,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Where each value would have to stand in a sorted sequence, the same for all or one for
-        each
-        row.
+        """The position at which each value would be inserted into a sorted sequence.
+
+        There is one sequence for all values, or one for each row.
 
         Specification: SearchSorted-15.
 
@@ -4299,7 +4309,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """-1, 0 or 1. Specification: Sign-1.
+        """-1, 0 or 1, by the sign of the input. Specification: Sign-1.
 
         data: an input.
         """
@@ -4360,7 +4370,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` with the part that Slice would take replaced by `updates`.
+        """`data` with the part that Slice would select replaced by `updates`.
 
         Specification: SliceScatter-15.
 
@@ -4431,7 +4441,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input padded with zeros, and its spatial blocks rearranged into the batch.
+        """The input padded with zeros, with its spatial blocks rearranged into the batch.
 
         Specification: SpaceToBatch-2.
 
@@ -4467,7 +4477,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """A sparse matrix in which every empty row has been given one element.
+        """A sparse matrix with one element added to every empty row.
 
         Specification: SparseFillEmptyRows-16.
 
@@ -4500,7 +4510,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Square root; NaN of negative numbers. Specification: Sqrt-1.
+        """Square root; NaN for negative numbers. Specification: Sqrt-1.
 
         data: an input.
         """
@@ -4533,9 +4543,11 @@ class Operations:
         opset: Literal[15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Without the axes; one that has another size than 1 stays.
+        """The input without the given axes; an axis whose size is not 1 stays.
 
-        `allow_axis_skip`: where that is not certain, the rank of the result is not either.
+        `allow_axis_skip`: where it is unknown whether an axis stays, the rank of the result is
+        unknown,
+        too.
 
         Specification: Squeeze-15.
 
@@ -4591,7 +4603,7 @@ class Operations:
     ) -> Output:
         """The part of `data` from `begin` to `end` by `strides`.
 
-        The masks add, drop or skip axes.
+        The masks insert, remove or keep axes.
 
         Specification: StridedSlice-1.
 
@@ -4615,7 +4627,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Strings cut out of a run of bytes. Specification: StringTensorPack-15.
+        """Strings cut out of one array of bytes. Specification: StringTensorPack-15.
 
         begins: an input.
         ends: an input.
@@ -4629,7 +4641,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """The bytes of all strings as one run, with where each begins and ends.
+        """The bytes of all strings in one array, and the begin and end of each string.
 
         Specification: StringTensorUnpack-15.
 
@@ -4712,7 +4724,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` repeated along each axis, `repeats` times. Specification: Tile-1.
+        """`data` repeated `repeats` times along each axis. Specification: Tile-1.
 
         data: an input.
         repeats: rank 1.
@@ -4732,7 +4744,7 @@ class Operations:
         opset: Literal[11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """As TopK-3, where `stable` keeps equal elements in their order. Specification: TopK-11.
+        """As TopK-3; `stable` keeps equal elements in their order. Specification: TopK-11.
 
         data: rank 1 or more.
         k: rank 0.
@@ -4779,7 +4791,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The axes in another order; reversed where `order` is empty. Specification: Transpose-1.
+        """The input with its axes in another order; reversed where `order` is empty.
+
+        Specification: Transpose-1.
 
         data: an input.
         order: rank 1.
@@ -4796,9 +4810,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output, Output]:
-        """The different elements, or slices along an axis, with where each comes first, which one
-        each
-        input is, and how often.
+        """The distinct elements, or distinct slices along an axis. Further outputs give the first
+        index
+        of each, the position of each input among them, and their counts.
 
         Specification: Unique-10.
 
@@ -4817,7 +4831,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """With axes of size 1 put in; the axes are those of the result. Specification: Unsqueeze-1.
+        """The input with axes of size 1 inserted; the axes are those of the result.
+
+        Specification: Unsqueeze-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -4851,7 +4867,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The name that opset1 has for LogicalXor besides. Specification: LogicalXor-1.
+        """A second name of LogicalXor in opset1. Specification: LogicalXor-1.
 
         a: an input.
         b: an input.

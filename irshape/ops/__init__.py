@@ -1,8 +1,7 @@
 """The operations: one class for each version, with attributes, inputs, inference and evaluation.
 
-A package that declares operations of its own (entry point group `irshape.operations`) imports what
-it needs from here. `declaration` says how an operation is declared. Each name is imported when it
-is used.
+A package that declares its own operations (entry point group `irshape.operations`) imports from
+here. `declaration` explains how to declare one. Each name is imported when it is first used.
 """
 
 from __future__ import annotations

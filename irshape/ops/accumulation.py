@@ -1,5 +1,5 @@
-"""The types in which sums of products are computed: narrow reals as f32 and rounded once, integers
-with wrap-around, through BLAS where that is exact.
+"""Element types for sums of products. Narrow reals are summed in f32 and rounded once. Integers
+wrap around; BLAS sums them in f64 where that is exact.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from .lazy import Array, np
 
 
 def widened(array: Array) -> Array:
-    """The same numbers in a type for sums of products: f32 or f64 for reals; for integers of up to
-    16 bits f64, which is exact and fast; else their own.
+    """Returns an array in the type in which sums of products are computed.
+
+    Reals become f32 or f64. Integers of up to 16 bits become f64, which is exact and fast. Other
+    types stay as they are.
     """
     numbers = plain(array)
     return (
@@ -21,7 +23,7 @@ def widened(array: Array) -> Array:
 
 
 def narrowed(result: Array, like: Array) -> Array:
-    """Sums of products of `widened` arrays, in the type of another array; integers wrap around."""
+    """Returns sums of products of `widened` arrays in the type of `like`. Integers wrap around."""
     if result.dtype == like.dtype and is_plain(like):
         return result
     from ..numpy_types import element_type_of

@@ -47,7 +47,7 @@ class ReLU(UnaryWithValue):
 
 
 class Clamp(UnaryWithValue):
-    """The input held between `min` and `max`; for integers they are rounded inwards.
+    """The input clipped to the range from `min` to `max`. For integers, both are rounded inwards.
 
     Specification: Clamp-1.
     """
@@ -105,9 +105,10 @@ class Elu(Unary):
 
 
 class PReLU(Operation):
-    """x, times the slope where it is negative.
+    """x; times the slope where x is negative.
 
-    A slope of rank 1 as long as axis 1 lies along that axis, others are broadcast.
+    A slope of rank 1 with as many elements as axis 1 is applied along that axis. Others are
+    broadcast.
 
     Specification: PReLU-1.
     """
@@ -192,7 +193,7 @@ class Selu(Operation):
 
 
 class HardSigmoid(Operation):
-    """`alpha * x + beta`, held between 0 and 1. Specification: HardSigmoid-1."""
+    """`alpha * x + beta`, clipped to the range from 0 to 1. Specification: HardSigmoid-1."""
 
     since = 1
     data = operand(ANY)
@@ -219,7 +220,7 @@ class HardSigmoid(Operation):
 
 
 def not_floating(name: str, tensor: Tensor) -> Iterator[Fault]:
-    """A violation if the element type is not floating-point, where OpenVINO does not look."""
+    """Yields a fault if the element type is not floating-point, which OpenVINO does not check."""
     if not tensor.element_type.is_dynamic and not tensor.element_type.is_real:
         yield fault(
             at=name,
@@ -254,7 +255,7 @@ def _sigmoid(data: Array, out: Array) -> None:
 
 
 def _swish(data: Array, out: Array) -> None:
-    """`out` is not `data`."""
+    """Writes Swish to `out`, which must not be `data`."""
     np.multiply(data, -1, out=out)
     np.exp(out, out=out)
     np.add(out, 1, out=out)
@@ -280,7 +281,7 @@ class Swish(Operation):
 
 
 class Gelu_2(Unary):
-    """`x * Φ(x)` with the distribution function of the normal distribution.
+    """`x * Φ(x)`, where Φ is the distribution function of the normal distribution.
 
     Specification: Gelu-2.
     """
@@ -305,7 +306,7 @@ class Gelu_7(Gelu_2):
 
 
 def _gelu_by_tanh(data: Array, out: Array) -> None:
-    """`out` is not `data`."""
+    """Writes the approximation with tanh to `out`, which must not be `data`."""
     np.square(data, out=out)
     out *= data.dtype.type(0.044715)
     out += 1
@@ -394,7 +395,7 @@ class SoftSign(Unary):
 
 
 class AlongAxis(Operation):
-    """Activations that look along one axis. `of` computes in f32 or f64."""
+    """Activations that compute along one axis. `of` computes in f32 or f64."""
 
     data = operand(NUMERIC_OR_BOOLEAN)
     axis: int = attribute(INT, default=1)
@@ -448,7 +449,7 @@ class SoftMax_1(NormalizedExponential):
 
     Specification: SoftMax-1.
 
-    Without the attribute `axis` OpenVINO takes 0, the specification 1.
+    If `axis` is absent, OpenVINO uses 0, and the specification 1.
     """
 
     since = 1

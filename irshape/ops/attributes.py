@@ -1,4 +1,4 @@
-"""Attributes as operations declare them, read from `<data>`, and what is wrong with them."""
+"""Declared attributes: how they are read from `<data>`, and the faults found there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REQUIRED: Final = object()
 
 
 class Attribute:
-    """An attribute of `<data>` as declared."""
+    """The declaration of an attribute of `<data>`."""
 
     def __init__(
         self, kind: Kind, *, default: Any, required: bool, within: Between | None, name: str | None
@@ -26,10 +26,10 @@ class Attribute:
         self.required = required
         self.name = name or ""
         self._read: dict[str, Any] = {}
-        """The values of texts that have been read."""
+        """Caches the value of each text that has been read."""
 
     def read(self, text: str) -> Any:
-        """The value that a text stands for. Raises `Malformed`."""
+        """Returns the value that a text stands for. Raises `Malformed`."""
         value = self._read.get(text, self)
         if value is self:
             value = self.kind.read(text)
@@ -38,7 +38,10 @@ class Attribute:
         return value
 
     def domain(self, text: str | None, declared: Declared) -> list[str]:
-        """The texts of other values worth trying, nearest first. text: what is written, if any."""
+        """Returns the texts of other values to try, nearest first.
+
+        text: the text in the file, if any.
+        """
         try:
             current = self.default if text is None else self.read(text)
         except Malformed:
@@ -49,11 +52,11 @@ class Attribute:
 
     @property
     def refused_when_absent(self) -> bool:
-        """Whether OpenVINO refuses a layer without it, instead of going on with a default."""
+        """Whether OpenVINO refuses a layer without the attribute, instead of using a default."""
         return self.default is REQUIRED
 
     def describe(self) -> str:
-        """The values that it takes, in words."""
+        """Returns the allowed values in words."""
         limits = "" if self.within is None else f", {self.within}"
         return self.kind.describe() + limits
 
@@ -72,23 +75,26 @@ def attribute(
 ) -> Any:
     """Declares an attribute.
 
-    default: its value when absent; without one OpenVINO refuses the layer.
-    required: whether the specification demands it, although OpenVINO goes on with the default.
-    within: the numbers outside which OpenVINO refuses the layer: `at_least(1)`, `between(0, 1)`.
-    name: as written in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
+    default: its value when absent; without a default OpenVINO refuses the layer.
+    required: whether the specification demands it, although OpenVINO uses the default.
+    within: the allowed numbers; OpenVINO refuses others: `at_least(1)`, `between(0, 1)`.
+    name: its name in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
     """
     return Attribute(kind, default=default, required=required, within=within, name=name)
 
 
 class AttributeFault(NamedTuple):
-    """A fault of an attribute. `silent`: OpenVINO goes on; otherwise it refuses the layer."""
+    """A fault in an attribute.
+
+    silent: OpenVINO continues; otherwise it refuses the layer.
+    """
 
     fault: Fault
     silent: bool
 
 
 def missing(declared: Attribute) -> AttributeFault:
-    """The fault of an attribute that is not there."""
+    """Returns the fault for a declared attribute that the layer does not have."""
     silent = not declared.refused_when_absent
     goes_on = (
         f"; OpenVINO silently uses {declared.kind.write(declared.default)!r}"
@@ -103,7 +109,7 @@ def missing(declared: Attribute) -> AttributeFault:
 
 
 def malformed(declared: Attribute, text: str, problem: Malformed) -> AttributeFault:
-    """The fault of an attribute whose text is no value of its kind."""
+    """Returns the fault for an attribute whose text its kind cannot read."""
     shown = text if len(text) <= 60 else text[:57] + "…"
     message = f'`{declared.name}="{shown}"` is not {problem.expected}'
     if problem.problem is not None:
@@ -122,9 +128,9 @@ def _written(kind: Kind, value: Any) -> str:
         return str(value)
 
 
-@lru_cache(1 << 13)  # a layer is read again and again where changes of it are tried
+@lru_cache(1 << 13)  # `irshape fix` reads a layer many times to try changes
 def _closest(name: str, absent: tuple[str, ...]) -> str | None:
-    """The declared name of which an unknown one is a misspelling."""
+    """Returns the declared name that an unknown name most likely misspells, or None."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, absent, 1, 0.75) or [
@@ -136,7 +142,7 @@ def _closest(name: str, absent: tuple[str, ...]) -> str | None:
 def unknown(
     of: str, name: str, declared: tuple[str, ...], absent: tuple[str, ...]
 ) -> AttributeFault:
-    """The fault of an attribute that is not declared.
+    """Returns the fault for an attribute that the operation does not declare.
 
     of: the operation, in words. absent: the declared attributes that the layer does not have.
     """

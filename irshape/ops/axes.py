@@ -1,6 +1,4 @@
-"""What operations share that count axes: negative ones, permutations, and the elements that a
-selection along each axis picks.
-"""
+"""Helpers for axes: negative axes, repeated axes, and the positions that a selection picks."""
 
 from __future__ import annotations
 
@@ -23,10 +21,10 @@ def normalized_axis(
     rule: RuleId = INPUT_VALUE,
     of_scalar: bool = False,
 ) -> int:
-    """An axis counted from the front.
+    """Returns an axis counted from the front.
 
-    Raises `Violation` where it is out of range. `of_scalar`: a scalar has the axes 0 and -1, as
-    OpenVINO counts.
+    Raises `Violation` where it is out of range. of_scalar: whether a scalar has the axes 0 and -1,
+    as in OpenVINO.
     """
     if rank == 0 and not of_scalar:
         raise Violation(
@@ -43,13 +41,13 @@ def normalized_axis(
 
 
 def single(tensor: Tensor) -> int | None:
-    """The value of a tensor of one element, where it is known."""
+    """Returns the value of a tensor of one element, or None where it is unknown."""
     known = tensor.known
     return known[0] if known else None
 
 
 def require_single(tensor: Tensor, at: str = "axis") -> None:
-    """Raises `Violation` unless the tensor may be a scalar, or a list of one element."""
+    """Raises `Violation` unless the tensor can be a scalar or a list of one element."""
     rank = tensor.rank
     if not (rank in (None, 0) or (rank == 1 and tensor.shape[0].contains(1))):
         raise Violation(
@@ -60,7 +58,7 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
 def duplicate_axes(
     axes: Sequence[int], at: str = "axes", why: str = "although OpenVINO silently accepts them"
 ) -> Fault:
-    """The fault that a list names an axis twice."""
+    """Returns the fault for a list that names an axis twice."""
     seen = listed(axes)
     return fault(
         f"`{at}` {seen} names an axis twice; the specification requires each axis only once"
@@ -74,13 +72,12 @@ def duplicate_axes(
 
 
 MAX_RANK = 256
-"""No shape has more dimensions; a list that says so is not believed."""
+"""The largest rank that is inferred from the length of a list. No real shape has more dimensions.
+"""
 
 
 def of_length(sizes: Tensor) -> PartialShape:
-    """The shape of unknown dimensions that a list of sizes or axes stands for: as many as it has
-    elements.
-    """
+    """Returns the shape for an unknown list of sizes or axes: one dynamic dimension per element."""
     count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
     return (
         PartialShape.of_rank(count.low)
@@ -90,7 +87,7 @@ def of_length(sizes: Tensor) -> PartialShape:
 
 
 def listed(numbers: Iterable[object]) -> str:
-    """Numbers as text, many of them cut short."""
+    """Returns numbers as text, with an ellipsis after the first 16."""
     shown = [str(number) for number in islice(numbers, 17)]
     return "[" + ",".join(shown[:16]) + (",…]" if len(shown) > 16 else "]")
 
@@ -105,8 +102,11 @@ def product(sizes: Iterable[int]) -> int:
 def picked(
     sizes: Sequence[int], choices: Sequence[Iterable[int]], order: Sequence[int] | None = None
 ) -> list[int]:
-    """The row-major positions in a tensor of those sizes of the elements with the chosen index
-    along each axis, axis by axis or in `order`.
+    """Returns the row-major positions of the elements that a selection picks.
+
+    sizes: the shape.
+    choices: the picked indices along each axis.
+    order: the axes, outermost first; by default in their own order.
     """
     steps = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
     positions = [0]

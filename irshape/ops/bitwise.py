@@ -1,4 +1,4 @@
-"""Operations on the bits of integers; on booleans they are the logical ones."""
+"""Operations on the bits of integers. On booleans they compute the logical operations."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ class BitwiseNot(Unary):
 
 
 class BitwiseBinary(Binary):
-    """Bitwise operations on two inputs; no shape depends on them so far that they are worked out
-    without NumPy.
-    """
+    """Bitwise operations on two inputs. Inference does not compute their values."""
 
     a = operand(BITS)
     b = operand(BITS, like="a")
@@ -40,7 +38,7 @@ class BitwiseAnd(BitwiseBinary):
 
 
 class BitwiseOr(BitwiseBinary):
-    """Bits that are set in one of the two, or both. Specification: BitwiseOr-13."""
+    """Bits that are set in at least one of the two. Specification: BitwiseOr-13."""
 
     since = 13
 
@@ -49,7 +47,7 @@ class BitwiseOr(BitwiseBinary):
 
 
 class BitwiseXor(BitwiseBinary):
-    """Bits that are set in just one of the two. Specification: BitwiseXor-13."""
+    """Bits that are set in exactly one of the two. Specification: BitwiseXor-13."""
 
     since = 13
 
@@ -60,8 +58,8 @@ class BitwiseXor(BitwiseBinary):
 class BitwiseLeftShift(BitwiseBinary):
     """`a` shifted towards the high bits by `b` places. Specification: BitwiseLeftShift-15.
 
-    The specification leaves open what places below 0 or beyond the bits of `a` give. They are taken
-    modulo 32, or 64 of an `a` of 64 bits, as OpenVINO's kernels do.
+    The specification leaves the result open for places below 0 or beyond the bits of `a`. As in
+    OpenVINO's kernels, places are taken modulo 32, or modulo 64 if `a` has 64 bits.
     """
 
     since = 15

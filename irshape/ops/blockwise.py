@@ -1,7 +1,7 @@
-"""Work on large arrays a block at a time, and in several threads.
+"""Computes on large arrays block by block, in several threads.
 
-What lies between the steps of a computation then stays in the processor's cache. NumPy lets go of
-the interpreter while it computes, so that threads run at the same time.
+Intermediate results then stay in the processor's cache. NumPy releases the interpreter lock while
+it computes, so that threads run at the same time.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 BLOCK: Final = 1 << 16
-"""The elements of a block."""
+"""The number of elements in a block."""
 
 PER_THREAD: Final = 1 << 16
-"""With so many elements for each, several threads pay."""
+"""The number of elements for each thread from which several threads are faster."""
 
 Work = Callable[[int, int], None]
-"""`work(start, stop)` computes a part of a range."""
+"""`work(start, stop)` computes one part of a range."""
 
 
 def thread_count() -> int:
-    """How many threads compute at the same time: as for BLAS, `OMP_NUM_THREADS` or all cores."""
+    """Returns the number of threads, as for BLAS: `OMP_NUM_THREADS`, or all cores."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
@@ -38,7 +38,7 @@ def thread_count() -> int:
 
 @cache
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """The threads of a process; those of another process are not there after a fork."""
+    """Returns the threads of a process. The process id is a cache key: a fork has no threads."""
     from concurrent.futures import ThreadPoolExecutor  # a static command needs no threads
 
     return ThreadPoolExecutor(threads, "irshape")
@@ -47,7 +47,7 @@ def _pool(process: int, threads: int) -> ThreadPoolExecutor:
 def in_threads(work: Work, length: int, size: int) -> None:
     """Calls `work` for parts of `range(length)`; in several threads where `size` is large.
 
-    size: the elements that the whole range stands for, more where each takes longer.
+    size: the number of elements to compute, or more where an element takes longer.
     """
     threads = min(size // PER_THREAD, length)
     if threads > 1:
@@ -57,7 +57,7 @@ def in_threads(work: Work, length: int, size: int) -> None:
         return
 
     def part(number: int) -> None:
-        with np.errstate(all="ignore"):  # holds for one thread
+        with np.errstate(all="ignore"):  # applies to one thread
             work(length * number // threads, length * (number + 1) // threads)
 
     pool = _pool(os.getpid(), threads - 1)
@@ -70,7 +70,10 @@ def in_threads(work: Work, length: int, size: int) -> None:
 
 
 def in_blocks(work: Work, length: int, width: int = 1) -> None:
-    """Calls `work` for parts of `range(length)` that have about `BLOCK` elements, `width` each."""
+    """Calls `work` for parts of `range(length)` of about `BLOCK` elements.
+
+    width: the number of elements for each step of the range.
+    """
     count = max(BLOCK // max(width, 1), 1)
 
     def blocks(start: int, stop: int) -> None:
@@ -81,7 +84,7 @@ def in_blocks(work: Work, length: int, width: int = 1) -> None:
 
 
 def is_dense(array: Array) -> bool:
-    """Whether the elements lie side by side in memory, in whatever order of the axes."""
+    """Returns whether the elements lie side by side in memory, in any order of the axes."""
     if array.flags.c_contiguous:
         return True
     expected = array.itemsize
@@ -94,9 +97,9 @@ def is_dense(array: Array) -> bool:
 
 
 def each(function: Callable[[Array, Array], None], data: Array, out: Array | None = None) -> Array:
-    """An elementwise function of an array, with the order that its axes have in memory.
+    """Returns an elementwise function of an array. The axes keep their order in memory.
 
-    function: takes a block and an array for its result, which may be the same one.
+    function: takes a block and an array for its result, which may be the same array.
     """
     if not is_dense(data):
         data = np.ascontiguousarray(data)

@@ -1,5 +1,5 @@
-"""The body of a control-flow layer as its operation sees it: what to feed and what comes out, by
-position instead of id.
+"""The bodies of a control-flow layer, as its operation uses them. Inputs and outputs of the layer
+are given by position instead of by id.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 
 class PortBinding(NamedTuple):
-    """A line of a port map.
+    """An entry of a port map.
 
-    external: position among the inputs or outputs of the layer, None for `external_port_id="-1"`.
-    axis: where it is not None, the input is sliced along it, or the output concatenated, in parts
-        of `part_size` from `start` to `end`, `stride` apart.
+    external: the position among the layer's inputs or outputs; None for `external_port_id="-1"`.
+    axis: the axis along which the input is sliced or the output is concatenated, if any. The parts
+        have `part_size` elements and lie `stride` apart, from `start` to `end`.
     """
 
     external: int | None
@@ -35,9 +35,8 @@ class PortBinding(NamedTuple):
 class BodyView(Generic[T]):
     """A body with its port map.
 
-    `run` takes a value for each Parameter by layer id and gives one for each Result by layer id.
-
-    A Parameter that `run` is not given keeps the type and shape that it declares.
+    `run` maps the values of Parameters to the values of Results, both by layer id. A Parameter that
+    `run` is not given keeps the type and shape that it declares.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class BodyView(Generic[T]):
         self.inputs = inputs
         self.outputs = outputs
         self.back_edges = back_edges
-        """From the Result of an iteration to the Parameter of the next, by layer id."""
+        """The Result of an iteration and the Parameter of the next that it feeds, by layer id."""
         self.run = run
 
     @property
@@ -66,21 +65,21 @@ class BodyView(Generic[T]):
         return [layer for layer in self.body.layers if layer.is_result]
 
     def feeder(self, result: str) -> Layer | None:
-        """The layer that feeds a Result."""
+        """Returns the layer that feeds a Result, or None."""
         ends = self.body.ends
         if result not in ends.to_layers:
             return None
         return self.body.by_id.get(ends.from_layers[ends.to_layers.index(result)])
 
     def declared_type(self, parameter: str) -> ElementType:
-        """The element type that a Parameter declares; dynamic where it declares none."""
+        """Returns the element type that a Parameter declares; dynamic where it declares none."""
         try:
             return ElementType.of(self.body.by_id[parameter].attribute("element_type") or "")
         except ValueError:
             return DYNAMIC_TYPE
 
     def declared_shape(self, parameter: str) -> PartialShape:
-        """The shape that a Parameter declares."""
+        """Returns the shape that a Parameter declares; dynamic where it declares none."""
         try:
             return PartialShape.parse(self.body.by_id[parameter].attribute("shape") or "")
         except ValueError:

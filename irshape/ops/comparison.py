@@ -1,4 +1,4 @@
-"""Comparisons of two inputs of one element type, with booleans as the result."""
+"""Comparisons of two inputs of one element type. Their results are booleans."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRUTH = ElementType.of("boolean")
 
 
 def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """`then` where the two are surely equal, its opposite where they surely differ."""
+    """Returns `then` where the two are surely equal, and `1 - then` where they surely differ."""
     facts = a.facts
     if a == b:
         return facts.number(then)
@@ -28,7 +28,7 @@ def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
 
 
 def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """`then` where `a >= b` for sure, its opposite where that is surely wrong."""
+    """Returns `then` where `a >= b` is certain, and `1 - then` where `a < b` is certain."""
     facts = a.facts
     if facts.at_least(a, b):
         return facts.number(then)
@@ -40,7 +40,7 @@ def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
 
 
 class ElementwiseComparison(Binary):
-    """What comparisons share: any element type, booleans as the result."""
+    """Comparisons of inputs of any element type. Their results are booleans."""
 
     a = operand(ANY)
     b = operand(ANY, like="a")
@@ -53,7 +53,7 @@ class ElementwiseComparison(Binary):
 
 
 class Equal(ElementwiseComparison):
-    """Whether the two are equal. Specification: Equal-1."""
+    """Whether the two inputs are equal. Specification: Equal-1."""
 
     since = 1
 
@@ -71,7 +71,7 @@ class Equal(ElementwiseComparison):
 
 
 class NotEqual(ElementwiseComparison):
-    """Whether the two differ. Specification: NotEqual-1."""
+    """Whether the two inputs differ. Specification: NotEqual-1."""
 
     since = 1
 

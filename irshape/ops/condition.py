@@ -68,7 +68,7 @@ class Select(Broadcasting):
 
 
 def _taken_on(site: Site) -> bool:
-    """Whether a layer takes the result that does not compute element by element."""
+    """Returns whether an output feeds a layer that is not elementwise, LogicalNot or Result."""
     from .registry import declaration_of
 
     for layer in site.feeds:
@@ -81,9 +81,9 @@ def _taken_on(site: Site) -> bool:
 
 
 class NumberTest(Unary):
-    """Whether numbers are of a certain kind: booleans as the result.
+    """Tests whether each number is of a certain kind. The result has booleans.
 
-    `of` is it for arrays of f32 and f64.
+    `of` computes the test for arrays of f32 and f64.
     """
 
     differs = facts(
@@ -104,7 +104,7 @@ class NumberTest(Unary):
 
 
 class IsNaN(NumberTest):
-    """Whether it is NaN. Specification: IsNaN-10."""
+    """Whether each element is NaN. Specification: IsNaN-10."""
 
     since = 10
 
@@ -113,7 +113,7 @@ class IsNaN(NumberTest):
 
 
 class IsFinite(NumberTest):
-    """Whether it is neither infinite nor NaN. Specification: IsFinite-10."""
+    """Whether each element is neither infinite nor NaN. Specification: IsFinite-10."""
 
     since = 10
 
@@ -122,7 +122,7 @@ class IsFinite(NumberTest):
 
 
 class IsInf(NumberTest):
-    """Whether it is infinite, of a sign that is to be detected. Specification: IsInf-10."""
+    """Whether each element is infinite, with a sign that is detected. Specification: IsInf-10."""
 
     since = 10
     detect_negative: bool = attribute(BOOLEAN, default=True)

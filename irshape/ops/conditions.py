@@ -1,7 +1,7 @@
 """The conditions that operations share, for `infer` and `evaluate` alike.
 
-Each takes plain numbers or dimensions, and raises a `Violation` with the facts where the condition
-does not hold. What is not known yet (a dynamic size) is taken to fit.
+Each function takes plain numbers or dimensions. It raises a `Violation` with the facts where the
+condition does not hold. A dynamic size that may meet the condition passes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RELATIONS: Final[dict[str, Relation]] = {
     "sums_to": "sum",
     "same_size": "same size",
 }
-"""The relation that each condition requires."""
+"""Maps each function to the relation that it requires."""
 
 
 def within(
@@ -37,8 +37,10 @@ def within(
     least: int | None = None,
     rule: RuleId = INPUT_VALUE,
 ) -> None:
-    """Requires axes of a tensor of that rank; `least` is -rank, or 0 where none counts from the
-    end."""
+    """Requires that each axis exists in a tensor of this rank.
+
+    least: the lowest allowed axis; -rank, or 0 where axes cannot count from the end.
+    """
     low = -rank if least is None else least
     for index, axis in enumerate(axes):
         if not low <= axis < rank:
@@ -55,7 +57,7 @@ def out_of_range(
     position: int | None = None,
     rule: RuleId = INPUT_VALUE,
 ) -> Violation:
-    """The refusal of an axis that a tensor of that rank does not have."""
+    """Returns the violation for an axis that a tensor of this rank does not have."""
     limits = Between(-rank if least is None else least, rank - 1)
     return Violation(
         at=at,
@@ -77,7 +79,7 @@ def between(
     at: str,
     rule: RuleId = INPUT_VALUE,
 ) -> None:
-    """Requires each number of a list to lie between two limits, which are allowed too."""
+    """Requires that each number lies between two limits, both included."""
     limits = Between(low, high)
     for index, number in enumerate(numbers):
         if number not in limits:
@@ -89,7 +91,7 @@ def between(
 def at_least(
     numbers: Number | Iterable[Number], least: Number, *, at: str, rule: RuleId = INPUT_VALUE
 ) -> None:
-    """Requires a number, or each number of a list, to be `least` or more."""
+    """Requires that a number, or each number of a list, is `least` or more."""
     listed = (numbers,) if isinstance(numbers, int | float) else numbers
     for index, number in enumerate(listed):
         if number < least:
@@ -110,7 +112,10 @@ def distinct(
     rank: int | None = None,
     rule: RuleId = INPUT_VALUE,
 ) -> None:
-    """Requires each number only once; axes of a tensor of that rank count from either end."""
+    """Requires that no number occurs twice.
+
+    rank: for a list of axes, which may count from either end.
+    """
     seen: set[int] = set()
     for index, number in enumerate(numbers):
         counted = int(number) % rank if rank else int(number)
@@ -130,7 +135,10 @@ def equal(
     axis: int | None = None,
     rule: RuleId = INPUT_SHAPES,
 ) -> None:
-    """Requires a number, a size or a shape to be the expected one. axis: that of a size."""
+    """Requires that a number, a size or a shape equals the expected one.
+
+    axis: the axis of a size.
+    """
     if isinstance(actual, Dimension) or isinstance(expected, Dimension):
         holds = Dimension.of(actual).agrees(Dimension.of(expected))
     elif isinstance(actual, PartialShape):
@@ -159,7 +167,10 @@ def count(
     given: object = None,
     rule: RuleId = INPUT_SHAPES,
 ) -> None:
-    """Requires a list of that many elements. of: the tensor that has as many dimensions."""
+    """Requires that a list has the expected number of elements.
+
+    of: the tensor with as many dimensions.
+    """
     size = Dimension.of(actual)
     if not size.agrees(Dimension(expected)):
         raise Violation(
@@ -181,7 +192,7 @@ def rank(
     of: str = "",
     rule: RuleId = INPUT_RANK,
 ) -> None:
-    """Requires a tensor of that rank, or of one of those; an unknown rank fits."""
+    """Requires that a tensor has one of the expected ranks. An unknown rank passes."""
     if actual is None or actual == expected:
         return
     if isinstance(expected, int) or actual not in expected:
@@ -197,7 +208,7 @@ def sums_to(
     given: object = None,
     rule: RuleId = INPUT_VALUE,
 ) -> None:
-    """Requires numbers that add up to a total."""
+    """Requires that numbers add up to a total."""
     if sum(numbers) != total:
         raise Violation(
             at=at,
@@ -211,7 +222,7 @@ def sums_to(
 
 
 def same_size(actual: int, expected: int, *, at: str, of: str, rule: RuleId = INPUT_SHAPES) -> None:
-    """Requires as many elements as another tensor has."""
+    """Requires that a tensor has as many elements as another one."""
     if actual != expected:
         raise Violation(
             at=at, relation="same size", expected=expected, actual=actual, of=of, rule=rule

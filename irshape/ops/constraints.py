@@ -1,8 +1,8 @@
-"""The conditions of an operation as a list.
+"""Lists the conditions of an operation.
 
-Some are declared: axes that several operands share. The others are read from the code of the
-declaration: each `require(…)`, `Violation(…)` and shared condition that inference or the check can
-come to.
+Some conditions are declared: axes that several operands share. The others are read from the code of
+the operation: each `require(…)`, `Violation(…)` and shared condition that `infer` or `check` can
+reach.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ from . import conditions, operands
 from .declaration import Operation
 
 GAP = "…"
-"""Stands in a message for what is seen in the layer."""
+"""Replaces the values of a layer in a message."""
 
 
 class Constraint(NamedTuple):
-    """What is said when a condition is not met, and the rule under which it is said."""
+    """The message for a condition that does not hold, and its rule."""
 
     message: str
     rule: str
 
 
 def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
-    """The constraints of a version of an operation: the declared ones, then those of its code, in
-    its order.
+    """Returns the constraints of an operation: declared ones first, then those of its code.
 
-    Those on a single input or attribute are in its operands and attributes.
+    Constraints on a single input or attribute are stated by its declaration and not included.
     """
     constraints = dict.fromkeys(_shared_axes(cls))
     seen: set[FunctionType] = set()
@@ -67,7 +66,7 @@ def _follow(
     constraints: dict[Constraint, None],
     seen: set[FunctionType],
 ) -> None:
-    """Goes through a function, and through those of the operations' modules that it calls."""
+    """Collects the constraints of a function, and of the functions in `ops` that it calls."""
     if function in seen or not function.__module__.startswith(__package__ or ""):
         return
     seen.add(function)
@@ -105,7 +104,7 @@ def _calls(function: FunctionType) -> tuple[ast.Call, ...]:
 
 
 def _method(called: ast.Attribute, function: FunctionType, cls: type[Operation]) -> Any:
-    """The function behind `self.name(…)` and `super().name(…)`."""
+    """Returns the function that `self.name(…)` or `super().name(…)` calls."""
     if isinstance(called.value, ast.Name) and called.value.id in ("self", "cls"):
         target = inspect.getattr_static(cls, called.attr, None)
         return getattr(target, "__func__", target)
@@ -123,7 +122,7 @@ def _method(called: ast.Attribute, function: FunctionType, cls: type[Operation])
 
 
 def _refused(call: ast.Call, function: FunctionType) -> Constraint | None:
-    """What a call of `require`, `Violation` or `fault` says, by a sentence or by facts."""
+    """Returns the constraint that a `require`, `Violation` or `fault` states."""
     assert isinstance(call.func, ast.Name)
     after = call.func.id == "require"
     if len(call.args) > after:
@@ -138,13 +137,13 @@ def _refused(call: ast.Call, function: FunctionType) -> Constraint | None:
 
 
 def _worded(relation: str, facts: dict[str, str]) -> str:
-    """The sentence of a relation, with gaps for what is seen."""
+    """Returns the sentence of a relation, with gaps for the values of a layer."""
     at, expected = facts.get("at", GAP), facts.get("expected", GAP)
     return wording.sentence(relation, at, None, expected, GAP, facts.get("of", ""))
 
 
 def _shared(call: ast.Call, function: FunctionType, condition: FunctionType) -> Constraint | None:
-    """What a call of a shared condition requires."""
+    """Returns the constraint that a call of a shared condition requires."""
     relation = conditions.RELATIONS.get(condition.__name__)
     if relation is None:
         return None
@@ -160,14 +159,14 @@ def _shared(call: ast.Call, function: FunctionType, condition: FunctionType) -> 
 
 
 def _literal(node: ast.expr) -> str:
-    """A number or a text as it stands in the code, with gaps for what is filled in."""
+    """Returns a number or text as written in the code, with gaps for computed parts."""
     if isinstance(node, ast.Constant) and not isinstance(node.value, str):
         return str(node.value)
     return _text(node)
 
 
 def _text(node: ast.expr) -> str:
-    """A message with gaps for what is filled in, one where several follow each other."""
+    """Returns a message with gaps for computed parts. Adjacent gaps become one."""
     return re.sub(f"{GAP}+", GAP, "".join(_parts(node)))
 
 

@@ -1,11 +1,12 @@
-"""Arrays from one element type to another as OpenVINO's Convert makes them (2026.4, x86), and the
-types in which NumPy computes with them.
+"""Converts arrays to other element types as OpenVINO's Convert does (2026.4, x86), and to the types
+in which NumPy computes.
 
-To a floating-point type: rounded to nearest, ties to even. What is too large becomes infinity,
-NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0. The f8 types are reached through
-f16.
-To an integer: cut towards zero. What does not fit keeps its low bits, as in C++ on x86.
-To boolean: whether it is not zero.
+To a floating-point type, numbers are rounded to nearest, ties to even. Numbers that are too large
+become infinity. They become NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0. The
+types f8e4m3 and f8e5m2 are reached through f16.
+To an integer, numbers are truncated towards zero. Numbers that do not fit keep their low bits, as
+in C++ on x86.
+To boolean, numbers other than zero become true.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ NF4 = (
     0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
     0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
 )  # fmt: skip
-"""What the sixteen codes of nf4 stand for."""
+"""The numbers of the sixteen codes of nf4."""
 
 
 def converted(array: Array, element_type: ElementType) -> Array:
-    """The array in another element type. Raises `NotImplementedError` for strings."""
+    """Returns an array in another element type. Raises `NotImplementedError` for strings."""
     from ..numpy_types import element_type_of
 
     source = element_type_of(array)
@@ -35,8 +36,9 @@ def converted(array: Array, element_type: ElementType) -> Array:
 
 
 def is_plain(array: Array) -> bool:
-    """Whether NumPy computes in the array's own type as the specification wants it: f32, f64,
-    integers of 8 to 64 bits, booleans, strings.
+    """Returns whether NumPy computes in the array's own type as the specification demands.
+
+    These types are f32, f64, integers of 8 to 64 bits, booleans and strings.
     """
     dtype = array.dtype
     return (
@@ -47,8 +49,9 @@ def is_plain(array: Array) -> bool:
 
 
 def plain(array: Array) -> Array:
-    """The same numbers in a type in which NumPy computes: narrow floating-point types as f32,
-    narrow integers as i8 and u8.
+    """Returns the same numbers in a type in which NumPy computes.
+
+    Narrow floating-point types become f32; narrow integers become i8 or u8.
     """
     if is_plain(array):
         return array
@@ -68,7 +71,7 @@ def plain(array: Array) -> Array:
 
 
 def encoded(numbers: Array, element_type: ElementType) -> Array:
-    """Numbers of one of NumPy's own types in an element type."""
+    """Returns numbers of one of NumPy's own types in an element type."""
     from ..numpy_types import dtype_of
 
     name, dtype = element_type.name, dtype_of(element_type)
@@ -91,8 +94,10 @@ def encoded(numbers: Array, element_type: ElementType) -> Array:
 
 
 def nearest(numbers: Array, element_type: ElementType) -> Array:
-    """Like `encoded`, but to integers by rounding (ties to even), stopping at the limits of the
-    type: what the CPU plugin makes of sin(2) in i32.
+    """Returns numbers in an element type as `encoded` does, but rounds them to integers.
+
+    Ties go to even, and numbers stop at the limits of the integer type, as for sin(2) in i32 in the
+    CPU plugin.
     """
     if not element_type.is_integer:
         return encoded(numbers, element_type)
@@ -122,8 +127,9 @@ def _as_integers(numbers: Array, element_type: ElementType) -> Array:
 
 
 def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
-    """Floating-point numbers as integers of 32 or 64 bits; those that do not fit, and NaN, become
-    the lowest.
+    """Returns floating-point numbers as integers of 32 or 64 bits.
+
+    Numbers that do not fit, and NaN, become the lowest integer.
     """
     target = np.int32 if bits == 32 else np.int64
     limit = float(1 << (bits - 1))
@@ -137,8 +143,9 @@ def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
 
 
 def _as_exponents(single: Array) -> Array:
-    """The codes of f8e8m0, powers of two, nearest to floats; ties to the even exponent, zero and
-    negative ones to the smallest.
+    """Returns the nearest codes of f8e8m0, which are powers of two.
+
+    Ties go to the even exponent. Zero and negative numbers get the smallest code.
     """
     bits = np.ascontiguousarray(single).view(np.uint32).reshape(single.shape)
     codes = np.minimum(

@@ -1,5 +1,5 @@
-"""How an operation is declared: one class a version, holding its attributes, inputs, type and shape
-rule and NumPy evaluation.
+"""Declares operations: one class for each version, with its attributes, inputs, inference of types
+and shapes, and NumPy evaluation.
 
     class ReduceMean(ArithmeticReduction):
         \"\"\"Arithmetic mean of `data` over `axes`. Specification: ReduceMean-1.\"\"\"
@@ -114,70 +114,73 @@ class Operation:
     """
 
     since: ClassVar[int] = 1
-    """The first opset that holds this version."""
+    """The first opset that contains this version."""
     until: ClassVar[int | None] = None
-    """The last opset that holds it, if that is neither the one before the next version nor the
-    newest.
+    """The last opset that contains this version. Stated only where it is neither the opset before
+    the next version nor the newest opset.
 
     Not inherited.
     """
     written: ClassVar[int | None] = None
-    """The opset under which OpenVINO's writer names it, where that is not `since`."""
+    """The opset that OpenVINO's writer names for this version, where it is not `since`."""
     differs: ClassVar[tuple[Difference, ...]] = ()
-    """What older releases make of it; see `differences`."""
+    """How older releases treat the operation differently; see `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()
-    """Other type names under which OpenVINO's reader takes it."""
+    """Other type names under which OpenVINO's reader accepts the operation."""
     custom_version: ClassVar[str | None] = None
     """The `version` of the layers of an operation that belongs to no opset."""
     also_under: ClassVar[tuple[str, ...]] = ()
-    """Versions that are no opset, under which OpenVINO's reader takes it. Not inherited."""
+    """Other `version`s under which OpenVINO's reader accepts the operation. Not inherited."""
     tolerated: ClassVar[tuple[str, ...]] = ()
-    """Attributes that some OpenVINO writer is known to have put there and that mean nothing."""
+    """Attributes that some OpenVINO writer is known to write and that have no effect."""
     bodies: ClassVar[tuple[str, ...]] = ()
     """The elements that hold the bodies of its layers.
 
-    `infer` and `evaluate` take them as `bodies=`.
+    `infer` and `evaluate` receive the bodies as `bodies=`.
     """
     moves: ClassVar[tuple[str, ...]] = ()
-    """Operands whose elements the result holds, only moved: bounds pass through `evaluate`
-    unchanged, lower and upper by themselves.
+    """Operands whose elements the result contains unchanged, at other positions. The engine infers
+    the bounds of the result by passing the lower and the upper bounds through `evaluate`
+    separately.
     """
     opaque: ClassVar[bool] = False
-    """Whether nothing is known of it: its outputs are what its ports declare."""
+    """Whether nothing is known of the operation. Its outputs then have the types and shapes that
+    its ports declare.
+    """
     keeps_state: ClassVar[bool] = False
     """Whether `evaluate` needs the session's variables, as `state=`."""
 
     leaves_nan_open: ClassVar[bool] = False
-    """Whether the specification leaves open what becomes of a NaN."""
+    """Whether the specification leaves open what the result is for a NaN."""
     sums_up: ClassVar[Literal["sum", "mean"] | None] = None
     """Whether the result is the sum of `data` over `axes`, or its mean. A device may add up in the
     element type of `data`, where the sum wraps around.
     """
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
-    """Whether the decompression of weights is made of such operations, and whether they round."""
+    """Whether the operation occurs in the decompression of weights, and whether it rounds there."""
 
     stepwise: ClassVar[bool] = False
-    """Whether whole numbers come of reals, so that next to a step the least error of the input
-    decides between two of them.
+    """Whether the operation maps reals to whole numbers. Next to a step, the smallest error of the
+    input then decides between two results.
     """
 
     value_of_shape: ClassVar[bool] = False
     """Whether the value of the result depends on the shape of the input alone (ShapeOf)."""
     reads_weights: ClassVar[bool] = False
-    """Whether the value of the result stands in the .bin (Const)."""
+    """Whether the value of the result is stored in the .bin (Const)."""
     constant_operands: ClassVar[tuple[str, ...]] = ()
     """Inputs that a Const itself must feed."""
     of_plugin: ClassVar[bool] = False
-    """Whether another package declares it; not declared."""
+    """Whether another package declares the operation; computed, not declared."""
 
     attributes: ClassVar[dict[str, Attribute]] = {}
     operands: ClassVar[tuple[Operand, ...]] = ()
     result: ClassVar[Like | None] = None
-    """The input whose type and shape the result has, in place of an `infer`."""
+    """The input whose type and shape the result has; replaces an `infer`."""
     signature: ClassVar[Signature] = Signature.of({}, ())
-    """What follows from attributes and operands; not declared."""
+    """The attributes and operands with what follows from them; computed, not declared."""
     questioned: ClassVar[bool] = False
-    """Whether its layers are asked for more than what `infer` gives; not declared."""
+    """Whether layers need more checks than those of `infer`; computed, not declared."""
 
     @classmethod
     def operand_at(cls, index: int) -> Operand | None:
@@ -214,9 +217,9 @@ class Operation:
         cls.questioned = cls.signature.narrowed or checked or cls.of_plugin
 
     def __init__(self, **values: Any) -> None:
-        """Attributes by their Python names; the rest take their defaults.
+        """Sets attributes by their Python names; the others get their defaults.
 
-        Raises `TypeError` for an unknown or missing one.
+        Raises `TypeError` for an unknown or missing attribute.
         """
         for name, declared in self.attributes.items():
             if name in values:
@@ -230,24 +233,23 @@ class Operation:
 
     @classmethod
     def type_name(cls) -> str:
-        """The `type` of its layers: the class name without its version."""
+        """Returns the `type` of the operation's layers: the class name without its version."""
         name, _, version = cls.__name__.rpartition("_")
         return name if version.isdigit() and name else cls.__name__
 
     @classmethod
     def version_name(cls) -> str:
-        """The `version` that OpenVINO's writer gives its layers."""
+        """Returns the `version` that OpenVINO's writer gives to the operation's layers."""
         return cls.custom_version or f"opset{cls.written or cls.since}"
 
     @classmethod
     def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
-        """An instance from `<data>` (name, value, name, value …) and what is wrong with its
-        attributes.
+        """Returns an instance with attributes from `<data>`, and the faults of these attributes.
 
-        Never raises.
+        items: name, value, name, value … in file order. Never raises.
         """
         result = cls.__new__(cls)
-        if items[::2] == cls.signature.written:  # as writers leave it
+        if items[::2] == cls.signature.written:  # as writers write it
             try:
                 for (python, known), written in zip(
                     cls.attributes.items(), items[1::2], strict=True
@@ -282,21 +284,21 @@ class Operation:
         return result, tuple(faults)
 
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
-        """The sizes of the axes that operands name, as far as ranks are known; inputs as `infer`
-        takes them.
+        """Returns the sizes of the axes that operands name, as far as ranks are known.
+
+        inputs: in the order of `infer`.
         """
         return named_dimensions(self.operands, inputs)
 
     @classmethod
     def is_inferred(cls) -> bool:
-        """Whether there is an `infer`, or a declared result in its place."""
+        """Returns whether the class has an `infer`, or a declared result that replaces it."""
         return cls.result is not None or cls.infer is not Operation.infer
 
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
-        """Element types and shapes of the outputs from those of the inputs (an optional one that is
-        absent is None).
+        """Returns the element types and shapes of the outputs for those of the inputs.
 
-        Raises `Violation`. Not needed where `result` is declared.
+        An absent optional input is None. Raises `Violation`. Not needed where `result` is declared.
         """
         if self.result is None:
             raise NotImplementedError
@@ -306,58 +308,59 @@ class Operation:
         raise NotImplementedError  # pragma: no cover: `__init_subclass__` has looked
 
     def check(self, *inputs: Any, **context: Any) -> Iterator[Fault]:
-        """Conditions that the specification states and OpenVINO passes over; inference goes on
-        whatever comes of them.
+        """Yields violations of the specification that OpenVINO does not check.
 
-        With bodies, it takes them as `bodies=`.
+        Inference continues whatever `check` yields. Operations with bodies receive them as
+        `bodies=`.
         """
         return iter(())
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """How many products one evaluation adds up, as a matrix product does.
+        """Returns the number of multiply-adds of one evaluation, counted as in a matrix product.
 
-        Nothing is counted for what works element by element. An interval where shapes are dynamic;
-        without bodies, see `repetitions`.
+        Elementwise work counts as 0. The result is an interval where shapes are dynamic. Bodies are
+        not counted; see `repetitions`.
         """
         return NOTHING
 
     def repetitions(
         self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
     ) -> dict[str, Dimension]:
-        """How often one evaluation runs each of the bodies, by tag."""
+        """Returns how many times one evaluation runs each body, by tag."""
         return {}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
-        """Whether every evaluation runs a body, whatever the data. `view.run` is not called."""
+        """Returns whether every evaluation runs this body. Does not call `view.run`."""
         return False
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
-    """`infer_value(*inputs, outputs=…)`: bounds of the outputs' values from those of the inputs;
-    without it the engine folds with `evaluate`.
+    """`infer_value(*inputs, outputs=…)` returns bounds of the outputs' values from those of the
+    inputs. Without it, the engine folds constants with `evaluate`.
     """
 
     evaluate: Callable[..., Any] | None = None
-    """`evaluate(*arrays)`: the outputs as NumPy arrays, computed in the declared element types."""
+    """`evaluate(*arrays)` returns the outputs as NumPy arrays, in the declared element types."""
 
     def source_of_nan(self, *arrays: Any) -> str | None:
-        """Why `evaluate` gives NaN for inputs that hold none; None for no reason of its own.
+        """Returns why `evaluate` gives NaN for inputs without NaN; None if the operation itself is
+        not the reason.
 
-        The reason goes on from the name of the layer: "it divides 0 by 0".
+        The text continues a sentence that begins with the name of the layer: "it divides 0 by 0".
         """
         return None
 
     overwrite: Callable[..., None] | None = None
-    """`overwrite(out, *arrays)`: puts into one of the inputs, which has the shape of the result and
-    is not needed any more, what `evaluate` would give; all are f32, or all f64.
+    """`overwrite(out, *arrays)` writes the result of `evaluate` to `out`, an input that has the
+    shape of the result and is not needed any more. All arrays are f32, or all are f64.
     """
     arranged: Callable[..., Any] | None = None
-    """`arranged(index, array)`: a constant for the input of that index, with its axes in the order
-    in memory that `evaluate` is fastest with; the array itself where that is so already.
+    """`arranged(index, array)` returns the constant of an input, laid out in memory so that
+    `evaluate` is fastest. It returns the array itself where its layout is right already.
     """
 
     spares_outputs: ClassVar[bool] = False
-    """Whether `evaluate` takes `wanted=`, a flag for each output, and may give anything for one
-    that nobody takes.
+    """Whether `evaluate` has a parameter `wanted=` with a flag for each output. It may return any
+    value for an output that is not wanted.
     """
 
     def __repr__(self) -> str:
@@ -370,17 +373,17 @@ class LibraryOperation(Operation):
 
     custom_version = "extension"
     library: ClassVar[str] = ""
-    """The library, as its users call it."""
+    """The name of the library, as its users know it."""
     package: ClassVar[str] = ""
-    """The package that brings the library."""
+    """The package that contains the library."""
     introduced: ClassVar[str] = ""
-    """The first release of the library that has the operation."""
+    """The first release of the library that contains the operation."""
 
 
 def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
-    """The inputs in the order of the operands, None for absent optional ones.
+    """Returns the inputs in the order of the operands, with None for absent optional ones.
 
-    Raises `Violation` for inputs or attributes that the declaration does not take.
+    Raises `Violation` for inputs or attributes that the declaration does not allow.
     """
     signature = operation.signature
     expected = signature.expected
@@ -407,7 +410,7 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
 
 
 def _check_confined(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
-    """Raises `Violation` for shapes or attributes that the declaration does not take."""
+    """Raises `Violation` for shapes or attributes that the declaration does not allow."""
     signature = operation.signature
     if signature.shaped:
         check_shapes(signature.operands, inputs)
@@ -418,7 +421,7 @@ def _check_confined(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
 
 
 def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
-    """Raises `Violation` for an input whose element type or rank its operand does not take."""
+    """Raises `Violation` for an input whose element type or rank its operand does not allow."""
     operands = operation.operands
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
@@ -450,6 +453,6 @@ def _number(value: Number) -> str:
 
 
 def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Fault]:
-    """Element types that OpenVINO reads in silence and the specification does not allow."""
+    """Yields faults of element types that OpenVINO reads and the specification forbids."""
     signature = operation.signature
     return specified_types(signature.operands, inputs) if signature.narrowed else iter(())

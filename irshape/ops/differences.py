@@ -1,13 +1,13 @@
-"""What older releases make of an operation: facts that stand on its declaration, beside `since`.
+"""Differences of older OpenVINO releases: facts on the declaration of an operation, beside `since`.
 
     differs = facts(
         inferred("2024.1", "a reduction over an axis that only execution knows", "infers any rank",
                  _reduced_axes),
     )
 
-A fact holds for the releases before the one that it names: they refuse the layer, read and ignore
-something of it, do not run it, or infer it otherwise. `when` recognises it in a layer, given what
-the newest release infers. Measured, each by IRs that differ in nothing else.
+A fact holds for the releases before the one that it names. They refuse the layer, ignore a part of
+it, do not run it, or infer it differently. `when` recognises affected layers from what the newest
+release infers. Each fact is measured with IRs that differ in nothing else.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from ..model.graph import Layer
 
 Kind = Literal["refused", "ignored", "not run", "inferred"]
-"""What older releases do: refuse a layer, ignore something of it, refuse to run it on the CPU, or
-infer it otherwise."""
+"""What older releases do: refuse a layer, ignore a part of it, refuse to run it on the CPU, or
+infer it differently.
+"""
 
 
 class Site(NamedTuple):
-    """A layer with what was inferred of it."""
+    """A layer with the results of its inference."""
 
     layer: Layer
     operation: type[Any] | None
@@ -37,50 +38,56 @@ class Site(NamedTuple):
     inputs: tuple[Tensor | None, ...]
     outputs: tuple[Tensor, ...]
     outermost: bool
-    """Whether the layer stands in the net, not in a body."""
+    """Whether the layer belongs to the model itself, not to a body."""
     unused: tuple[int, ...]
     """The outputs that feed no layer."""
     feeds: tuple[Layer, ...]
-    """The layers that an output feeds."""
+    """The layers that the outputs feed."""
     constant: tuple[bool, ...]
-    """Of each input, whether it is the same in every run."""
+    """For each input, whether it is the same in every run."""
     fed_by: tuple[Layer | None, ...]
-    """What feeds each input."""
+    """The layer that feeds each input."""
     measured: tuple[bool, ...]
-    """Of each input, whether it has sizes of tensors as they are, which nothing computes with."""
+    """For each input, whether it contains sizes of tensors from ShapeOf, unchanged."""
     stored: tuple[bool, ...]
-    """Of each input, whether it has elements of a variable as they are."""
+    """For each input, whether it contains elements of a variable, unchanged."""
     open_product: tuple[bool, ...]
-    """Of each input, whether it has products of ReduceProd without upper bounds as they are."""
+    """For each input, whether it contains products of ReduceProd without upper bounds,
+    unchanged.
+    """
     computed_by: tuple[frozenset[str], ...]
-    """Of each input, which of `BOUNDED_LATER` compute its elements, which only execution knows."""
+    """For each input, the operations of `BOUNDED_LATER` that compute elements known by
+    bounds only.
+    """
     inner: Mapping[str, Any]
     """The results of its bodies, by tag."""
     entering: tuple[tuple[Tensor, Tensor, bool], ...]
-    """What is given to a body as it is, what the body takes it for, and whether it is a state."""
+    """For each unsliced input of a body: its tensor outside, its tensor in the body, and whether it
+    is a state.
+    """
 
     def shape(self, index: int) -> PartialShape | None:
-        """The shape of an input; None where the layer lacks the input."""
+        """Returns the shape of an input; None where the layer does not have the input."""
         tensor = self.inputs[index] if index < len(self.inputs) else None
         return None if tensor is None else tensor.shape
 
     def rank(self, index: int) -> int | None:
-        """The rank of an input; None where it is dynamic, or the layer lacks the input."""
+        """Returns the rank of an input; None where the rank is dynamic or the input absent."""
         shape = self.shape(index)
         return None if shape is None else shape.rank
 
     def value(self, index: int) -> tuple[int | float, ...] | None:
-        """The elements of an input; None where they are not all known."""
+        """Returns the elements of an input; None where they are not all known."""
         tensor = self.inputs[index] if index < len(self.inputs) else None
         return None if tensor is None or tensor.value is None else tensor.value.exact
 
     def type_name(self, index: int = 0) -> str:
-        """The element type of an input; empty where the layer lacks the input."""
+        """Returns the element type of an input; empty where the layer does not have the input."""
         tensor = self.inputs[index] if index < len(self.inputs) else None
         return "" if tensor is None else tensor.element_type.name
 
     def attribute(self, name: str) -> str:
-        """The text of an attribute in small letters; empty where the layer lacks it."""
+        """Returns the text of an attribute in lower case; empty where it is absent."""
         return (self.layer.attribute(name) or "").lower()
 
     @property
@@ -90,40 +97,43 @@ class Site(NamedTuple):
 
     @property
     def since(self) -> int:
-        """The opset of its version."""
+        """The first opset of the operation's version."""
         assert self.operation is not None
         return self.operation.since
 
 
 BOUNDED_LATER: Final = frozenset(("Abs", "ReduceMax"))
-"""Operations of whose results the oldest releases knew nothing before they ran."""
+"""Operations for whose results the oldest releases inferred no bounds."""
 
 When = Callable[[Site], bool]
-"""Whether a layer shows what a fact is about."""
+"""Returns whether a fact applies to a layer."""
 
 
 class Difference(NamedTuple):
-    """A fact about the releases before one."""
+    """A fact about the releases before a certain one."""
 
     kind: Kind
     detail: Detail
     when: When
     hides: str = ""
-    """What else those releases refuse, and do not see in a layer behind this one."""
+    """What these releases refuse, but do not notice in this layer and the layers after it."""
 
 
 def facts(*differences: Difference) -> tuple[Difference, ...]:
-    """The facts about an operation, for `differs`."""
+    """Returns the facts about an operation, for `differs`."""
     return differences
 
 
 def refused(until: str, what: str, when: When) -> Difference:
-    """What the releases before `until` refuse. what: a noun phrase."""
+    """Declares that releases before `until` refuse a layer. what: a noun phrase."""
     return Difference("refused", Detail(parse_release(until), what), when)
 
 
 def ignored(until: str, what: str, consequence: str, when: When, *, since: str = "") -> Difference:
-    """What they read, from `since` on, and ignore in silence: their values are others."""
+    """Declares that releases from `since` to before `until` read a layer but ignore a part of it.
+
+    They report nothing and compute other values.
+    """
     detail = Detail(parse_release(until), what, _since(since), consequence)
     return Difference("ignored", detail, when)
 
@@ -131,7 +141,7 @@ def ignored(until: str, what: str, consequence: str, when: When, *, since: str =
 def not_run(
     until: str, what: str, when: When, *, since: str = "", consequence: str = ""
 ) -> Difference:
-    """What they read, from `since` on, and do not run on the CPU."""
+    """Declares that releases from `since` to before `until` do not run a layer on the CPU."""
     detail = Detail(parse_release(until), what, _since(since), consequence)
     return Difference("not run", detail, when)
 
@@ -139,7 +149,7 @@ def not_run(
 def inferred(
     until: str, what: str, consequence: str, when: When, *, since: str = "", hides: str = ""
 ) -> Difference:
-    """What they infer otherwise, from `since` on."""
+    """Declares that releases from `since` to before `until` infer a layer differently."""
     detail = Detail(parse_release(until), what, _since(since), consequence)
     return Difference("inferred", detail, when, hides)
 
@@ -153,36 +163,36 @@ CRASHES: Final = "crashes when it runs it"
 
 SQUEEZED: Final = "a Squeeze of an axis whose dimension is not 1"
 EMPTY: Final = "an input or output of the model with a dimension of 0"
-"""What older releases refuse, unless they infer less of it."""
+"""Layers that older releases refuse, unless they infer too little to notice."""
 
 _ANY_SIZE: Final = Dimension(0, UNBOUNDED)
 
 
 def is_known(size: Dimension) -> bool:
-    """Whether anything is known of a size."""
+    """Returns whether anything is known about a size."""
     return size != _ANY_SIZE
 
 
 def both(one: Dimension, other: Dimension) -> Dimension:
-    """The sizes that both allow; where there are none, those of the first."""
+    """Returns the sizes that both dimensions allow; `one` where there are none."""
     return one.merge(other) or one
 
 
 def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
-    """Those of a shape; none of a dynamic rank."""
+    """Returns the dimensions of a shape; none for a dynamic rank."""
     return () if shape is None or shape.rank is None else tuple(shape)
 
 
-# what several operations show
+# conditions that several operations share
 
 
 def of_version(opset: int) -> When:
-    """Whether the layer is of the version that came with an opset."""
+    """Matches a layer whose version begins with this opset."""
     return lambda site: site.since == opset
 
 
 def typed(*names: str) -> When:
-    """Whether the first input is of one of these element types."""
+    """Matches a layer whose first input has one of these element types."""
     return lambda site: site.type_name() in names
 
 
@@ -191,19 +201,20 @@ def ceil_torch(site: Site) -> bool:
 
 
 def no_type_of_input(site: Site) -> bool:
-    """Whether the element type of an input is not known."""
+    """Returns whether the element type of an input is unknown."""
     return any(tensor is not None and tensor.element_type.is_dynamic for tensor in site.inputs)
 
 
 def negative(index: int) -> When:
-    """Whether the known value of an input has a negative element."""
+    """Matches a layer whose known input has a negative element."""
     return lambda site: any(number < 0 for number in site.value(index) or ())
 
 
 def no_type(site: Site) -> bool:
-    """Whether the layer leaves the element type undefined, by no attribute or by that word.
+    """Returns whether the layer leaves its element type undefined.
 
-    The word `dynamic` is read.
+    That is the case without the attribute, or with the word `undefined`. Older releases read the
+    word `dynamic`.
     """
     assert site.operation is not None
     return any(
@@ -214,14 +225,14 @@ def no_type(site: Site) -> bool:
 
 
 def read_for_zero(*indices: int) -> When:
-    """Whether one of these inputs is a number of i4 or u4; older readers find 0 there."""
+    """Matches a nonzero value of i4 or u4 at one of these inputs. Older readers read 0."""
     return lambda site: any(
         site.type_name(index) in ("i4", "u4") and any(site.value(index) or ()) for index in indices
     )
 
 
 def read_at_all(*indices: int) -> When:
-    """Whether one of these inputs is a number of u2, u3 or u6."""
+    """Matches a layer with a known value of u2, u3 or u6 at one of these inputs."""
     return lambda site: any(
         site.type_name(index) in ("u2", "u3", "u6") and site.value(index) is not None
         for index in indices
@@ -234,7 +245,7 @@ def result_of_i64(site: Site) -> bool:
 
 
 def is_result(site: Site) -> bool:
-    """Whether the model returns an output of the layer as it is."""
+    """Returns whether the model returns an output of the layer unchanged."""
     return site.outermost and any(layer.type == "Result" for layer in site.feeds)
 
 
@@ -247,7 +258,7 @@ def strings(site: Site) -> bool:
 
 
 def pdpd_shape(site: Site) -> bool:
-    """Whether the result has another shape than the input that is broadcast to."""
+    """Returns whether the result differs in shape from the input that is broadcast to."""
     first = site.shape(1 if site.layer.type == "Select" else 0)
     output = site.output
     return (
@@ -259,9 +270,9 @@ def pdpd_shape(site: Site) -> bool:
 
 
 def lower_bounds(site: Site) -> bool:
-    """Whether an output has lower bounds from a computed value without upper bounds.
+    """Returns whether an output has lower bounds from a computed value without upper bounds.
 
-    With elements without upper bounds, OpenVINO of every release computes nothing.
+    OpenVINO of every release computes no bounds from elements without upper bounds.
     """
     target = site.inputs[1] if len(site.inputs) > 1 else None
     if target is None or target.value is None or not site.measured[1]:
@@ -277,7 +288,7 @@ def lower_bounds(site: Site) -> bool:
 
 
 def shape_from(type_name: str) -> When:
-    """Whether a shape is computed by an operation, and more is known of it than the data tells."""
+    """Matches a shape that this operation computes, if more is known of it than the data shows."""
 
     def recognise(site: Site) -> bool:
         output, data = dimensions(site.output), dimensions(site.shape(0))

@@ -1,4 +1,4 @@
-"""What elementwise operations share: one input, or two that are broadcast to each other."""
+"""Base classes of elementwise operations with one input, or with two that are broadcast."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ..symbols.expressions import Expression
 
 FLOATING: Final = REAL - types("nf4")
-"""What OpenVINO takes for floating-point: nf4 it does not."""
+"""The types that OpenVINO treats as floating-point. nf4 is not one of them."""
 
 
 class AutoBroadcast(Choice):
-    """How inputs of different shapes are brought together.
+    """The rule by which inputs of different shapes are broadcast.
 
-    OpenVINO reads `explicit` as well and then does as with `none`.
+    OpenVINO also reads `explicit`, which it treats as `none`.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ AUTO_BROADCAST: Final = AutoBroadcast()
 
 
 def _pdpd_intervals(site: Site) -> bool:
-    """Whether the second shape has an interval with 1 where the first has other sizes."""
+    """Returns whether the second shape has an interval with 1 where the first has other sizes."""
     first, second = site.shape(0), site.shape(1)
     if site.attribute("auto_broadcast") != "pdpd" or first is None or second is None:
         return False
@@ -57,7 +57,7 @@ def _pdpd_intervals(site: Site) -> bool:
 class Broadcasting(Operation):
     """The attributes of operations that broadcast their inputs.
 
-    `axis` is where, in pdpd mode, the second input starts along the first; -1 aligns their ends.
+    In pdpd mode, the second input begins at `axis` of the first. -1 aligns their ends.
     """
 
     differs = facts(
@@ -74,10 +74,10 @@ class Broadcasting(Operation):
     axis: int = attribute(INT, default=0, name="auto_broadcast.auto_broadcast_axis")
 
     def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
-        """The shape that two inputs make, `there` being that of the operand `at`, `here` that of
-        `of`.
+        """Returns the shape of two inputs broadcast together. Raises `Violation`.
 
-        Raises `Violation`.
+        here: the shape of the operand `of`.
+        there: the shape of the operand `at`.
         """
         if self.auto_broadcast == "numpy":
             merged = here.broadcast(there)
@@ -117,9 +117,7 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """The ones to put behind the shape of an input of rank `there` so that it lies along one of
-        rank `here`.
-        """
+        """Returns the ones to append to a shape of rank `there` to align it with rank `here`."""
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1
@@ -132,7 +130,7 @@ class Broadcasting(Operation):
 
 
 def common_type(*tensors: Tensor | None) -> ElementType:
-    """The first element type that is known of tensors that share one."""
+    """Returns the first known element type among tensors of one type."""
     for tensor in tensors:
         if tensor is not None and tensor.element_type is not DYNAMIC_TYPE:
             return tensor.element_type
@@ -140,9 +138,9 @@ def common_type(*tensors: Tensor | None) -> ElementType:
 
 
 class Binary(Broadcasting):
-    """Two inputs of one element type, which is that of the result.
+    """Two inputs of one element type, which the result has, too.
 
-    `exact` is the operation on two numbers, `of` on arrays.
+    `exact` computes two numbers and `of` two arrays.
     """
 
     a = operand(NUMERIC)
@@ -167,7 +165,7 @@ class Binary(Broadcasting):
         )
 
     def exact(self, a: Number, b: Number) -> Number:
-        """The operation on two known numbers, integers for integer types.
+        """Returns the result for two known numbers, which are integers for integer types.
 
         Raises one of `intervals.UNDEFINED` where the result is not known for certain.
         """
@@ -177,11 +175,11 @@ class Binary(Broadcasting):
         return corners(self.exact, a, b)
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        """The operation on expressions of named sizes; None where the result is not one."""
+        """Returns the result for expressions of named sizes; None where it is no expression."""
         return None
 
     def symbolic_real(self, a: Expression, b: Expression) -> Expression | None:
-        """The operation on expressions that are real numbers."""
+        """Returns the result for expressions that are real numbers."""
         return self.symbolic(a, b)
 
     def evaluate(self, a: Array, b: Array) -> Array:
@@ -193,22 +191,21 @@ class Binary(Broadcasting):
 
 
 def below_zero(data: Array) -> str | None:
-    """A source of NaN: that the domain of a function begins at 0."""
+    """Returns a source of NaN: an input below the domain of the function, which begins at 0."""
     numbers = plain(data)
     least = float(numbers.min()) if numbers.size else 0
     return f"its input goes down to {least:.6g}" if least < 0 else None
 
 
 def zero_by_zero(divisor: Array) -> str | None:
-    """A source of NaN: that a divisor is 0."""
+    """Returns a source of NaN: a divisor of 0."""
     return "it divides 0 by 0" if bool((plain(divisor) == 0).any()) else None
 
 
 class Unary(Operation):
     """One input, whose element type and shape the result has.
 
-    `of` is the operation on an array; integers are computed in f64 and rounded, unless
-    `keeps_integers`.
+    `of` computes an array. Integers are computed in f64 and rounded, unless `keeps_integers`.
     """
 
     keeps_integers = False
@@ -229,12 +226,12 @@ class Unary(Operation):
         )
 
     def of(self, data: Array) -> Array:
-        """The operation on an array of f32 or f64 (or integers), of rank 1 or more."""
+        """Returns the result for an array of f32 or f64 (or integers) of rank 1 or more."""
         raise NotImplementedError
 
 
 class UnaryWithValue(Unary):
-    """A `Unary` that shapes may depend on. `exact` is the operation on a number."""
+    """A `Unary` that shapes may depend on. `exact` computes a number."""
 
     def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         shape = data.shape.static
@@ -245,7 +242,7 @@ class UnaryWithValue(Unary):
         )
 
     def exact(self, data: Number) -> Number:
-        """The operation on a known number.
+        """Returns the result for a known number.
 
         Raises one of `intervals.UNDEFINED` where the result is not known for certain.
         """
@@ -255,13 +252,14 @@ class UnaryWithValue(Unary):
         return corners(self.exact, data)
 
     def symbolic(self, data: Expression) -> Expression | None:
-        """The operation on an expression of named sizes; None where the result is not one."""
+        """Returns the result for an expression of named sizes; None where it is no expression."""
         return None
 
 
 def computed(result: Array, like: Array) -> Array:
-    """A result, computed in what `plain` or f64 made of an array, in the element type of that
-    array.
+    """Converts a result to the element type of `like`.
+
+    The result was computed in the type of `plain(like)`, or in f64.
     """
     if result.dtype == like.dtype and is_plain(like):
         return result
@@ -271,7 +269,7 @@ def computed(result: Array, like: Array) -> Array:
 
 
 def element_type_of(array: Array) -> ElementType:
-    """The element type of an array."""
+    """Returns the element type of an array."""
     from ..numpy_types import element_type_of
 
     return element_type_of(array)

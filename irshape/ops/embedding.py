@@ -17,7 +17,7 @@ from .tensors import Tensor
 
 
 def require_known_type(**operands: Tensor | None) -> None:
-    """OpenVINO wants to know the element type of these."""
+    """Raises `Violation` for a dynamic element type, which OpenVINO does not allow here."""
     for name, tensor in operands.items():
         seen = tensor is not None and tensor.element_type.is_dynamic
         require(
@@ -31,7 +31,7 @@ def require_known_type(**operands: Tensor | None) -> None:
 
 
 def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Fault]:
-    """Known indices must name rows of the table; -1 as a default index stands for zeros."""
+    """Yields a fault for a known index outside the table, except the default index -1."""
     known = None if index is None else index.known
     if known is None or not table.rank:
         return
@@ -49,15 +49,13 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[F
 
 
 class EmbeddingLookup(Operation):
-    """What all look-ups share: the table, and rows of it summed or averaged into the rows of the
-    result.
-    """
+    """The base of all look-ups: rows of a table, summed or averaged into the rows of the result."""
 
     emb_table = operand(ANY, rank=at_least(1))
     reduction: str = "sum"
 
     def rows(self, emb_table: Tensor, rows: Dimension) -> Tensor:
-        """The table with so many rows."""
+        """Returns the tensor of the table with another number of rows."""
         shape = (
             DYNAMIC_SHAPE if emb_table.rank is None else PartialShape([rows, *emb_table.shape[1:]])
         )
@@ -83,8 +81,10 @@ class EmbeddingLookup(Operation):
         weights: Array | None,
         default: Array | None,
     ) -> Array:
-        """Sums, or means, of the rows that `indices` name, by the bag of each; rows of `default`
-        where a bag is empty.
+        """Returns the sum or mean of the rows of each bag.
+
+        `bag` gives the bag of each of the `indices`. An empty bag gets the row `default` of the
+        table.
         """
         picked = plain(table[indices])
         total = np.zeros((count, *table.shape[1:]), picked.dtype)

@@ -1,10 +1,10 @@
 """The Gauss error function and its inverse in NumPy.
 
-Rational approximations fitted for this purpose, with their relative errors: erf(x)/x in x² on
-[0, 3.925] for f32 (2e-8) and on [0, 1] for f64 (7e-19), and exp(x²)·erfc(x) on [1, 6] (2e-18).
+Rational functions approximate erf(x)/x in x²: on [0, 3.925] for f32 with a relative error of 2e-8,
+and on [0, 1] for f64 with 7e-19. Another approximates exp(x²)·erfc(x) on [1, 6] with 2e-18.
 
-GELU in f32 takes erf(x/√2) as tanh(x·p(x²)), with a polynomial p whose error moves it by 6e-8 at
-most: NumPy computes tanh in the time of three multiplications.
+GELU in f32 computes erf(x/√2) as tanh(x·p(x²)) with a polynomial p, which changes the result by at
+most 6e-8. NumPy computes tanh in the time of three multiplications.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .blockwise import each
 from .lazy import Array, np
 
 _SINGLE_LIMIT = 4.0
-"""Here and beyond, erf is 1 in f32; the approximation stays within a rounding of it up to here."""
+"""The number from which erf is 1 in f32. Up to it, the approximation is within one rounding of erf.
+"""
 _SINGLE_P = (
     1.12837914649473463,
     0.190503352297848878,
@@ -43,7 +44,7 @@ _GELU_P = (
     -1.32263313755041105e-07,
     1.75616994667914869e-09,
 )
-"""Beyond 5.5, x·p(x²) goes on rising, and its tanh is 1 in f32."""
+"""The coefficients of p. Beyond 5.5, x·p(x²) keeps rising, and its tanh is 1 in f32."""
 
 _SMALL_P = (
     1.12837916709551257,
@@ -73,8 +74,9 @@ _TAIL_Q = (
 
 
 def erf(data: Array, out: Array | None = None) -> Array:
-    """The error function of an array of f32 or f64, in its type. out: an array for it, which may
-    be `data`.
+    """Returns the error function of an array of f32 or f64, in its type.
+
+    out: an array for the result, which may be `data`.
     """
     if data.dtype == np.float32:
         return each(_erf_single, data, out)
@@ -82,12 +84,12 @@ def erf(data: Array, out: Array | None = None) -> Array:
 
 
 def gelu(data: Array) -> Array:
-    """`x * Φ(x)` with the distribution function of the normal distribution."""
+    """Returns `x * Φ(x)`, where Φ is the distribution function of the normal distribution."""
     return each(_gelu_single if data.dtype == np.float32 else _gelu_double, data)
 
 
 def _gelu_single(data: Array, out: Array) -> None:
-    """`out` is not `data`."""
+    """Writes GELU to `out`, which must not be `data`."""
     _polynomial(np.square(data), _GELU_P, out)
     out *= data
     np.tanh(out, out=out)
@@ -133,13 +135,13 @@ def _erf_double(data: Array) -> Array:
 
 
 def _erfc_tail(data: Array) -> Array:
-    """1 - erf of numbers from 1 up, without loss of digits up to 6."""
+    """Returns 1 - erf of numbers from 1 up, without loss of digits up to 6."""
     near = np.minimum(data, 6.0)
     return np.exp(-np.square(data)) * _polynomial(near, _TAIL_P) / _polynomial(near, _TAIL_Q)
 
 
 def _polynomial(data: Array, coefficients: tuple[float, ...], out: Array | None = None) -> Array:
-    """By Horner's rule, in the type of the array; the highest power comes last."""
+    """Returns a polynomial by Horner's rule, in the array's type. The highest power comes last."""
     result = np.multiply(data, data.dtype.type(coefficients[-1]), out=out)
     for coefficient in coefficients[-2:0:-1]:
         result += data.dtype.type(coefficient)
@@ -149,8 +151,9 @@ def _polynomial(data: Array, coefficients: tuple[float, ...], out: Array | None 
 
 
 def erfinv(data: Array) -> Array:
-    """The inverse of the error function of an array of f32 or f64, in its type: infinite at -1 and
-    1, NaN outside.
+    """Returns the inverse error function of an array of f32 or f64, in its type.
+
+    It is infinite at -1 and 1, and NaN outside.
     """
     return _by_blocks(_erfinv, data)
 
@@ -159,8 +162,7 @@ def _erfinv(data: Array) -> Array:
     numbers = data.astype(np.float64)
     size = np.abs(numbers)
     rest = 1 - size
-    # a closed form good to three digits, then two steps of Halley's method, each of which triples
-    # them
+    # a closed form with three correct digits, then two steps of Halley's method, which triple them
     logarithm = np.log(rest * (1 + size))
     half = 2 / (np.pi * 0.147) + logarithm / 2
     result = np.sqrt(np.sqrt(np.square(half) - logarithm / 0.147) - half)

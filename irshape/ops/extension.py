@@ -1,4 +1,4 @@
-"""Operations that are known by name alone: extensions that no class declares."""
+"""Operations that are known only by name: extensions that no class declares."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Extension(Operation):
 
     @classmethod
     def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
-        """An instance; the attributes are left to the library."""
+        """Returns an instance without attributes, which only the library can read."""
         return cls(), ()
 
 
 @cache
 def extension(type_name: str, version: str) -> type[Extension]:
-    """The extension of a type and version."""
+    """Returns the class of the extension with this type and version."""
     members = {
         "__module__": __name__,
         "__doc__": Extension.__doc__,

@@ -1,6 +1,4 @@
-"""Infrastructure operations: Parameter, Const, Result, and the variables that a stateful model
-keeps.
-"""
+"""Infrastructure operations: Parameter, Const, Result, and the variables of a stateful model."""
 
 from __future__ import annotations
 
@@ -39,13 +37,13 @@ def _empty(site: Site) -> bool:
 
 
 def _negative_bound(site: Site) -> bool:
-    """Whether a dimension has a negative number that is not just -1."""
+    """Returns whether a dimension contains a negative number and is not just -1."""
     sizes = (site.layer.attribute("shape") or "").split(",")
     return any("-" in size and size.strip() != "-1" for size in sizes)
 
 
 def _input_of(*names: str) -> When:
-    """Whether it is an input of the model, of one of these element types."""
+    """Matches an input of the model with one of these element types."""
     return lambda site: site.outermost and any(o.element_type.name in names for o in site.outputs)
 
 
@@ -56,8 +54,10 @@ _COMPARISONS = {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqu
 
 
 def _four_bits(*, unpacked: bool) -> When:
-    """Whether it is an input of the model of i4 or u4, which is or is not first of all compared, or
-    converted to one of some types.
+    """Matches an input of the model of i4 or u4.
+
+    unpacked: whether all layers that it feeds must compare it or convert it to a type in
+        `_CLEARED`.
     """
     is_input = _input_of("i4", "u4")
 
@@ -72,7 +72,7 @@ def _four_bits(*, unpacked: bool) -> When:
 
 
 def _bounded_result(site: Site) -> bool:
-    """Whether it is a result as it is, with static dimensions and dynamic ones of at least 1."""
+    """Returns whether the model returns the input, with static and dynamic sizes of at least 1."""
     sizes = [size for output in site.outputs for size in dimensions(output.shape)]
     return (
         is_result(site)
@@ -82,7 +82,7 @@ def _bounded_result(site: Site) -> bool:
 
 
 def _overflow(site: Site) -> bool:
-    """Whether a dimension is written as a number that i64 does not hold."""
+    """Returns whether a dimension is written as a number beyond i64."""
     numbers = re.findall("[0-9]+", site.attribute("shape"))
     return any(int(number[:40]) > UNBOUNDED for number in numbers)
 
@@ -141,7 +141,7 @@ class Parameter(Operation):
 
 
 class ConstantTypeName(TypeName):
-    """The element type of a Const; OpenVINO reads most names in any case, but not these."""
+    """The element type of a Const. OpenVINO reads some of these names only in lower case."""
 
     def read(self, text: str) -> ElementType:
         element_type = super().read(text)
@@ -152,7 +152,7 @@ class ConstantTypeName(TypeName):
 
 
 class StoredNumber(Integer):
-    """A number of bytes as OpenVINO reads it: 64 bits without a sign, and nothing behind it."""
+    """A number of bytes as OpenVINO reads it: 64 bits without a sign, followed by nothing."""
 
     def read(self, text: str) -> int:
         if text != text.rstrip() or not text.isascii():
@@ -200,7 +200,7 @@ class Const(Operation):
 
 
 class Result(Operation):
-    """An output of the model; passes its input on. Specification: Result-1."""
+    """An output of the model: its input, unchanged. Specification: Result-1."""
 
     since = 1
     differs = facts(
@@ -220,7 +220,7 @@ class Result(Operation):
 
 
 class Identity(Result):
-    """Its input. Specification: Identity-16."""
+    """The input, unchanged. Specification: Identity-16."""
 
     since = 16
     differs = facts(
@@ -233,7 +233,7 @@ def _uninitialised(site: Site) -> bool:
 
 
 def _initial_value(site: Site) -> bool:
-    """Whether a variable has another shape or type than its initial value."""
+    """Returns whether a variable differs in shape or type from its initial value."""
     given = site.inputs[0] if site.inputs else None
     return given is not None and bool(site.outputs) and not _alike(given, site.outputs[0])
 
@@ -243,7 +243,7 @@ def _alike(one: Tensor, other: Tensor) -> bool:
 
 
 class ReadValue_3(Operation):
-    """The value of a variable, `init_value` before anything was assigned.
+    """The value of a variable; `init_value` until a value is assigned.
 
     Specification: ReadValue-3.
     """
@@ -268,7 +268,7 @@ class ReadValue_3(Operation):
 
 
 class ReadValue_6(Operation):
-    """The value of a variable; `init_value` before anything was assigned, zeros without one.
+    """The value of a variable; `init_value` until a value is assigned, or zeros if there is none.
 
     Specification: ReadValue-6.
     """
@@ -311,7 +311,7 @@ class ReadValue_6(Operation):
             if element_type is DYNAMIC_TYPE and shape.rank is None:
                 return Tensor(
                     init_value.element_type, init_value.shape
-                )  # nothing is said of the variable: it is what it begins as
+                )  # nothing is declared: the variable has the type and shape of its initial value
         return Tensor(element_type, shape)
 
     def evaluate(self, init_value: Array, *, state: dict[str, Any]) -> Array:
@@ -325,7 +325,7 @@ class ReadValue_6(Operation):
 
 
 def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
-    """Raises `Violation` unless a variable that a ReadValue gives can hold a new value."""
+    """Raises `Violation` unless a variable that a ReadValue reads can hold a new value."""
     fits = held.element_type is new.element_type or DYNAMIC_TYPE in (
         held.element_type,
         new.element_type,
@@ -343,7 +343,7 @@ def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
 
 
 class Assign_3(Operation):
-    """Gives a variable a new value and passes it on. Specification: Assign-3."""
+    """Assigns a new value to a variable and returns it. Specification: Assign-3."""
 
     since = 3
     keeps_state = True
@@ -357,7 +357,7 @@ class Assign_3(Operation):
 
 
 class Assign_6(Assign_3):
-    """Gives a variable a new value and passes it on. Specification: Assign-6."""
+    """Assigns a new value to a variable and returns it. Specification: Assign-6."""
 
     since = 6
     tolerated = ("variable_type", "variable_shape")

@@ -1,10 +1,10 @@
-"""Operations that OpenVINO puts into models itself, and that `save_model` of a compiled or
-transformed model can leave in an IR. They belong to no opset and `read_model` of OpenVINO 2026.4
-knows none of them, but for `EXTENSIONS` once the CPU plugin is loaded, as by `compile_model(path)`;
-irshape knows what they are, and takes what their ports declare.
+"""OpenVINO's internal operations, which `save_model` of a compiled or transformed model can leave
+in an IR. They belong to no opset, and `read_model` of OpenVINO 2026.4 knows none of them. The
+exceptions are `EXTENSIONS`, once the CPU plugin is loaded, as by `compile_model(path)`. irshape
+knows what they compute and uses the types and shapes that their ports declare.
 
-Source: the classes of OpenVINO that name them (`OPENVINO_OP`), in `openvino/op`, `ov_ops` of its
-transformations, and the opsets of its plugins.
+Source: the classes of OpenVINO that declare them (`OPENVINO_OP`), in `openvino/op`, in `ov_ops` of
+its transformations, and in the opsets of its plugins.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ORIGINS: Final = {
     "gpu_opset": "the GPU plugin puts it in while it compiles the model",
     "SnippetsOpset": "the CPU plugin generates code from it",
 }
-"""Versions of internal operations, with where they come from."""
+"""Maps the versions of internal operations to their origin."""
 
 EXTENSIONS: Final = {
     "PagedAttentionExtension": "attention over a cache of keys and values in blocks",
@@ -28,9 +28,9 @@ EXTENSIONS: Final = {
     "PagedGatedDeltaNet": "linear attention by the gated delta rule whose state lies in blocks",
     "PagedSelectiveSSM": "a selective state space model whose state lies in blocks",
 }
-"""Operations under the version `extension` that the passes for paged attention put in. Releases
-differ in their number of inputs: measured, PagedAttentionExtension is read by 2025.4 with 21, by
-2026.1 with 26, by 2026.2 to 2026.4 with 28.
+"""Operations of version `extension` that the passes for paged attention insert. Their number of
+inputs depends on the release. Measured: PagedAttentionExtension has 21 inputs in 2025.4, 26 in
+2026.1, and 28 in 2026.2 to 2026.4.
 """
 
 MEANINGS: Final = EXTENSIONS | {
@@ -55,16 +55,16 @@ MEANINGS: Final = EXTENSIONS | {
     "RMS": "normalization by the root mean square",
     "RoPE": "rotary position embedding",
 }
-"""What internal operations compute, by type."""
+"""Maps the types of internal operations to what they compute."""
 
 
 def is_unconverted(type_name: str, version: str) -> bool:
-    """Whether a frontend of OpenVINO left it in place of an operation that it could not convert."""
+    """Returns whether a frontend left the layer for an operation that it could not convert."""
     return version == "util" and type_name.endswith("FrameworkNode")
 
 
 def internal_operation(type_name: str, version: str) -> str | None:
-    """A sentence on an operation that OpenVINO puts into models itself; None for any other."""
+    """Returns a sentence on an internal operation of OpenVINO; None for other operations."""
     meaning = MEANINGS.get(type_name)
     if version == "extension" and type_name in EXTENSIONS:
         origin = "OpenVINO's pass for paged attention puts it in"

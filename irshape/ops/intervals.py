@@ -1,9 +1,8 @@
-"""Interval arithmetic on the values of small tensors, in plain Python: what elementwise operations
-know before anything runs.
+"""Interval arithmetic on the values of small tensors, in plain Python, for elementwise operations.
 
-A bound at the end of int64 stands for no bound: it takes part as infinity and comes out as the end
-of int64 again. The elements of a run lie within the bounds, provided that an unbounded element does
-not overflow its type. A dimension never does.
+A bound at the end of int64 stands for no bound. It is computed with as infinity and stored as the
+end of int64 again. At run time, elements lie within the bounds, provided that an unbounded element
+does not overflow its type. A dimension never does.
 """
 
 from __future__ import annotations
@@ -24,12 +23,13 @@ Interval = tuple[Number, Number]
 EVERYTHING: Interval = (-math.inf, math.inf)
 
 UNDEFINED = (ZeroDivisionError, ValueError, OverflowError)
-"""What a rule raises where the result is undefined, or not known to the last bit."""
+"""The exceptions that a function raises where the result is undefined, or not known exactly."""
 
 
 def rounded(number: Number, element_type: ElementType) -> Number:
-    """A number as the element type holds it: reals to nearest, ties to even; integers keep their
-    low bits.
+    """Returns a number as the element type stores it.
+
+    Reals are rounded to nearest, ties to even. Integers keep their low bits.
     """
     if element_type.is_real:
         return _rounded_real(float(number), element_type.name)
@@ -59,7 +59,7 @@ def _rounded_real(number: float, name: str) -> float:
 
 
 def enclosed(interval: Interval, element_type: ElementType) -> Interval:
-    """Bounds as the element type holds them."""
+    """Returns bounds as the element type stores them."""
     low, high = interval
     if element_type.is_real:
         return _rounded_real(float(low), element_type.name), _rounded_real(
@@ -74,19 +74,19 @@ def enclosed(interval: Interval, element_type: ElementType) -> Interval:
 
 
 def widest(element_type: ElementType) -> Interval:
-    """The bounds of an element of which nothing is known."""
+    """Returns the bounds of an element of unknown value."""
     if element_type.kind == "boolean":
         return 0, 1
     return (INT64_MIN, UNBOUNDED) if element_type.is_integer else EVERYTHING
 
 
 def opened(number: Number) -> Number:
-    """A bound, as infinity where it stands for none."""
+    """Returns a bound; infinity where it stands for no bound."""
     return number if INT64_MIN < number < UNBOUNDED else math.copysign(math.inf, number)
 
 
 def corners(function: Callable[..., Number], *intervals: Interval) -> Interval:
-    """Bounds of a function that, in each argument by itself, only grows or only falls."""
+    """Returns bounds of a function that is monotonic in each argument."""
     points: list[tuple[Number, ...]] = [()]
     for interval in intervals:
         points = [(*point, bound) for point in points for bound in interval]
@@ -101,11 +101,11 @@ def mapped(
     output: Tensor,
     symbolic: Callable[..., Expression | None] | None = None,
 ) -> Value | None:
-    """The value of an elementwise operation of tensors with these (aligned) shapes: `exact` of
-    known elements, `bounds` of the intervals of others.
+    """Returns the value of an elementwise operation of tensors with these (aligned) shapes.
 
-    Both raise one of `UNDEFINED` where nothing is known. `symbolic` is the operation on expressions
-    of named sizes; without it, or where it gives None, what an element is in terms of them is lost.
+    `exact` computes known elements and `bounds` intervals. Both raise one of `UNDEFINED` where
+    nothing is known. `symbolic` computes expressions of named sizes. Without `symbolic`, or where
+    it returns None, the element has no expression.
     """
     target, element_type = output.shape.static, output.element_type
     if (
@@ -147,7 +147,7 @@ def mapped(
 
 
 def spread(value: Value, shape: tuple[int, ...], target: tuple[int, ...]) -> Value | None:
-    """A value broadcast to a shape by NumPy's rules, None where it does not fit."""
+    """Returns a value broadcast to a shape by NumPy's rules; None where it does not fit."""
     if shape == target:
         return value
     if len(shape) > len(target):

@@ -1,4 +1,4 @@
-"""Kernels: the functions that compute operations. A back end brings its own for some of them.
+"""Kernels: the functions that compute operations. A back end can provide its own.
 
     kernels = Kernels()
 
@@ -22,24 +22,25 @@ from .declaration import Operation
 Kernel = Callable[..., Any]
 """`kernel(operation, *arrays, **context)`.
 
-It takes and returns what `evaluate` of the declaration does: an array for each operand (None for
-an absent optional one), and an array, or a tuple of them, for the outputs.
+Its arguments and results are those of the declaration's `evaluate`. It receives an array for each
+operand, None for an absent optional one. It returns an array, or a tuple of arrays for several
+outputs.
 """
 
 K = TypeVar("K", bound=Kernel)
 
 
 class Kernels:
-    """The kernels of a back end, by version of an operation."""
+    """The kernels of a back end, by operation version."""
 
     def __init__(self) -> None:
         self._kernels: dict[type[Operation], Kernel] = {}
 
     def register(self, *versions: type[Operation]) -> Callable[[K], K]:
-        """A decorator that makes a function the kernel of these versions.
+        """Returns a decorator that makes a function the kernel of these versions.
 
-        Versions that inherit from them keep their own evaluation, since they may compute
-        something else. Raises `ValueError` for a version that has a kernel already.
+        Versions that inherit from them keep their own evaluation, since they may compute something
+        else. Raises `ValueError` for a version that has a kernel already.
         """
 
         def decorate(kernel: K) -> K:
@@ -53,10 +54,10 @@ class Kernels:
         return decorate
 
     def __contains__(self, operation: object) -> bool:
-        """Whether there is a kernel for an instance of an operation."""
+        """Returns whether there is a kernel for an instance of an operation."""
         return type(operation) in self._kernels
 
     def of(self, operation: Operation) -> Kernel | None:
-        """What computes an operation from its inputs; None for one that nothing can compute."""
+        """Returns the function that computes an operation from its inputs, or None."""
         kernel = self._kernels.get(type(operation))
         return operation.evaluate if kernel is None else partial(kernel, operation)

@@ -2,7 +2,7 @@
 specification allows.
 
 A kind reads a text into a Python value, or raises `Malformed`. If OpenVINO accepts the text in
-silence, `Malformed.value` is the value with which it goes on.
+silence, `Malformed.value` is the value that it uses.
 """
 
 from __future__ import annotations
@@ -18,22 +18,26 @@ from ..shapes import PartialShape
 
 _NOTHING: Final = object()
 THE_DEFAULT: Final = object()
-"""What `Malformed.value` is where OpenVINO keeps the default of the attribute."""
+"""The `Malformed.value` of texts for which OpenVINO keeps the default of the attribute."""
 _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 """The smallest number that rounds to infinity in f32."""
 _NO_LIMIT: Final = sys.float_info.max
 _WHOLE = re.compile(r"-?[0-9]+")
 _LONGEST = 64
-"""No list of axes or sizes is longer; others have no values worth trying but shorter lists."""
+"""The longest list of axes or sizes in practice. For longer ones, `domain` tries only
+short lists.
+"""
 _MOST_ITEMS = 8
-"""Of longer lists, `domain` varies the first items alone."""
+"""The number of items at the front of a list that `domain` varies one by one."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
-"""As writers lay out a shape."""
+"""Matches a shape in the layout of writers."""
 
 
 def bounded(digits: str) -> int:
-    """A whole number; one of very many digits, which Python will not read, as one that is past any
-    limit.
+    """Returns a whole number from its digits.
+
+    Python refuses to read very many digits. A number of more than 1000 characters becomes ±10^30,
+    which lies outside all limits here.
     """
     if len(digits) <= 1000:
         return int(digits)
@@ -41,9 +45,10 @@ def bounded(digits: str) -> int:
 
 
 class Malformed(Exception):
-    """A text that is no value of the kind. `silent`: OpenVINO does not mind and takes `value`.
+    """A text that is not a value of its kind.
 
-    problem: what is wrong with it, where that says more than what is expected.
+    silent: OpenVINO accepts the text and uses `value`.
+    problem: what is wrong, where that says more than `expected`.
     """
 
     def __init__(self, expected: str, value: Any = _NOTHING, problem: str | None = None) -> None:
@@ -55,7 +60,7 @@ class Malformed(Exception):
 
 
 class Declared(NamedTuple):
-    """What the ports of a layer declare: values that its attributes may have to repeat."""
+    """The sizes, types and shapes of a layer's ports, which its attributes may have to repeat."""
 
     sizes: tuple[int, ...] = ()
     element_types: tuple[ElementType, ...] = ()
@@ -63,32 +68,32 @@ class Declared(NamedTuple):
 
 
 class Kind:
-    """A kind of attribute. `name` is what `irshape ops` and messages call it."""
+    """A kind of attribute. `irshape ops` and messages call it `name`."""
 
     name: str = ""
 
     def read(self, text: str) -> Any:
-        """The value that a text stands for. Raises `Malformed`."""
+        """Returns the value that a text stands for. Raises `Malformed`."""
         raise NotImplementedError
 
     def fits_in_list(self, value: Any) -> bool:
-        """Whether OpenVINO reads a value in a list, too."""
+        """Returns whether OpenVINO reads this value in a list, too."""
         return True
 
     def describe(self) -> str:
-        """What the kind allows, for messages and for `irshape ops`."""
+        """Returns the allowed values in words, for messages and `irshape ops`."""
         return self.name
 
     def describe_several(self) -> str:
-        """The same for the elements of a list."""
+        """Returns the allowed elements of a list in words."""
         return f"items, each {self.describe()}"
 
     def write(self, value: Any) -> str:
-        """The text that OpenVINO's writer uses for a value."""
+        """Returns the text that OpenVINO's writer uses for a value."""
         return str(value)
 
     def domain(self, current: Any, declared: Declared) -> Iterator[Any]:
-        """The values worth trying in place of the current one; none for an open-ended kind."""
+        """Yields values to try instead of the current one; none for an open-ended kind."""
         return iter(())
 
 
@@ -114,9 +119,9 @@ class Boolean(Kind):
 
 
 class Integer(Kind):
-    """A whole number within `low` and `high`.
+    """A whole number from `low` to `high`.
 
-    `refused`: OpenVINO refuses a number outside, which otherwise it takes in silence.
+    refused: OpenVINO refuses a number outside these limits; otherwise it accepts it in silence.
     """
 
     name = "int"
@@ -170,9 +175,7 @@ class Integer(Kind):
         return self.numbers(near, declared)
 
     def numbers(self, near: tuple[int, ...], declared: Declared) -> Iterator[int]:
-        """Small numbers, declared sizes and the neighbours of some numbers, nearest to these
-        first.
-        """
+        """Yields small numbers, declared sizes and neighbours of `near`, nearest first."""
         worth_trying = {*range(-4, 9), *declared.sizes}
         worth_trying.update(number + step for number in near for step in (-2, -1, 1, 2))
         for number in sorted(
@@ -185,14 +188,15 @@ class Integer(Kind):
 
 
 _WORDS = ("inf", "-inf", "nan")
-"""What OpenVINO reads as a number that is none in digits; Python's `float` takes more."""
+"""The words that OpenVINO reads as numbers. Python's `float` accepts more words."""
 
 
 class Real(Kind):
     """A number.
 
-    It takes part in computations in f32, where one past its range is infinite. In a list OpenVINO
-    refuses such a number; the largest f64 stands for "no limit".
+    OpenVINO computes with it in f32, where a number beyond the range of f32 is infinite. In a list
+    OpenVINO refuses such a number. It accepts infinity itself, and the largest f64, which stands
+    for "no limit".
     """
 
     name = "float"
@@ -269,7 +273,7 @@ class Choice(Kind):
 
 
 class ListOf(Kind):
-    """Values of one kind, separated by commas; nothing at all is an empty list."""
+    """Values of one kind, separated by commas. An empty text is an empty list."""
 
     def __init__(self, item: Kind) -> None:
         self.item = item
@@ -307,7 +311,7 @@ class ListOf(Kind):
         return ", ".join(map(self.item.write, value))
 
     def domain(self, current: Any, declared: Declared) -> Iterator[tuple[int, ...]]:
-        """Each number for all items at once, then for each item alone."""
+        """Yields lists that hold each number in all items, then lists with one item changed."""
         if not isinstance(self.item, Integer) or not isinstance(current, tuple):
             return
         if len(set(current)) == 1:
@@ -323,9 +327,9 @@ class ListOf(Kind):
 
 
 class TypeName(Kind):
-    """The name of an element type, `f32`; OpenVINO reads it in any case.
+    """The name of an element type, such as `f32`. OpenVINO reads it in any case.
 
-    `refused`: OpenVINO refuses a type that is not `allowed`.
+    refused: OpenVINO refuses a type that is not `allowed`.
     """
 
     name = "element type"
@@ -382,8 +386,9 @@ class ShapeText(Kind):
 
 
 def _as_openvino_reads(text: str) -> PartialShape | None:
-    """OpenVINO takes an overflowing size and -2 as 0, and an empty interval and 1..-1 as `?`,
-    without a word (2026.4).
+    """Returns the shape that OpenVINO reads from a malformed text (2026.4), or None.
+
+    It reads an overflowing size and -2 as 0. It reads an empty interval and 1..-1 as `?`.
     """
     dims: list[str] = []
     for part in map(str.strip, text.strip().strip("[]").split(",")):

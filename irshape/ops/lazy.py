@@ -1,4 +1,4 @@
-"""NumPy for the operations, imported when one is first evaluated. A check does without it."""
+"""NumPy for the operations, imported at the first evaluation. Checks do not import it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import numpy
 
     Array = numpy.ndarray[Any, numpy.dtype[Any]]
-    # NumPy's overloads do not follow code that computes in whatever type it is given.
-    # The executor and its tests check the types of the results.
+    # NumPy's overloads cannot type code that computes in the type of its input. The executor and
+    # its tests check the types of the results.
     np: Any
 else:
     Array = Any

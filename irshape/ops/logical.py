@@ -30,7 +30,7 @@ class LogicalAnd(LogicalBinary):
 
 
 class LogicalOr(LogicalBinary):
-    """Whether one of the two is true, or both. Specification: LogicalOr-1."""
+    """Whether at least one of the two is true. Specification: LogicalOr-1."""
 
     since = 1
 
@@ -42,7 +42,7 @@ class LogicalOr(LogicalBinary):
 
 
 class LogicalXor(LogicalBinary):
-    """Whether just one of the two is true. Specification: LogicalXor-1."""
+    """Whether exactly one of the two is true. Specification: LogicalXor-1."""
 
     since, written = 1, 2
 
@@ -54,7 +54,7 @@ class LogicalXor(LogicalBinary):
 
 
 class Xor(LogicalXor):
-    """The name that opset1 has for LogicalXor besides. Specification: LogicalXor-1."""
+    """A second name of LogicalXor in opset1. Specification: LogicalXor-1."""
 
     since, written, until = 1, 1, 1
 
@@ -62,7 +62,7 @@ class Xor(LogicalXor):
 class LogicalNot(UnaryWithValue):
     """Whether the input is false.
 
-    OpenVINO takes numbers too and gives 0 and 1 in their type.
+    OpenVINO also accepts numbers, for which it returns 0 and 1 in their type.
 
     Specification: LogicalNot-1.
     """

@@ -1,4 +1,4 @@
-"""Normalization operations: data shifted and scaled by statistics of its own, or by given ones."""
+"""Normalization operations: they shift and scale data by its own statistics, or by given ones."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .windows import channels_last, channels_to_end, channels_to_front, padded
 
 
 def real(data: Array) -> Array:
-    """The numbers of an array as f32 or f64."""
+    """Returns the numbers of an array as f32 or f64."""
     numbers = plain(data)
     return numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
 
 
 def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
-    """The arithmetic mean along axes, which stay as 1."""
+    """Returns the arithmetic mean along axes, which stay with size 1."""
     count = 1
     for axis in axes:
         count *= numbers.shape[axis]
@@ -48,8 +48,9 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
 def standardized(
     numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
 ) -> Array:
-    """Numbers less their mean along axes, and with `scale` divided by their standard deviation;
-    `inside`: `eps` is added to the variance, else to its root.
+    """Subtracts the mean along axes; with `scale` also divides by the standard deviation.
+
+    inside: `eps` is added to the variance; otherwise it is added to its square root.
     """
     result, lead = np.empty_like(numbers), numbers.ndim - len(axes)
     if axes != tuple(range(lead, numbers.ndim)) or not numbers.flags.c_contiguous or not lead:
@@ -77,15 +78,16 @@ def _standardize(
 
 
 def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
-    """Axes from the front, each once. Raises `Violation` for one out of range."""
+    """Returns axes counted from the front, each once. Raises `Violation` for one out of range."""
     return tuple(
         sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()})
     )
 
 
 def listed_axes(axes: Tensor, data: PartialShape) -> None:
-    """Raises `Violation` where a list of axes, of static shape, is none, or longer than `data` has
-    axes.
+    """Raises `Violation` where `axes` is not a list, or is longer than `data` has axes.
+
+    Axes of dynamic shape pass.
     """
     given = axes.shape.static
     if given is None:
@@ -103,7 +105,7 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
 
 
 def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
-    """What OpenVINO reports only when it runs: an axis out of range, or named twice."""
+    """Yields faults of axes out of range or named twice, which OpenVINO reports at run time."""
     known = axes.known
     if known is None or rank is None:
         return
@@ -117,7 +119,7 @@ def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
 
 
 def _open_statistics(site: Site) -> bool:
-    """Whether the plugin cannot take a normalization apart, for a vector of dynamic shape."""
+    """Returns whether a scale, shift or statistic has a dynamic shape."""
     data = 2 if site.since == 1 else 0
     vectors = [index for index in range(len(site.inputs)) if index != data]
     shapes = [site.shape(index) for index in vectors]
@@ -125,8 +127,8 @@ def _open_statistics(site: Site) -> bool:
 
 
 class BatchNormalization(Operation):
-    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with a value of each for every
-    channel (axis 1).
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`. The four vectors have a value for
+    every channel (axis 1).
     """
 
     differs = facts(
@@ -206,15 +208,17 @@ class BatchNormInference_5(BatchNormalization):
 
 
 def _open_axes(site: Site) -> bool:
-    """Whether a shape has dimensions of 1 that axes may name which are known at run time only."""
+    """Returns whether axes are unknown and the data has a static shape with a dimension of 1."""
     shape = site.shape(0)
     static = None if shape is None else shape.static
     return static is not None and 1 in static and site.value(1) is None
 
 
 class MVN_1(Operation):
-    """Mean-variance normalization along `reduction_axes`, or without them along all axes behind the
-    batch, or with `across_channels` false behind the channels.
+    """Mean-variance normalization along `reduction_axes`.
+
+    Without `reduction_axes` it uses all axes after the batch, or with `across_channels` false all
+    after the channels.
 
     Specification: MVN-1.
     """
@@ -299,9 +303,7 @@ class LRN(Operation):
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
         listed_axes(axes, data.shape)
         for axis in axes.known or ():
-            if (
-                data.rank is not None and axis >= data.rank
-            ):  # OpenVINO does not look at negative ones
+            if data.rank is not None and axis >= data.rank:  # OpenVINO does not check negative axes
                 normalized_axis(axis, data.rank, at="axes")
         return Tensor(data.element_type, data.shape)
 
@@ -330,8 +332,9 @@ class LRN(Operation):
 
 
 class NormalizeL2(Operation):
-    """`data` divided by its L2 norm along `axes`; `eps` is added to the sum of squares, or is its
-    least value.
+    """`data` divided by its L2 norm along `axes`.
+
+    `eps` is added to the sum of squares, or is its lower limit.
 
     Specification: NormalizeL2-1.
     """
@@ -369,8 +372,8 @@ def _without_spatial_axes(site: Site) -> bool:
 
 
 class GroupNormalization(Operation):
-    """The channels of each sample in `num_groups` groups, each standardized, then scaled and
-    shifted by a value for each channel.
+    """The channels of each sample in `num_groups` groups. Each group is standardized, then scaled
+    and shifted by a value for each channel.
 
     Specification: GroupNormalization-12.
     """
@@ -424,14 +427,14 @@ class GroupNormalization(Operation):
         return computed(result, data)
 
     def _of_pixels(self, data: Array, scale: Array, bias: Array) -> Array:
-        """`data` that lies in memory as `[N, *sizes, C]`, which the result does as well."""
+        """Computes the result in memory as `[N, *sizes, C]`, for `data` in the same layout."""
         pixels = channels_to_end(data)
         shape = (data.shape[0], math.prod(data.shape[2:]), data.shape[1])
         result = pixels.reshape(shape).copy()
         ones = np.ones((1, shape[1]), data.dtype)
 
         def average(numbers: Array) -> Array:
-            """For each channel, the mean over its group: `[N, 1, C]`."""
+            """Returns the mean over its group for each channel: `[N, 1, C]`."""
             means = (ones @ numbers).reshape(shape[0], self.num_groups, -1).mean(2) / shape[1]
             return np.repeat(means, shape[2] // self.num_groups, axis=1)[:, None]
 
@@ -443,7 +446,7 @@ class GroupNormalization(Operation):
 
 
 class GRN(Operation):
-    """`data` divided by the L2 norm over its channels (axis 1), to whose square `bias` is added.
+    """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square.
 
     Specification: GRN-1.
     """

@@ -58,25 +58,25 @@ PACKED_INTEGER: Final = types("u1 u2 u3 u4 u6 i4")
 
 
 class OneOf(tuple[int, ...]):
-    """A few numbers."""
+    """A few allowed numbers."""
 
     def __str__(self) -> str:
         return " or ".join(map(str, self))
 
 
 def at_least(number: Number) -> Between:
-    """The numbers from this one up, as the ranks of an operand or the values of an attribute."""
+    """Returns the range from this number up, for ranks of an operand or values of an attribute."""
     return Between(number, None)
 
 
 def between(low: Number, high: Number) -> Between:
-    """The numbers within these limits, both included."""
+    """Returns the range between these limits, both included."""
     return Between(low, high)
 
 
 Axes = tuple[str | int | EllipsisType, ...]
-"""The axes of a shape: a name, which stands for the same size in all operands that have it; a size;
-`"?"` for an axis of any size; `...` for any number of axes.
+"""The axes of a shape. An axis is a name, a size, or `"?"` for any size. Axes of one name have the
+same size in all operands. `...` stands for any number of axes.
 """
 
 
@@ -84,8 +84,8 @@ _USUAL_RANKS: Final = range(9)
 
 
 class Operand:
-    """An input as declared: its name, the element types and shapes it takes, and what inference
-    needs of it.
+    """The declaration of an input: its name, allowed element types and shapes, and whether
+    inference uses its value.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Operand:
         self.name = ""
         self.allowed = allowed
         self.unquestioned = allowed - PACKED_INTEGER if value and not packed else allowed
-        """The element types that it takes whatever the value is."""
+        """The element types that are allowed without a look at the value."""
         self.specified = specified
         self.ranks: Between | OneOf | None
         if shape is not None:
@@ -117,7 +117,7 @@ class Operand:
         self.usual_ranks = frozenset(
             rank for rank in _USUAL_RANKS if self.ranks is None or rank in self.ranks
         )
-        """Those of the ranks it takes that most tensors have."""
+        """The allowed ranks up to 8, which most tensors have."""
         self.axes = shape
         self.like = like
         self.single = single
@@ -126,7 +126,7 @@ class Operand:
         self.variadic = variadic
 
     def describe_shape(self) -> str | None:
-        """What is declared of its shape, in words."""
+        """Returns the declared shape in words; None where nothing is declared."""
         if self.axes is not None:
             return f"shape {describe_axes(self.axes)}"
         if self.single:
@@ -134,7 +134,7 @@ class Operand:
         return None if self.ranks is None else f"rank {self.ranks}"
 
     def places(self, shape: PartialShape) -> Iterator[tuple[str | int, int]]:
-        """The names and sizes of its axes, with the axis of a shape that each belongs to."""
+        """Yields the name or size of each declared axis, and its position in `shape`."""
         assert self.axes is not None
         before = self.axes.index(...) if ... in self.axes else len(self.axes)
         for index, axis in enumerate(self.axes):
@@ -158,16 +158,16 @@ def operand(
     """Declares the next input.
 
     allowed: the element types that OpenVINO reads.
-    specified: those of the specification, where it allows fewer.
-    rank: the rank or ranks it must have: `2`, `(2, 3)`, `at_least(2)`.
+    specified: the element types of the specification, where it allows fewer.
+    rank: the allowed rank or ranks: `2`, `(2, 3)`, `at_least(2)`.
     shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have one
         size, in all operands; a number is the size that an axis must have; `"?"` is any size.
     single: whether it must be a scalar, or a list of one element.
     like: the operand whose element type it shares (a variadic one may name itself).
-    value: whether inference looks at its value, which the engine provides where it is known.
-    packed: whether that may be a value of any packed integers (`check_packed`).
+    value: whether inference uses its value, which the engine provides where it is known.
+    packed: whether its value may have any packed integer type (`check_packed`).
     optional: whether it may be left out.
-    variadic: whether it takes all inputs from here on.
+    variadic: whether it stands for this and all following inputs.
     """
     return Operand(
         allowed,
@@ -207,7 +207,7 @@ def check_count(type_name: str, operands: Sequence[Operand], count: int) -> None
 
 
 def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
-    """Raises `Violation` for an element type or a rank that the operand does not take."""
+    """Raises `Violation` for an element type or a rank that the operand does not allow."""
     element_type = tensor.element_type
     if element_type not in declared.allowed and element_type is not DYNAMIC_TYPE:
         allowed = describe_types(declared.allowed)
@@ -229,11 +229,10 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
 
 
 def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
-    """Raises `Violation` for a known value of packed integers that OpenVINO takes for another, or
-    refuses.
+    """Raises `Violation` for a known value of packed integers that OpenVINO misreads or refuses.
 
-    Of i4 and u4 it takes a byte for each element: right of one that is not negative, past the end
-    of several. It refuses to look at the other types.
+    OpenVINO reads i4 and u4 with one byte for each element. That is right for a single element that
+    is not negative; for several elements it reads past the end. It refuses to read the other types.
     """
     numbers = None if tensor.value is None else tensor.value.exact
     if numbers is None:
@@ -255,9 +254,7 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
 
 
 def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
-    """Raises `Violation` for a shape that does not fit what the operands declare beyond their
-    ranks.
-    """
+    """Raises `Violation` for a shape that breaks a declaration beyond the rank."""
     for declared, tensor in zip(operands, inputs, strict=False):
         rank = tensor.rank
         if declared.single and rank and not (rank == 1 and tensor.shape[0].contains(1)):
@@ -271,10 +268,10 @@ def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
 
 
 def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, Dimension]:
-    """The sizes of the named axes, by name: what all operands that have an axis of that name allow.
+    """Returns the sizes of the named axes, by name, as the intersection of what all operands allow.
 
-    An operand of more axes comes before one of fewer, which is then the one to blame. Raises
-    `Violation` where no size fits all of them, or where an axis cannot have its declared size.
+    Operands with more axes come first, so that one with fewer is reported. Raises `Violation` where
+    no size fits all operands, or where an axis cannot have its declared size.
     """
     dimensions: dict[str, Dimension] = {}
     firsts: dict[str, str] = {}
@@ -312,7 +309,7 @@ def _wrong_size(name: str, shape: PartialShape, axis: int, size: int) -> Violati
 
 
 def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fault]:
-    """Element types that OpenVINO reads in silence and the specification does not allow."""
+    """Yields faults of element types that OpenVINO reads and the specification forbids."""
     for index, tensor in enumerate(inputs):
         declared = operands[min(index, len(operands) - 1)]
         if (
@@ -333,5 +330,5 @@ def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fau
 
 
 def describe_axes(axes: Axes) -> str:
-    """The axes of an operand as text: `[batch,channels,...]`."""
+    """Returns the axes of an operand as text: `[batch,channels,...]`."""
     return "[" + ",".join("..." if axis is ... else str(axis) for axis in axes) + "]"

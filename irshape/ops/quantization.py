@@ -1,6 +1,4 @@
-"""Quantization operations: values as they come back from a type of few levels, in the type that
-they had.
-"""
+"""Quantization operations: they round values to a few levels and keep their element type."""
 
 from __future__ import annotations
 
@@ -24,14 +22,14 @@ LIMITS = ("input_low", "input_high", "output_low", "output_high")
 
 
 def _wide_limits(site: Site) -> bool:
-    """Whether limits have more axes than the data."""
+    """Returns whether limits have more axes than the data."""
     ranks = [tensor.shape.rank or 0 for tensor in site.inputs if tensor]
     return max(ranks[1:], default=0) > min(ranks[:1], default=0)
 
 
 class FakeQuantize(Broadcasting):
-    """`data` cut to the range from `input_low` to `input_high`, in steps of which there are
-    `levels`, and these spread from `output_low` to `output_high`.
+    """`data` clipped to the range from `input_low` to `input_high`, rounded to one of `levels`
+    equally spaced values, and mapped to the range from `output_low` to `output_high`.
 
     Specification: FakeQuantize-1.
     """
@@ -74,9 +72,9 @@ class FakeQuantize(Broadcasting):
                 )
 
     def evaluate(self, data: Array, *limits: Array) -> Array:
-        """The formula of the specification in f64, rounded once, at the end.
+        """Computes the formula of the specification in f64 and rounds once, at the end.
 
-        A number halfway between two levels in exact arithmetic is halfway here too: a product of
+        A number halfway between two levels in exact arithmetic is halfway here, too. A product of
         f32 numbers is exact in f64, and the division that follows is rounded correctly.
         """
         numbers = plain(data)
@@ -114,7 +112,7 @@ class FakeQuantize(Broadcasting):
 
 
 def _part(array: Array, axis: int, start: int, stop: int) -> Array:
-    """A part along an axis, counted from the end; the whole array where it is the same for all."""
+    """Returns a part along an axis, counted from the end; all of an array broadcast there."""
     if array.ndim < -axis or array.shape[axis] == 1:
         return array
     return array[(slice(None),) * (array.ndim + axis) + (slice(start, stop),)]
@@ -133,10 +131,10 @@ def _quantize(
     below: Array,
     above: Array,
 ) -> None:
-    """Puts FakeQuantize of some elements into `out`.
+    """Writes FakeQuantize of some elements to `out`.
 
-    `low` to `output_span` are f64, the others of the type of `numbers`: up to `least` the result
-    is `below`, past `most` it is `above`.
+    The arrays `low` to `output_span` are f64, the others have the type of `numbers`. Up to `least`
+    the result is `below`; past `most` it is `above`.
     """
     result = np.empty(out.shape, np.float64)
     np.subtract(numbers, low, out=result)
@@ -157,7 +155,7 @@ def _capitals(site: Site) -> bool:
 
 
 class FakeConvert(Operation):
-    """`(data · scale - shift)` through a type of 8 bits and back, cut to what it can hold.
+    """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range.
 
     Specification: FakeConvert-13.
     """

@@ -20,8 +20,9 @@ STRING = types("string")
 
 
 def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
-    """`data` without the axes, or with 1 in their place; as much of it as is known where the axes
-    are not.
+    """Returns the shape of `data` without the axes, or with 1 in their place.
+
+    Where the axes are unknown, it returns the part that is known anyway.
     """
     rank = data.rank
     known = axes.known
@@ -29,7 +30,7 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
         return data.shape
     if known is None:
         return _with_unknown_axes(data.shape, axes.shape, keep_dims)
-    # OpenVINO passes over the axes 0 and -1 of a scalar, unless it has to keep them
+    # OpenVINO ignores the axes 0 and -1 of a scalar, unless `keep_dims` is set
     within([axis for axis in known if rank or keep_dims or axis not in (0, -1)], rank)
     gone = {axis % rank for axis in known} if rank else set()
     if keep_dims:
@@ -38,8 +39,10 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
 
 
 def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool) -> PartialShape:
-    """What holds whichever axes are named: each dimension stays or becomes 1; one axis that goes
-    takes the rank down by one. A scalar stays one.
+    """Returns the shape that holds for any axes.
+
+    Each dimension stays or becomes 1. If exactly one axis is removed, the rank is lower by one. A
+    scalar stays a scalar.
     """
     if keep_dims or not len(shape):
         return PartialShape(dim.union(ONE) for dim in shape)
@@ -49,7 +52,7 @@ def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool)
 
 
 def _reduced_axes(site: Site) -> bool:
-    """Whether axes that only execution knows are dropped, and the rank is known all the same."""
+    """Returns whether unknown axes are removed although the rank of the result is known."""
     keeps = site.attribute("keep_dims") in ("true", "1")
     return (
         not keeps and site.value(1) is None and any(o.shape.rank is not None for o in site.outputs)
@@ -57,7 +60,7 @@ def _reduced_axes(site: Site) -> bool:
 
 
 class Reduction(Operation):
-    """What all reductions share: `data`, `axes`, and whether the collapsed axes stay as 1."""
+    """The base of all reductions: `data`, `axes`, and whether reduced axes stay with size 1."""
 
     differs = facts(
         not_run("2024.1", "a reduction over an axis that only execution knows", _reduced_axes),
@@ -116,7 +119,7 @@ class Reduction(Operation):
         return self.reduce(data, along).astype(data.dtype, copy=False)
 
     def of_single(self, data: Array) -> Array:
-        """The reduction of every element by itself: no axes."""
+        """Returns the reduction over no axes, of every element by itself."""
         return data
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
@@ -124,12 +127,12 @@ class Reduction(Operation):
 
 
 def wide(data: Array) -> Array:
-    """Narrow floating-point types as f32, in which OpenVINO computes them; others as they are."""
+    """Returns narrow floating-point types as f32, as OpenVINO computes them; others unchanged."""
     return data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data
 
 
 def elements_along(data: Array, axes: tuple[int, ...]) -> int:
-    """How many elements make up one of the result."""
+    """Returns the number of elements that are reduced to one element of the result."""
     count = 1
     for axis in axes:
         count *= data.shape[axis]
@@ -139,7 +142,7 @@ def elements_along(data: Array, axes: tuple[int, ...]) -> int:
 class ReduceMean(Reduction):
     """Arithmetic mean.
 
-    The mean of integers is rounded towards zero, the mean of nothing is 0, as the runtime has it.
+    The mean of integers is rounded towards zero. The mean of no elements is 0, as in OpenVINO.
 
     Specification: ReduceMean-1.
     """
@@ -194,7 +197,7 @@ class ReduceSum(Reduction):
 
 
 def clipped(number: int | float) -> int | float:
-    """A bound within int64; a real number as it is."""
+    """Returns an integer bound clipped to int64; a real number unchanged."""
     return max(INT64_MIN, min(number, UNBOUNDED)) if isinstance(number, int) else number
 
 
@@ -231,10 +234,10 @@ class ReduceProd(Reduction):
 
 
 def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
-    """The maximum or minimum along axes.
+    """Returns the maximum or minimum along axes.
 
-    Of no elements, the identity of the operation: infinity of the sign that any element replaces,
-    or the limit of an integer type.
+    For no elements it returns the identity of the operation: infinity of the sign that any element
+    replaces, or the limit of an integer type.
     """
     values = wide(data)
     if not elements_along(data, axes):
@@ -255,7 +258,7 @@ def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: boo
 def extreme_value(
     data: Tensor, axes: Tensor, choose: Callable[[Sequence[int | float]], int | float]
 ) -> Value | None:
-    """The bounds of the largest or the smallest of a list of numbers."""
+    """Returns the bounds of the largest or the smallest number of a list."""
     if data.value is None or data.rank != 1 or axes.known is None or not data.value.lower:
         return None
     if not axes.known:
@@ -329,7 +332,7 @@ class LogicalReduction(Reduction):
 
 
 class ReduceLogicalAnd(LogicalReduction):
-    """Whether all are true. Specification: ReduceLogicalAnd-1."""
+    """Whether all elements are true. Specification: ReduceLogicalAnd-1."""
 
     since = 1
 
@@ -338,7 +341,7 @@ class ReduceLogicalAnd(LogicalReduction):
 
 
 class ReduceLogicalOr(LogicalReduction):
-    """Whether any is true. Specification: ReduceLogicalOr-1."""
+    """Whether any element is true. Specification: ReduceLogicalOr-1."""
 
     since = 1
 

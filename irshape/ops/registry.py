@@ -21,18 +21,21 @@ from .declaration import LibraryOperation, Operation
 
 ENTRY_POINT_GROUP = "irshape.operations"
 LIBRARY_FOLDER = "tokenization"
-"""Where the operations are declared that a library of OpenVINO's adds to it."""
+"""The folder with the operations of OpenVINO's extension libraries."""
 
 _ALSO_READ = re.compile(r"^    also_read = \((.*?)\)\r?$", re.MULTILINE | re.DOTALL)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 
 
 class UnknownOperation(LookupError):
-    """No declaration for a type and version.
+    """No declaration exists for a type and version.
 
-    `known` are the versions that the type has, `close` types with a similar name; `internal`:
-    OpenVINO itself puts the operation into models; `newer`: the opset is newer than any that is
-    known here; `no_opset`: the version is written as an opset and is none.
+    known: the versions that the type has.
+    close: a type with a similar name.
+    custom: the version is not an opset, so that the operation is a custom one.
+    internal: OpenVINO itself puts the operation into models.
+    newer: the opset is newer than any that is known here.
+    no_opset: the version is written like an opset and is none.
     """
 
     def __init__(
@@ -56,7 +59,7 @@ class UnknownOperation(LookupError):
 
 
 def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
-    """The modules in a folder, by name from `ops` on, with their text."""
+    """Yields the name, relative to `ops`, and the source text of each module in a folder."""
     with os.scandir(folder) as entries:
         listed = sorted(entries, key=lambda entry: entry.name)
     for entry in listed:
@@ -69,9 +72,7 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Type name and module of every declared version, by each type name that it is read under, in
-    lower case.
-    """
+    """Maps each type name that is read, in lower case, to the type's spelling and module."""
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
     for module, source in _sources(os.path.dirname(__file__), ""):
@@ -91,9 +92,9 @@ def _index() -> dict[str, tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _library_index() -> dict[str, tuple[str, str]]:
-    """Type name and module of every operation of a library, by its type name in lower case.
+    """Maps the type name of each library operation, in lower case, to its spelling and its module.
 
-    They are indexed apart: few models have any.
+    It is separate from `_index` because few models have such operations.
     """
     folder = os.path.join(os.path.dirname(__file__), LIBRARY_FOLDER)
     index: dict[str, tuple[str, str]] = {}
@@ -106,13 +107,13 @@ def _library_index() -> dict[str, tuple[str, str]]:
 
 
 def known_types() -> tuple[str, ...]:
-    """Every type name that is read, in lower case; imports none of their modules."""
+    """Returns every type name that is read, in lower case. Does not import the modules."""
     return tuple(_index())
 
 
 @cache
 def as_writers_spell(type_name: str) -> str:
-    """A type with the capitals that writers give it; itself where none is known."""
+    """Returns a type name with the capitals that writers use; an unknown name unchanged."""
     name = _index().get(type_name.lower(), (type_name, ""))[0]
     if name == type_name or any(type_name in cls.also_read for cls in versions(type_name)):
         return type_name
@@ -121,7 +122,7 @@ def as_writers_spell(type_name: str) -> str:
 
 @cache
 def library_operation(type_name: str) -> type[LibraryOperation] | None:
-    """The operation of this type that a library of OpenVINO's adds to it."""
+    """Returns the operation of this type in OpenVINO's extension libraries, or None."""
     entry = _library_index().get(type_name.lower())
     if entry is None:
         return None
@@ -132,13 +133,13 @@ def library_operation(type_name: str) -> type[LibraryOperation] | None:
 
 
 def library_type_names() -> tuple[str, ...]:
-    """The types of the operations of libraries, in alphabetical order."""
+    """Returns the types of all library operations, in alphabetical order."""
     return tuple(sorted((name for name, _ in _library_index().values()), key=str.lower))
 
 
 @cache
 def declared_in(module: str) -> dict[str, list[type[Operation]]]:
-    """The versions of operations that a module declares, by the name of the type."""
+    """Returns the versions of operations that a module declares, by type name."""
     by_type: dict[str, list[type[Operation]]] = {}
     for value in vars(importlib.import_module(f"{__package__}.{module}")).values():
         if isinstance(value, type) and issubclass(value, Operation) and "since" in vars(value):
@@ -148,15 +149,15 @@ def declared_in(module: str) -> dict[str, list[type[Operation]]]:
 
 @cache
 def versions(type_name: str) -> tuple[type[Operation], ...]:
-    """The declared versions of a type, oldest first; none if there is no such type.
+    """Returns the declared versions of a type, oldest first; none if there is no such type.
 
-    The type is loaded without regard to case.
+    The case of the type name does not matter.
     """
     return opset_versions(type_name) or of_plugins(type_name)
 
 
 def opset_versions(type_name: str) -> tuple[type[Operation], ...]:
-    """The versions of an operation of OpenVINO's opsets, oldest first."""
+    """Returns the versions of an operation in OpenVINO's opsets, oldest first."""
     entry = _index().get(type_name.lower())
     declared = [] if entry is None else declared_in(entry[1]).get(entry[0], [])
     return tuple(sorted(declared, key=lambda cls: cls.since))
@@ -164,9 +165,9 @@ def opset_versions(type_name: str) -> tuple[type[Operation], ...]:
 
 @cache
 def of_plugins(type_name: str) -> tuple[type[Operation], ...]:
-    """The operations of a type that plugins declare, oldest first.
+    """Returns the versions of a type that plugins declare, oldest first.
 
-    The type is looked up without regard to case.
+    The case of the type name does not matter.
     """
     folded = type_name.lower()
     candidates = [cls for cls in plugins() if cls.type_name().lower() == folded]
@@ -174,8 +175,10 @@ def of_plugins(type_name: str) -> tuple[type[Operation], ...]:
 
 
 def opsets(cls: type[Operation]) -> range:
-    """The opsets that hold a version of an operation: from its `since` to the one before the next
-    version, or to the newest that holds the type.
+    """Returns the opsets that contain a version of an operation.
+
+    They range from its `since` to the one before the next version, or to the newest that has the
+    type.
     """
     last: int | None = vars(cls).get("until")
     if last is None:
@@ -194,7 +197,7 @@ def _newest_opset(cls: type[Operation]) -> int:
 
 
 def plugins() -> tuple[type[Operation], ...]:
-    """The operations that installed packages or this process declare.
+    """Returns the operations that installed packages or this process declare.
 
     Packages use the entry point group `irshape.operations`. Raises `ValueError` for an operation
     that is declared twice.
@@ -207,15 +210,15 @@ _registered: list[type[Operation]] = []
 
 
 def registered_operations() -> tuple[type[Operation], ...]:
-    """The operations that this process has registered."""
+    """Returns the operations that this process has registered."""
     return tuple(_registered)
 
 
 def register(operation: type[Operation]) -> None:
-    """Declares an operation for this process; a class of the same name and module replaces another.
+    """Declares an operation for this process. A class of the same name and module is replaced.
 
-    One that names neither `since` nor `custom_version` has the version `extension`, as OpenVINO's
-    own custom operations. Raises `ValueError` if it is declared already.
+    A class without `since` and `custom_version` gets the version `extension`, which OpenVINO's own
+    custom operations have. Raises `ValueError` if the operation is declared already.
     """
     source = f"{operation.__module__}:{operation.__qualname__}"
     _registered[:] = [
@@ -246,7 +249,7 @@ def _of_packages() -> tuple[type[Operation], ...]:
 
 
 def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> type[Operation]:
-    """The operation of a plugin. Raises `ValueError` for one that cannot be used beside others."""
+    """Returns the operation of a plugin. Raises `ValueError` if it conflicts with others."""
     if not (isinstance(cls, type) and issubclass(cls, Operation)):
         raise ValueError(f"the plugin {source} is not an irshape.ops.Operation")
     bases = cls.__mro__[: cls.__mro__.index(Operation)]
@@ -269,7 +272,7 @@ _extensions: set[str] = set()
 
 
 EXTENSIONS: ContextVar[tuple[str, ...]] = ContextVar("EXTENSIONS", default=())
-"""Those that the settings of the current check name."""
+"""The extensions that the settings of the current check name."""
 
 
 def register_extensions(names: Iterable[str]) -> None:
@@ -288,7 +291,7 @@ def extensions_known(names: Iterable[str]) -> Iterator[None]:
 
 
 def find(type_name: str, version: str) -> type[Operation]:
-    """The declaration of a type under a version such as `opset8`. Raises `UnknownOperation`."""
+    """Returns the declaration of a type in a version (`opset8`). Raises `UnknownOperation`."""
     try:
         return _declared_as(type_name, version)
     except UnknownOperation:
@@ -334,7 +337,7 @@ def _declared_as(type_name: str, version: str) -> type[Operation]:
 
 @lru_cache(maxsize=256)
 def _closest(type_name: str) -> str | None:
-    """The type whose name is most like one that nobody declares; None without such."""
+    """Returns the declared type with the most similar name, or None."""
     from difflib import get_close_matches
 
     close = get_close_matches(type_name.lower(), list(_index()), 3, 0.7)
@@ -343,9 +346,9 @@ def _closest(type_name: str) -> str | None:
 
 
 def opset_span(cls: type[Operation]) -> str:
-    """The opsets that hold a version of an operation, as text: `opset1 to opset3`.
+    """Returns the opsets that contain a version of an operation, as text: `opset1 to opset3`.
 
-    The version itself where it belongs to no opset.
+    For an operation that belongs to no opset, it returns the version itself.
     """
     if cls.custom_version is not None:
         return f"'{cls.custom_version}'"
@@ -358,7 +361,7 @@ def opset_span(cls: type[Operation]) -> str:
 
 
 def declaration(type_name: str, version: str) -> type[Operation] | None:
-    """The declaration of a type under a version; None where nobody declares it."""
+    """Returns the declaration of a type in a version, or None."""
     try:
         return find(type_name, version)
     except UnknownOperation:
@@ -366,7 +369,7 @@ def declaration(type_name: str, version: str) -> type[Operation] | None:
 
 
 def declaration_of(layer: Layer) -> type[Operation] | None:
-    """The declaration of the operation of a layer; None where nobody declares it."""
+    """Returns the declaration of a layer's operation, or None."""
     return declaration(layer.type, layer.version)
 
 
@@ -407,6 +410,6 @@ def _unknown_version(
 
 @lru_cache(maxsize=1)
 def type_names() -> tuple[str, ...]:
-    """Every declared type, in alphabetical order. Imports all of them."""
+    """Returns every declared type, in alphabetical order. Imports all modules."""
     names = {cls.type_name() for folded in _index() for cls in versions(folded)}
     return tuple(sorted(names | {cls.type_name() for cls in plugins()}, key=str.lower))

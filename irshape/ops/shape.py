@@ -92,7 +92,7 @@ class Reinterpretation(Operation):
 
 
 def _open_product(site: Site) -> bool:
-    """Whether a shape is made of a product without an upper bound, and something else is known."""
+    """Returns whether a shape contains an unbounded product, and a size of it is known."""
     output = site.output
     return (
         len(site.open_product) > 1
@@ -104,8 +104,10 @@ def _open_product(site: Site) -> bool:
 
 
 class Reshape(Reinterpretation):
-    """The same elements in another shape; -1 in the pattern stands for what is left over, 0 (with
-    `special_zero`) for the dimension of the input there.
+    """The same elements in another shape.
+
+    In the pattern, -1 stands for the remaining elements. With `special_zero`, 0 copies the
+    dimension of the input at the same index.
 
     Specification: Reshape-1.
     """
@@ -148,7 +150,7 @@ class Reshape(Reinterpretation):
         ours, theirs = (
             ([] if data.rank is None else list(data.shape)),
             [],
-        )  # what takes part in the product on either side
+        )  # the factors of the product on either side
         for index, dim in enumerate(wanted):
             if index == minus_one:
                 dims.append(DYNAMIC)
@@ -200,7 +202,7 @@ class Reshape(Reinterpretation):
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
     ) -> Dimension:
-        """The dimension for -1: the elements of `data` divided by the product of the others."""
+        """Returns the dimension for -1: the elements of `data` divided by the other sizes."""
         if known.fixed == 0 and total.fixed != 0:
             raise Violation(
                 f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} "
@@ -258,7 +260,7 @@ class Reshape(Reinterpretation):
         sizes, left = [int(size) for size in pattern.ravel()], list(data.shape)
         copied = [i for i, size in enumerate(sizes) if size == 0] if self.special_zero else []
         if -1 in sizes:
-            # copied dimensions count on neither side: one of 0 says nothing of what is left over
+            # copied dimensions count on neither side: a copied 0 does not determine the rest
             rest = product(size for i, size in enumerate(sizes) if size != -1 and i not in copied)
             there = product(size for i, size in enumerate(left) if i not in copied)
             sizes[sizes.index(-1)] = there // rest if rest else 1
@@ -268,7 +270,7 @@ class Reshape(Reinterpretation):
 
 
 def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimension:
-    """Assumes that a size in the pattern is not 0 (0 would copy the input dimension)."""
+    """Returns a size of the pattern, assumed not to be 0, which would copy the input dimension."""
     from ..symbols.dimensions import positive
 
     if data.rank is not None and index < data.rank and data[index] == dim:
@@ -277,7 +279,7 @@ def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimensio
 
 
 class _Product:
-    """The product of some dimensions: of the static ones, and of all that must be compared."""
+    """The product of some dimensions: `fixed` of the static ones, `all` of those to be compared."""
 
     def __init__(self, dims: Sequence[Dimension]) -> None:
         self.fixed = 1
@@ -290,9 +292,9 @@ class _Product:
 
 
 def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product, _Product]:
-    """The products of both sides without the static dimensions that both have.
+    """Returns the products of both sides without the static dimensions that both have.
 
-    Equal static factors are left out of `all` on both sides.
+    Equal products of static dimensions are left out of `all` on both sides.
     """
     rest = list(theirs)
     left = []
@@ -308,7 +310,7 @@ def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product
 
 
 def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
-    """The pattern as dimensions, and the index of -1."""
+    """Returns the pattern as dimensions, and the index of -1 or None."""
     assert pattern.value is not None
     dims: list[Dimension] = []
     minus_one: int | None = None
@@ -341,7 +343,7 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
 
 
 def shown(tensor: Tensor) -> str:
-    """The value of a small tensor as text."""
+    """Returns the value of a small tensor as text."""
     value = tensor.value
     if value is None:
         return f"of shape {tensor.shape}"
@@ -355,7 +357,7 @@ def _interval(low: Number, high: Number) -> str:
 
 
 def _assume_ones(dims: Iterable[Dimension]) -> None:
-    """Takes dimensions that are dropped to be 1, where sizes have names."""
+    """Assumes that removed dimensions are 1, where they are expressions of named sizes."""
     for dim in dims:
         if dim.symbolic and dim.contains(1):
             from ..symbols.dimensions import pinned
@@ -364,7 +366,7 @@ def _assume_ones(dims: Iterable[Dimension]) -> None:
 
 
 def _scalar_squeeze(site: Site) -> bool:
-    """Whether a scalar is squeezed along an axis other than 0 and -1, which always pass."""
+    """Returns whether a scalar is squeezed along an axis other than 0 and -1, which always pass."""
     shape = site.shape(0)
     skips = site.attribute("allow_axis_skip") in ("true", "1")
     axes = site.value(1)
@@ -378,7 +380,7 @@ def _scalar_squeeze(site: Site) -> bool:
 
 
 def _squeezed_axis(site: Site) -> bool:
-    """Whether a dimension that cannot be 1 is squeezed; Squeeze-15 reads such an axis."""
+    """Returns whether Squeeze-1 squeezes a dimension that cannot be 1. Squeeze-15 allows that."""
     shape = site.shape(0)
     if site.since != 1 or shape is None or shape.rank is None:
         return False
@@ -393,7 +395,10 @@ def _squeezed_axis(site: Site) -> bool:
 
 
 def _any_squeezed(site: Site) -> bool:
-    """Whether no axes are given, an axis may go or stay, and something is known of another."""
+    """Returns whether a Squeeze without axes has a dynamic dimension that may be 1.
+
+    Something must be known of a dimension, too.
+    """
     sizes = dimensions(site.shape(0))
     return (
         len(site.layer.inputs) == 1
@@ -403,7 +408,7 @@ def _any_squeezed(site: Site) -> bool:
 
 
 def _unknown_squeezed(site: Site) -> bool:
-    """Whether the axes are known at run time only, and their number before."""
+    """Returns whether the axes are unknown before run time, but the rank of the result is known."""
     output = site.output
     return (
         len(site.layer.inputs) == 2
@@ -414,7 +419,10 @@ def _unknown_squeezed(site: Site) -> bool:
 
 
 def _squeezed_to_scalar(site: Site) -> bool:
-    """Whether all axes go, and it is not one axis of which nothing is known, nor are all of 1."""
+    """Returns whether all axes are removed, some of dynamic size.
+
+    A single axis of unknown size does not count.
+    """
     shape = site.shape(0)
     return (
         site.value(1) is not None
@@ -426,7 +434,7 @@ def _squeezed_to_scalar(site: Site) -> bool:
 
 
 class Squeeze(Reinterpretation):
-    """Without the axes, which have size 1; without all axes of size 1 where none are named."""
+    """The input without the given axes of size 1; without all axes of size 1 if none are given."""
 
     differs = facts(
         refused("2026.1", "a Squeeze of a scalar with an axis to skip", _scalar_squeeze),
@@ -457,7 +465,7 @@ class Squeeze(Reinterpretation):
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True, optional=True)
     allow_axis_skip: bool = False
     drops_one_unknown_axis = False
-    """Whether one axis of unknown position is taken to be dropped."""
+    """Whether one axis of unknown position is assumed to be removed."""
 
     def infer(self, data: Tensor, axes: Tensor | None) -> Tensor:
         return Tensor(data.element_type, self.squeezed(data, axes))
@@ -488,7 +496,7 @@ class Squeeze(Reinterpretation):
         if not any(may_go):
             return data.shape
         if any(dim.symbolic for dim in data.shape) and ONE not in data.shape:
-            return DYNAMIC_SHAPE  # nothing is dropped where no size turns out to be 1
+            return DYNAMIC_SHAPE  # no axis is removed if no size is 1 at run time
         return PartialShape.of_rank(rank - 1) if self.drops_one_unknown_axis else DYNAMIC_SHAPE
 
     def evaluate(self, data: Array, axes: Array | None) -> Array:
@@ -504,7 +512,7 @@ class Squeeze(Reinterpretation):
 
 
 class Squeeze_1(Squeeze):
-    """Without the axes, which have size 1. Specification: Squeeze-1."""
+    """The input without the given axes, which have size 1. Specification: Squeeze-1."""
 
     since = 1
     decompresses = "exactly"
@@ -512,9 +520,10 @@ class Squeeze_1(Squeeze):
 
 
 class Squeeze_15(Squeeze):
-    """Without the axes; one that has another size than 1 stays.
+    """The input without the given axes; an axis whose size is not 1 stays.
 
-    `allow_axis_skip`: where that is not certain, the rank of the result is not either.
+    `allow_axis_skip`: where it is unknown whether an axis stays, the rank of the result is unknown,
+    too.
 
     Specification: Squeeze-15.
     """
@@ -525,7 +534,10 @@ class Squeeze_15(Squeeze):
 
 
 class Unsqueeze(Reinterpretation):
-    """With axes of size 1 put in; the axes are those of the result. Specification: Unsqueeze-1."""
+    """The input with axes of size 1 inserted; the axes are those of the result.
+
+    Specification: Unsqueeze-1.
+    """
 
     since = 1
     decompresses = "exactly"

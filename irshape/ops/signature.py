@@ -1,4 +1,4 @@
-"""What an operation takes, in one frozen record."""
+"""The inputs and attributes of an operation, in one frozen record."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from .operands import Between, Operand
 
 
 class Signature(NamedTuple):
-    """The operands and attributes of an operation, and what follows from them."""
+    """The operands and attributes of an operation, with values computed from them."""
 
     attributes: Mapping[str, Attribute]
-    """By their Python names."""
+    """The attributes by their Python names."""
     written: tuple[str, ...]
     """The names of all attributes in the IR, in the order of writers."""
     operands: tuple[Operand, ...]
     fewest: int
-    """The fewest inputs that a layer has."""
+    """The smallest number of inputs of a layer."""
     most: int
-    """The most inputs that a layer has."""
+    """The largest number of inputs of a layer."""
     valued: tuple[tuple[int, Operand], ...]
-    """The operands whose value inference looks at, with their positions."""
+    """The positions and operands whose values inference uses."""
     expected: tuple[tuple[frozenset[ElementType], frozenset[int], str | None], ...]
-    """For each operand the element types and the ranks that it takes whatever the value is, and the
-    operand whose element type it shares, if any."""
+    """For each operand: the element types that need no look at the value, the usual ranks, and the
+    operand whose element type it shares, if any.
+    """
     shaped: bool
-    """Whether operands declare more of their shapes than the rank."""
+    """Whether an operand declares more about its shape than the rank."""
     limited: Mapping[str, Between]
-    """The attributes whose values are limited, by their Python names."""
+    """The limits of attributes, by Python name."""
     confined: bool
-    """Whether it is `shaped`, or has `limited` attributes: one look-up for each layer."""
+    """Whether `shaped` holds or `limited` is not empty: one look-up for each layer."""
     narrowed: bool
     """Whether the specification allows fewer element types of operands than OpenVINO reads."""
 
     @staticmethod
     def of(attributes: Mapping[str, Attribute], operands: tuple[Operand, ...]) -> Signature:
-        """The signature of an operation with these attributes and operands."""
+        """Returns the signature of an operation with these attributes and operands."""
         models = {declared.like for declared in operands}
         shaped = any(declared.axes or declared.single for declared in operands)
         limited = {

@@ -35,13 +35,13 @@ I64: Final = ElementType.of("i64")
 
 
 def index_array(array: Any, element_type: ElementType) -> Array:
-    """Indices or counts in the type that an attribute names."""
+    """Returns indices or counts in the type that an attribute names."""
     return np.asarray(array).astype(np.int32 if element_type is I32 else np.int64)
 
 
 class TopK(Operation):
-    """What all versions share: the `k` largest or smallest elements of each slice along an axis,
-    and where they were.
+    """The base of all versions: the `k` largest or smallest elements of each slice along an axis,
+    and their indices.
     """
 
     differs = facts(
@@ -74,7 +74,7 @@ class TopK(Operation):
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 
     def chosen(self, available: Dimension, k: Value | None) -> Dimension:
-        """How many elements come out: `k`, at most as many as there are."""
+        """Returns the number of elements of the result: `k`, at most as many as there are."""
         if k is None:
             return Dimension(0, available.high)
         low, high = int(k.lower[0]), int(min(k.upper[0], UNBOUNDED))
@@ -115,7 +115,7 @@ class TopK(Operation):
         if self.mode == "max":
             order = (
                 keys.shape[-1] - 1 - np.argsort(keys[..., ::-1], axis=-1, kind="stable")[..., ::-1]
-            )  # descending, equal elements in their order
+            )  # descending; equal elements keep their order
         else:
             order = np.argsort(keys, axis=-1, kind="stable")
         order = order[..., :count]
@@ -145,7 +145,7 @@ class TopK_3(TopK):
 
 
 class TopK_11(TopK):
-    """As TopK-3, where `stable` keeps equal elements in their order. Specification: TopK-11."""
+    """As TopK-3; `stable` keeps equal elements in their order. Specification: TopK-11."""
 
     since = 11
     stable: bool = attribute(BOOLEAN, default=False)
@@ -164,7 +164,7 @@ class TopK_11(TopK):
 
 
 class NonZero(Operation):
-    """Where the elements are that are not zero: a row of indices for each axis.
+    """The indices of the elements that are not zero, with a row for each axis.
 
     Specification: NonZero-3.
     """
@@ -193,14 +193,14 @@ class NonZero(Operation):
 
 
 def _places_unused(site: Site) -> bool:
-    """Whether nothing takes the third output, where each element is among the unique ones."""
+    """Returns whether output 2 of an unsorted Unique, the indices, is unused."""
     unsorted = site.attribute("sorted") in ("false", "0")
     return unsorted and 2 in site.unused and not all(site.constant)
 
 
 class Unique(Operation):
-    """The different elements, or slices along an axis, with where each comes first, which one each
-    input is, and how often.
+    """The distinct elements, or distinct slices along an axis. Further outputs give the first index
+    of each, the position of each input among them, and their counts.
 
     Specification: Unique-10.
     """
@@ -241,7 +241,7 @@ class Unique(Operation):
         size = dims[along]
         count = number_of_different(size, slices(data, along))
         if not size.low and size.high < UNBOUNDED:
-            note_wider()  # OpenVINO counts on at least one slice
+            note_wider()  # OpenVINO assumes at least one slice
         dims[along] = count
         return self.outputs(data, PartialShape(dims), count, size)
 
@@ -280,7 +280,7 @@ class Unique(Operation):
 
 
 def number_of_different(size: Dimension, elements: tuple[object, ...] | None) -> Dimension:
-    """How many of so many elements may be different."""
+    """Returns the smallest and largest number of distinct values among `size` elements."""
     return (
         Dimension(min(size.low, 1), size.high)
         if elements is None
@@ -289,14 +289,15 @@ def number_of_different(size: Dimension, elements: tuple[object, ...] | None) ->
 
 
 def exact(data: Tensor) -> tuple[int | float, ...] | None:
-    """The elements of a tensor where all are known and none is NaN, which differs from itself."""
+    """Returns the elements of a tensor if all are known and none is NaN."""
     elements = data.value.exact if data.value else None
     return None if elements is None or any(map(isnan, elements)) else elements
 
 
 def slice_keys(slices: Array) -> Array:
-    """A number for each slice along the first axis, equal for equal slices, ordered as they are:
-    element by element.
+    """Returns a number for each slice along the first axis, to compare slices element by element.
+
+    Equal slices have equal numbers, and the numbers have the order of the slices.
     """
     rows = slices.reshape(len(slices), product(slices.shape[1:]))
     if rows.shape[1] == 1:
@@ -310,7 +311,7 @@ def slice_keys(slices: Array) -> Array:
 
 
 def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
-    """The slices of a known tensor along an axis, each as a tuple of its elements."""
+    """Returns the slices of a known tensor along an axis, each as a tuple of its elements."""
     elements, sizes = exact(data), data.shape.static
     if elements is None or sizes is None:
         return None
@@ -322,7 +323,7 @@ def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
 
 
 class Bucketize(Operation):
-    """The bucket that each element falls in, between sorted boundaries.
+    """The index of the bucket of each element, between sorted boundaries.
 
     Specification: Bucketize-3.
     """
@@ -360,8 +361,9 @@ class Bucketize(Operation):
 
 
 class SearchSorted(Operation):
-    """Where each value would have to stand in a sorted sequence, the same for all or one for each
-    row.
+    """The position at which each value would be inserted into a sorted sequence.
+
+    There is one sequence for all values, or one for each row.
 
     Specification: SearchSorted-15.
     """

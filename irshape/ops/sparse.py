@@ -85,7 +85,7 @@ class SegmentMax(Operation):
         return result
 
     def filling(self, data: Array) -> Any:
-        """What stands for the maximum of nothing."""
+        """Returns the result for a segment without rows."""
         element_type = element_type_of(data)
         if self.fill_mode == "ZERO":
             return 0
@@ -98,7 +98,7 @@ class SegmentMax(Operation):
 
 
 class SparseFillEmptyRows(Operation):
-    """A sparse matrix in which every empty row has been given one element.
+    """A sparse matrix with one element added to every empty row.
 
     Specification: SparseFillEmptyRows-16.
     """
@@ -115,7 +115,7 @@ class SparseFillEmptyRows(Operation):
         if indices.rank is not None:
             places = PartialShape(
                 [values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2]
-            )  # OpenVINO compares them only then
+            )  # OpenVINO compares the sizes only then
             require(
                 places.agrees(indices.shape),
                 f"`indices` has shape {indices.shape}; it must hold a row and a column for each "
@@ -134,7 +134,7 @@ class SparseFillEmptyRows(Operation):
         )
 
     def filled(self, rows: Dimension, dense_shape: Tensor, indices: Tensor) -> Dimension:
-        """The number of elements once every row has one, where the indices are known."""
+        """Returns the number of elements after filling; dynamic where the indices are unknown."""
         sizes, known = dense_shape.known, indices.known
         if sizes is None or known is None:
             return DYNAMIC

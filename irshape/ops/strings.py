@@ -13,7 +13,7 @@ from .tensors import Tensor
 
 
 class StringTensorPack(Operation):
-    """Strings cut out of a run of bytes. Specification: StringTensorPack-15."""
+    """Strings cut out of one array of bytes. Specification: StringTensorPack-15."""
 
     since = 15
     begins = operand(I32_I64, value=True)
@@ -68,7 +68,7 @@ def _no_strings(site: Site) -> bool:
 
 
 class StringTensorUnpack(Operation):
-    """The bytes of all strings as one run, with where each begins and ends.
+    """The bytes of all strings in one array, and the begin and end of each string.
 
     Specification: StringTensorUnpack-15.
     """

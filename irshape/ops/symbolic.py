@@ -1,8 +1,8 @@
-"""Values whose elements are expressions of named sizes: elementwise operations, sums, products and
-the sizes of slices.
+"""Computes values whose elements are expressions of named sizes: elementwise operations, sums,
+products and sizes of slices.
 
-Sizes are taken to fit the integer types in which they are computed, and, on their way through a
-real type, to be exact in it: below 2^24 in f32.
+Sizes are assumed to fit the integer type in which they are computed. In a real type they are
+assumed to be exact: below 2^24 in f32.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..symbols.expressions import Expression, Facts, TooLarge
 from .tensors import Number, Tensor, Value
 
 WIDE = ("i64", "i32", "u64", "u32", "f64", "f32", "boolean")
-"""The element types in which sizes are followed."""
+"""The element types in which expressions are kept."""
 
 Rule = Callable[..., Expression | None]
 
 
 def facts_of(values: Sequence[Value]) -> Facts | None:
-    """What is known of the symbols in some values; None where none has any."""
+    """Returns the facts about the symbols in some values; None where no value has symbols."""
     for value in values:
         for expression in value.expressions or ():
             if expression is not None:
@@ -38,7 +38,10 @@ def followed(
     upper: Sequence[Number],
     element_type: ElementType,
 ) -> Value:
-    """The bounds of a result with what its elements are, by a rule on those of the operands."""
+    """Returns bounds of a result with an expression for each element.
+
+    rule: computes an expression from those of the operands.
+    """
     facts = facts_of(values)
     if facts is None or element_type.name not in WIDE:
         return Value(lower, upper)
@@ -78,7 +81,7 @@ def _applied(rule: Rule, operands: Sequence[Expression | None]) -> Expression | 
 def narrowed(
     expression: Expression, low: Number, high: Number, element_type: ElementType
 ) -> tuple[Number, Number]:
-    """The bounds of an element that is known as an expression."""
+    """Returns the bounds of an element, narrowed by its expression."""
     least, most = expression.facts.range(expression)
     if not element_type.is_real:
         least = low if least == -math.inf else int(least)
@@ -90,7 +93,7 @@ def narrowed(
 def chosen(
     value: Value, condition: Value, branches: Sequence[Value], element_type: ElementType
 ) -> Value:
-    """The value of a Select with what its elements are; operands have the shape of the result."""
+    """Returns the value of a Select with expressions. Operands have the shape of the result."""
     facts = facts_of(branches)
     if facts is None or element_type.name not in WIDE:
         return value
@@ -106,7 +109,7 @@ def chosen(
 
 
 def combined(value: Value, rule: Rule, low: Number, high: Number) -> Value:
-    """The one element that a rule makes of all elements of a value, with its bounds."""
+    """Returns a value of one element that a rule computes from all elements, with its bounds."""
     facts = facts_of([value])
     if facts is None:
         return Value([low], [high])
@@ -124,16 +127,16 @@ def combined(value: Value, rule: Rule, low: Number, high: Number) -> Value:
 def slice_size(
     size: Expression, start: Expression, stop: Expression, step: int
 ) -> Expression | None:
-    """How many elements `start:stop:step` takes of an axis; None where that is not an expression.
+    """Returns the number of elements in `start:stop:step` of an axis, or None if unknown.
 
-    `start` and `stop` may lie outside the axis, and count from its end where they are negative.
+    `start` and `stop` may lie outside the axis. Negative ones count from its end.
     """
     facts = size.facts
     first, last = _from_front(start, size), _from_front(stop, size)
     if first is None or last is None:
         return None
     if step > 0:
-        # a start behind the end of the axis takes nothing either way
+        # a start beyond the end of the axis gives an empty slice either way
         return ((last.minimum(size) - first.maximum(0) + (step - 1)) // step).maximum(0)
     if not facts.assume_at_least(size, facts.number(1)):
         return None
@@ -142,7 +145,7 @@ def slice_size(
 
 
 def _from_front(index: Expression, size: Expression) -> Expression | None:
-    """An index counted from the front; None where its sign is not known."""
+    """Returns an index counted from the front; None where its sign is not known."""
     if index.facts.is_nonnegative(index):
         return index
     return index + size if index.facts.is_nonnegative(-index - 1) else None
@@ -151,7 +154,7 @@ def _from_front(index: Expression, size: Expression) -> Expression | None:
 def slice_of(
     dim: Dimension, start: tuple[int, int], stop: tuple[int, int], step: int, size: Dimension
 ) -> Dimension:
-    """The size of a slice of an axis, whose interval is known already, as an expression."""
+    """Returns the size of a slice of an axis as an expression. `size` is its known interval."""
     ends = [getattr(bounds, "expression", None) for bounds in (start, stop)]
     known = [end for end in (*ends, dim.expression if dim.symbolic else None) if end is not None]
     facts = known[0].facts
@@ -172,8 +175,9 @@ def slice_of(
 
 
 def _end(bounds: tuple[int, int], length: Expression, dim: Dimension) -> Expression | None:
-    """A known end of a slice; one at the limits of int64, or at the upper bound of the axis, is
-    beyond any size.
+    """Returns a known end of a slice as an expression.
+
+    An end at the limits of int64, or at the upper bound of the axis, lies beyond any size.
     """
     low, high = bounds
     if low != high:
@@ -188,7 +192,7 @@ def _end(bounds: tuple[int, int], length: Expression, dim: Dimension) -> Express
 def padded_size(
     dim: Dimension, before: tuple[int, int], after: tuple[int, int], size: Dimension
 ) -> Dimension:
-    """The size of a padded axis, whose interval is known already, as an expression."""
+    """Returns the size of a padded axis as an expression. `size` is its known interval."""
     pads = [getattr(bounds, "expression", None) for bounds in (before, after)]
     known = [pad for pad in (*pads, dim.expression if dim.symbolic else None) if pad is not None]
     facts = known[0].facts
@@ -201,7 +205,7 @@ def padded_size(
 
 
 def range_size(start: Tensor, stop: Tensor, step: Tensor, interval: Dimension) -> Dimension:
-    """The number of elements of a range by a known whole step, as an expression."""
+    """Returns the number of elements of a range with a known whole step, as an expression."""
     stride = step.value.exact if step.value is not None else None
     values = [tensor.value for tensor in (start, stop) if tensor.value is not None]
     facts = facts_of(values)
@@ -220,7 +224,7 @@ def range_size(start: Tensor, stop: Tensor, step: Tensor, interval: Dimension) -
 def range_value(
     start: Tensor, step: Tensor, lower: Sequence[Number], upper: Sequence[Number]
 ) -> Value:
-    """The elements of a range of known length from a start that is an expression."""
+    """Returns the elements of a range of known length whose start is an expression."""
     stride = step.value.exact if step.value is not None else None
     facts = facts_of([start.value]) if start.value is not None else None
     first = start.value.expression(0, facts) if start.value is not None and facts else None

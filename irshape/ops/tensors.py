@@ -1,6 +1,4 @@
-"""What inference knows of a tensor before anything runs: element type, partial shape and, for small
-ones, bounds of its value.
-"""
+"""Abstract tensors for inference: element type, partial shape, and bounds of small values."""
 
 from __future__ import annotations
 
@@ -16,8 +14,8 @@ if TYPE_CHECKING:
     Expressions = tuple[Expression | None, ...]
 
 MAX_VALUE_ELEMENTS: Final = 1024
-"""Tensors of more elements carry no value: no shape is that long, and a static check must stay
-small.
+"""The largest number of elements of a tensor with a value. No shape is longer, and a static check
+must stay small.
 """
 
 Number = int | float
@@ -26,9 +24,9 @@ Number = int | float
 class Value:
     """Bounds of every element of a tensor, in row-major order.
 
-    Booleans are 0 and 1; integers saturate at int64. `expressions` says of elements what they are
-    in terms of named sizes, where that is asked for; None for an element that is not known so, and
-    for one that is a number.
+    Booleans are 0 and 1; integers saturate at int64. `expressions` gives elements in terms of named
+    sizes, where that is requested. It has None for an element without an expression, and for a
+    known number.
     """
 
     __slots__ = ("expressions", "lower", "upper")
@@ -56,7 +54,7 @@ class Value:
         return len(self.lower)
 
     def dimension(self, index: int) -> Dimension | None:
-        """An element as a dimension; None where its upper bound is negative or not a number.
+        """Returns an element as a dimension; None if its upper bound is negative or NaN.
 
         The bounds -1 and no limit make the dimension `?`.
         """
@@ -74,7 +72,7 @@ class Value:
         return counted(expression, size)
 
     def expression(self, index: int, facts: Facts) -> Expression | None:
-        """What an element is, numbers included."""
+        """Returns an element as an expression, also for a known number."""
         expression = None if self.expressions is None else self.expressions[index]
         if expression is None and self.lower[index] == self.upper[index]:
             from ..symbols.expressions import number
@@ -83,7 +81,7 @@ class Value:
         return expression
 
     def take(self, indices: Iterable[int]) -> Value:
-        """The elements at those positions."""
+        """Returns the elements at these positions."""
         where = list(indices)
         return Value(
             [self.lower[i] for i in where],
@@ -92,7 +90,7 @@ class Value:
         )
 
     def map(self, function: Callable[[Number], Number]) -> Value:
-        """Every bound through a function that never decreases."""
+        """Returns every bound mapped by a function that never decreases."""
         return Value(
             map(function, self.lower),
             None if self.lower is self.upper else map(function, self.upper),
@@ -104,7 +102,7 @@ class Value:
 
     @staticmethod
     def joined(values: Iterable[Value]) -> Value:
-        """The elements of several values, one after the other."""
+        """Returns the elements of several values, one value after the other."""
         parts = list(values)
         lower = [number for part in parts for number in part.lower]
         upper = [number for part in parts for number in part.upper]
@@ -114,7 +112,7 @@ class Value:
         return Value(lower, upper, tuple(e for p in parts for e in p.expressions or none * len(p)))
 
     def union(self, other: Value) -> Value:
-        """Bounds that hold for both."""
+        """Returns bounds that hold for the elements of both values."""
         return Value(map(min, self.lower, other.lower), map(max, self.upper, other.upper))
 
     def __eq__(self, other: object) -> bool:
@@ -137,7 +135,7 @@ class Value:
 
 
 def expressions_of(dims: Sequence[Dimension]) -> Expressions | None:
-    """What sizes are in terms of named ones; None where no size is known so."""
+    """Returns sizes in terms of named sizes; None where no size is known that way."""
     expressions = tuple([dim.expression if dim.symbolic else None for dim in dims])
     return expressions if any(expressions) else None
 
@@ -164,12 +162,13 @@ class Tensor:
         self.shape = shape
         self.rank = shape.rank
         self.value = value
-        self._hash = 0  # worked out when it is asked for
+        self._hash = 0  # computed on first use
 
     @property
     def known(self) -> tuple[int, ...] | None:
-        """The elements as integers where all of them are known, else None; numbers that are no
-        integers lose their fraction, as OpenVINO reads them.
+        """The elements as integers where all of them are known, else None.
+
+        Reals lose their fraction, as in OpenVINO.
         """
         value = self.value
         if value is None or (value.lower is not value.upper and value.lower != value.upper):
@@ -185,7 +184,7 @@ class Tensor:
         return self.value is not None and self.value.expressions is not None
 
     def with_value(self, value: Value | None) -> Tensor:
-        """The same tensor with another value, or with none."""
+        """Returns the same tensor with another value, or with none."""
         return Tensor(self.element_type, self.shape, value)
 
     def __eq__(self, other: object) -> bool:

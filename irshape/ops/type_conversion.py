@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def value_in(data: Tensor, output: Tensor) -> Value | None:
-    """The value of a tensor, converted to the element type of the output."""
+    """Returns the value of a tensor, converted to the element type of the output."""
     shape, target = data.shape.static, output.element_type
     if shape is None or data.element_type.is_dynamic:
         return None
@@ -57,8 +57,10 @@ def _cut(number: Number) -> Number:
 
 
 def _whole(limits: tuple[int, int], number: Number) -> Number:
-    """A known number without its fraction; integers that do not fit wrap around later, but for
-    reals, and for the ends of int64, that is not for certain.
+    """Returns a known number without its fraction.
+
+    Integers outside the limits wrap around later. For reals, and for the ends of int64, that is
+    uncertain: they raise `OverflowError`.
     """
     whole = int(number)
     if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[
@@ -69,7 +71,10 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
 
 
 def _converts_to(*names: str, source: str = "") -> When:
-    """Whether elements, of a source type, are converted to one of these types at run time."""
+    """Returns whether elements are converted to one of these types at run time.
+
+    source: the type that they are converted from; any type if empty.
+    """
 
     def recognise(site: Site) -> bool:
         to = {output.element_type.name for output in site.outputs}
@@ -81,7 +86,7 @@ def _converts_to(*names: str, source: str = "") -> When:
 
 
 class Convert(Operation):
-    """The input in another element type (how is told in `conversion.py`).
+    """The input in another element type (`conversion.py` states the rounding).
 
     Specification: Convert-1.
     """
@@ -148,7 +153,7 @@ PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64
 
 
 def _promoted_ranks(site: Site) -> bool:
-    """Whether the element types cannot be promoted where an input of any rank is no scalar."""
+    """Returns whether promotion fails if no input of dynamic rank is a scalar."""
     assert site.operation is not None
     if all(tensor is None or tensor.rank is not None for tensor in site.inputs):
         return False
@@ -174,7 +179,7 @@ class ConvertPromoteTypes(Operation):
     """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
 
     Without `promote_unsafe`, a promotion that could lose digits is refused. With
-    `pytorch_scalar_promotion`, a scalar takes the type of the other input if both are integers or
+    `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers or
     both are reals.
     """
 
@@ -209,7 +214,7 @@ class ConvertPromoteTypes(Operation):
         if a.is_real != b.is_real:
             return self.mixed_with_real(*((a, b) if a.is_real else (b, a)))
         if self.pytorch_scalar_promotion and (input_0.rank is None or input_1.rank is None):
-            return DYNAMIC_TYPE  # whether there is a scalar decides
+            return DYNAMIC_TYPE  # depends on whether an input is a scalar
         if self.pytorch_scalar_promotion and (input_0.rank == 0) != (input_1.rank == 0):
             return self.of_scalar(*((b, a) if input_0.rank == 0 else (a, b)))
         if a.signed != b.signed:

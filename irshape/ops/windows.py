@@ -1,4 +1,4 @@
-"""Windows that slide along spatial axes: sizes and views that convolution and pooling share."""
+"""Sliding windows along spatial axes: sizes and array views for convolution and pooling."""
 
 from __future__ import annotations
 
@@ -16,37 +16,39 @@ SAME: Final = ("same_upper", "same_lower")
 
 _FEW_CHANNELS: Final = 16
 _PIXELS: Final = 240
-"""Pixels of a block, such that the lines of a cache that begin its rows are not the same."""
+"""The pixels of a block. With this number, the rows of a block begin in different cache lines."""
 
 _LARGE: Final = 1 << 14
-"""Elements from which on it takes less time to fill the borders of an array than all of it."""
+"""The array size, in elements, from which filling only the borders is faster than filling all."""
 
 
 def dimension_of(number: int) -> Dimension:
-    """A number from an attribute as OpenVINO makes a dimension of it: -1 is `?`, anything below
-    that 0.
+    """Returns the dimension that OpenVINO makes of a number in an attribute.
+
+    -1 becomes `?`; smaller numbers become 0.
     """
     return Dimension.of(max(number, -1) if number >= -1 else 0)
 
 
 def dilated(kernel: Dimension, dilation: int) -> Dimension:
-    """What a kernel spans, gaps included."""
+    """Returns the span of a dilated kernel, gaps included."""
     return (kernel - 1) * dimension_of(dilation) + 1
 
 
 def divided_down(dim: Dimension, divisor: int) -> Dimension:
-    """`dim // divisor`; a negative stride, which OpenVINO takes in silence, leaves nothing."""
+    """Returns `dim // divisor`; 0 for a stride below 1, which OpenVINO accepts."""
     return dim // divisor if divisor > 0 else Dimension(0)
 
 
 def divided_up(dim: Dimension, divisor: int) -> Dimension:
-    """`dim / divisor` rounded up; nothing for a negative stride."""
+    """Returns `dim / divisor` rounded up; 0 for a stride below 1."""
     return dim.ceil_div(divisor) if divisor > 0 else Dimension(0)
 
 
 def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int, int]:
-    """The padding before and after an axis that makes the result `size / stride` long, rounded up;
-    an odd pixel goes to the end that `auto_pad` names.
+    """Returns the padding before and after an axis for a result of `size / stride`, rounded up.
+
+    An odd pixel is added at the end that `auto_pad` names.
     """
     total = max((-(-size // stride) - 1) * stride + span - size, 0)
     return (
@@ -57,7 +59,7 @@ def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int,
 
 
 class Frame(NamedTuple):
-    """Where a window of known size goes along each axis of a known shape."""
+    """The geometry of a window of known size that slides along axes of known size."""
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -66,11 +68,11 @@ class Frame(NamedTuple):
     pads_end: tuple[int, ...]
 
     def span(self, axis: int) -> int:
-        """What the kernel covers of an axis, gaps included."""
+        """Returns the number of elements that the kernel spans along an axis, gaps included."""
         return max(self.kernel[axis] - 1, 0) * self.dilations[axis] + 1
 
     def steps(self, sizes: Sequence[int]) -> tuple[int, ...]:
-        """How many windows fit along each axis of that size."""
+        """Returns the number of windows along each axis, given the sizes of the axes."""
         return tuple(
             max((size + begin + end - self.span(axis)) // stride + 1, 0)
             for axis, (size, begin, end, stride) in enumerate(
@@ -80,22 +82,23 @@ class Frame(NamedTuple):
 
 
 def along_last(where: Sequence[slice]) -> Any:
-    """An index of the last axes."""
+    """Returns an index with these slices for the last axes."""
     return (..., *where)
 
 
 def padded(
     data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], value: float = 0
 ) -> Array:
-    """`data` with so many elements more at both ends of its last axes; a negative number takes some
-    away.
+    """Returns `data` with elements of `value` added at both ends of its last axes.
+
+    A negative number of elements removes elements at that end.
     """
     if not any(pads_begin) and not any(pads_end):
         return data
     padding = _padding(data.shape, tuple(pads_begin), tuple(pads_end))
     if padding.borders is None:
         result = np.full(padding.shape, value, data.dtype)
-    else:  # what the data fills is written once
+    else:  # the part that data fills is written once
         result = np.empty(padding.shape, data.dtype)
         for border in padding.borders:
             result[border] = value
@@ -104,10 +107,11 @@ def padded(
 
 
 class _Padding(NamedTuple):
-    """How data is padded.
+    """How to pad an array.
 
-    kept: what stays of it. into: where that goes. borders: the rest; None where it takes less time
-    to fill the whole array.
+    kept: the index of the data that remains.
+    into: the index of that data in the result.
+    borders: the remaining parts of the result; None where filling the whole array is faster.
     """
 
     shape: tuple[int, ...]
@@ -140,20 +144,20 @@ def _padding(
 
 
 def channels_to_end(data: Array) -> Array:
-    """A view of `[N, C, *sizes]` as `[N, *sizes, C]`. `moveaxis` would take ten times as long."""
+    """Returns a view `[N, *sizes, C]` of `[N, C, *sizes]`, ten times as fast as `moveaxis`."""
     return data.transpose(0, *range(2, data.ndim), 1)
 
 
 def channels_to_front(data: Array) -> Array:
-    """A view of `[N, *sizes, C]` as `[N, C, *sizes]`."""
+    """Returns `[N, *sizes, C]` as a view `[N, C, *sizes]`."""
     return data.transpose(0, data.ndim - 1, *range(1, data.ndim - 1))
 
 
 def pixels_of(data: Array) -> Array:
-    """`data` `[N, C, *sizes]` as `[N, *sizes, C]`: a view, or a copy where that is fast to read.
+    """Returns `[N, C, *sizes]` as `[N, *sizes, C]`: a view, or a copy if that is faster.
 
-    Channels are often a power of two apart, and then all in the same few lines of a cache. A block
-    is copied to where they are not, before its axes change places.
+    Channels often lie a power of two apart in memory and then share the same few cache lines. Each
+    block is therefore copied to a place without such strides before its axes are swapped.
     """
     batch, channels = data.shape[:2]
     if not data.flags.c_contiguous or channels < _FEW_CHANNELS:
@@ -168,13 +172,14 @@ def pixels_of(data: Array) -> Array:
 
 
 def channels_last(data: Array) -> bool:
-    """Whether `data` `[N, C, *sizes]` lies in memory as `[N, *sizes, C]`, and not in order."""
+    """Returns whether `data` `[N, C, *sizes]` is contiguous only as `[N, *sizes, C]`."""
     return not data.flags.c_contiguous and channels_to_end(data).flags.c_contiguous
 
 
 def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:
-    """A view of padded data with an axis for each position in the kernel, then one for each step:
-    `[…, *kernel, *steps]`.
+    """Returns a view `[…, *kernel, *steps]` of padded data.
+
+    It has an axis for each axis of the kernel, then an axis for each axis along which it steps.
     """
     lead = data.ndim - len(steps)
     strides = data.strides[lead:]

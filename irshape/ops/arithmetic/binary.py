@@ -21,13 +21,16 @@ LARGEST_EXPONENT = 64
 
 
 def _is_positive(divisor: Expression) -> bool:
-    """Whether a divisor may be taken to be 1 or more: what else it is divides by 0."""
+    """Returns whether a divisor can be assumed to be 1 or more.
+
+    The only other case is a division by 0.
+    """
     facts = divisor.facts
     return divisor.is_whole and facts.assume_at_least(divisor, facts.number(1))
 
 
 class NumPyFunction(Binary):
-    """An operation that NumPy has as a function of the name `function`."""
+    """An operation that the NumPy function named `function` computes."""
 
     function: ClassVar[str]
 
@@ -83,7 +86,7 @@ class Multiply(NumPyFunction):
 
 
 class Divide(NumPyFunction):
-    """Quotient; of integers rounded down, or towards zero with `m_pythondiv="false"`.
+    """Quotient. For integers it is rounded down, or towards zero with `m_pythondiv="false"`.
 
     Specification: Divide-1.
     """
@@ -134,7 +137,7 @@ class Divide(NumPyFunction):
 
 
 class Mod(NumPyFunction):
-    """Remainder of division truncated towards zero: it has the sign of `a`, as in C.
+    """Remainder of division rounded towards zero. It has the sign of `a`, as in C.
 
     Specification: Mod-1.
     """
@@ -161,7 +164,7 @@ class Mod(NumPyFunction):
 
 
 class FloorMod(NumPyFunction):
-    """Remainder of floor division: it has the sign of `b`, as in Python.
+    """Remainder of floor division. It has the sign of `b`, as in Python.
 
     Specification: FloorMod-1.
     """
@@ -188,15 +191,15 @@ class FloorMod(NumPyFunction):
 
 
 def _below(size: Number, divisor: Interval) -> Number:
-    """The largest magnitude of a remainder, from the largest magnitude of the divisor.
+    """Returns the largest magnitude of a remainder, from the largest magnitude of the divisor.
 
-    The remainder is smaller than the divisor; of integers, by at least one.
+    The remainder is smaller than the divisor; for integers, by at least one.
     """
     return size - 1 if any(isinstance(bound, int) for bound in divisor) else size
 
 
 class Power(Binary):
-    """`a` to the power of `b`; integers wrap around, and negative powers of them are truncated.
+    """`a` to the power of `b`. Integers wrap around; their negative powers are truncated.
 
     Specification: Power-1.
     """
@@ -268,7 +271,7 @@ class Minimum(NumPyFunction):
 
 
 def _ranks_differ(site: Site) -> bool:
-    """Whether tensors of several ranks are broadcast in mode pdpd."""
+    """Returns whether tensors of different ranks are broadcast in mode pdpd."""
     return (
         site.attribute("auto_broadcast") == "pdpd"
         and len({tensor.shape.rank for tensor in site.inputs if tensor}) > 1

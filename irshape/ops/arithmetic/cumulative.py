@@ -1,4 +1,4 @@
-"""Cumulative arithmetic along an axis; the shape stays."""
+"""Cumulative arithmetic along an axis, which keeps the shape."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Arithmetic on one input: signs, rounding, and the functions of every C math library.
+"""Arithmetic on one input: signs, rounding, and the functions of the C math library.
 
-Of an integer input, a result that is not an integer is rounded to the nearest one.
+For integer inputs, results are rounded to the nearest integer.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Negative(UnaryWithValue):
 
 
 class Sign(UnaryWithValue):
-    """-1, 0 or 1. Specification: Sign-1."""
+    """-1, 0 or 1, by the sign of the input. Specification: Sign-1."""
 
     since = 1
     leaves_nan_open = True
@@ -71,7 +71,7 @@ class Sign(UnaryWithValue):
 
 
 class WholeNumber(UnaryWithValue):
-    """Rounding to whole numbers; integers and unknown bounds stay as they are.
+    """Operations that round to whole numbers. Integers and unknown bounds stay unchanged.
 
     `whole` rounds one number, `rounded` an array of reals.
     """
@@ -150,7 +150,7 @@ class Round(WholeNumber):
 
 
 class Sqrt(UnaryWithValue):
-    """Square root; NaN of negative numbers. Specification: Sqrt-1."""
+    """Square root; NaN for negative numbers. Specification: Sqrt-1."""
 
     since = 1
 
@@ -188,7 +188,7 @@ class ErfInv(Unary):
 
 
 class NumPyFunction(Unary):
-    """An operation that NumPy has as a function of the name `function`."""
+    """An operation that the NumPy function named `function` computes."""
 
     function: ClassVar[str]
 

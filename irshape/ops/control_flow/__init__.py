@@ -1,3 +1,1 @@
-"""Control flow: operations that run a network inside themselves, once (If) or many times (Loop,
-TensorIterator).
-"""
+"""Operations that run a network of their own, once (If) or repeatedly (Loop, TensorIterator)."""

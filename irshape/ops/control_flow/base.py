@@ -1,4 +1,4 @@
-"""What operations with bodies share: their conditions, and what goes in and out by the port map."""
+"""The base of operations with bodies: conditions, and inputs and outputs by port map."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def truth(tensor: Tensor, what: str, at: str) -> bool | None:
-    """A condition where it is known; the rank is the operand's business."""
+    """Returns the value of a condition, or None if unknown. The operand checks the rank."""
     known = tensor.known
     require(
         known is None or len(known) == 1, at=at, relation="count", expected=1, actual=tensor.shape
@@ -29,7 +29,7 @@ def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
 
 
 def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """What the port map gives to each Parameter, unsliced."""
+    """Maps each Parameter to the input that the port map gives it, unsliced."""
     return {
         binding.internal: inputs[binding.external]
         for binding in view.inputs
@@ -38,7 +38,7 @@ def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def connected(view: BodyView[Any]) -> list[PortBinding]:
-    """The lines of the port map for the layer's outputs, in their order."""
+    """Returns the entries of the port map for the layer's outputs, in the order of the outputs."""
     lines = {
         binding.external: binding
         for binding in reversed(view.outputs)
@@ -48,7 +48,7 @@ def connected(view: BodyView[Any]) -> list[PortBinding]:
 
 
 class ControlFlow(Operation):
-    """What If, Loop and TensorIterator share."""
+    """The base of If, Loop and TensorIterator."""
 
     bodies: ClassVar[tuple[str, ...]] = ("body",)
 

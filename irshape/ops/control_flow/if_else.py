@@ -1,4 +1,4 @@
-"""If: one of two bodies runs."""
+"""If, which runs one of two bodies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def _united(site: Site) -> bool:
-    """Whether the branches give a scalar and a tensor of one axis, and more is known of it."""
+    """Returns whether the branches give a scalar and a vector, and an output size is known."""
     branches = [
         [
             inner.inputs[position][0]
@@ -47,7 +47,7 @@ def _united(site: Site) -> bool:
 
 
 def _branch_inputs(site: Site) -> bool:
-    """Whether a branch declares an input wider than what it is given."""
+    """Returns whether a branch declares another shape for an input than it receives."""
     return any(
         one != other
         for given, taken, _ in site.entering
@@ -56,7 +56,7 @@ def _branch_inputs(site: Site) -> bool:
 
 
 class If(ControlFlow):
-    """The results of one of two bodies, as `condition` says. Specification: If-8."""
+    """The results of one of two bodies, which `condition` selects. Specification: If-8."""
 
     since = 8
     differs = facts(
@@ -91,7 +91,7 @@ class If(ControlFlow):
             view = body_of(bodies, tag)
             results = view.run(
                 {} if idle else fed(view, given)
-            )  # like OpenVINO's, a body that never runs stays as it is declared
+            )  # as in OpenVINO, a body that never runs keeps its declared types and shapes
             result.append(
                 [
                     results.get(binding.internal, UNKNOWN).with_value(None)
@@ -128,7 +128,7 @@ class If(ControlFlow):
         return chosen is not None and view.tag == self.bodies[0 if chosen else 1]
 
     def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
-        """What holds for an output whichever body makes it."""
+        """Returns the type and shape of an output that hold for either body."""
         element_type = other.element_type if then.element_type.is_dynamic else then.element_type
         require(
             other.element_type in (element_type, DYNAMIC_TYPE),
@@ -140,7 +140,7 @@ class If(ControlFlow):
             help="insert a Convert",
         )
         if {then.rank, other.rank} == {0, 1}:
-            note_wider()  # OpenVINO takes a scalar for a vector of one
+            note_wider()  # OpenVINO treats a scalar as a vector of one element
         return Tensor(element_type, then.shape.union(other.shape))
 
     def evaluate(

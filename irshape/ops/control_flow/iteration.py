@@ -1,4 +1,4 @@
-"""What Loop and TensorIterator share: slices, back edges and concatenations."""
+"""The base of Loop and TensorIterator: slices, back edges and concatenations."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 MAX_ITERATIONS = 10_000_000
-"""Where a loop that may run for ever is taken to do so."""
+"""The number of iterations at which a loop is assumed to be endless."""
 
 
 class Iteration(ControlFlow):
-    """What Loop and TensorIterator share: slices in, states along the back edges, concatenations
-    out.
+    """The base of Loop and TensorIterator: inputs are sliced, back edges carry states, and outputs
+    are concatenated.
     """
 
     def sliced_shape(self, binding: PortBinding, tensor: Tensor) -> PartialShape:
-        """The shape of one slice of an input."""
+        """Returns the shape of one slice of an input."""
         axis, rank = binding.axis, tensor.rank
         assert axis is not None
         require(
@@ -49,7 +49,7 @@ class Iteration(ControlFlow):
         return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
 
     def output_axis(self, binding: PortBinding, result: Tensor) -> int:
-        """The axis along which an output is concatenated; scalars make a vector."""
+        """Returns the axis along which an output is concatenated. Scalars give a vector."""
         rank, axis = result.rank or 1, binding.axis
         assert axis is not None
         require(
@@ -82,8 +82,10 @@ class Iteration(ControlFlow):
         results: dict[str, Tensor],
         times: int,
     ) -> dict[str, Tensor]:
-        """The results that hold for every iteration: what a back edge brings that its Parameter
-        does not allow for makes the Parameter dynamic, until nothing does.
+        """Returns results that hold for every iteration.
+
+        Where a back edge carries a shape that its Parameter does not include, the Parameter becomes
+        dynamic. This repeats until all shapes are included.
         """
         for _ in range(min(times - 1, 1000)):
             wider = False
@@ -133,7 +135,7 @@ class Iteration(ControlFlow):
         condition: str | None,
         counter: PortBinding | None,
     ) -> tuple[Array, ...]:
-        """Runs the body `count` times, or until its condition fails."""
+        """Runs the body `count` times, or until its condition is false."""
         parameters: dict[str, Array] = fed(view, inputs)
         slices = [
             binding
@@ -179,7 +181,7 @@ class Iteration(ControlFlow):
         counter: PortBinding | None,
         iteration: int,
     ) -> None:
-        """Puts the slices and the number of an iteration among the parameters."""
+        """Sets the parameters for the slices and the number of an iteration."""
         for binding in slices:
             assert binding.external is not None
             parameters[binding.internal] = part(inputs[binding.external], binding, iteration)
@@ -205,10 +207,9 @@ class Iteration(ControlFlow):
         inputs: tuple[Array, ...],
         counter: PortBinding | None,
     ) -> tuple[Array, ...]:
-        """The outputs of no iteration: states as they came, concatenations of nothing, zeros for
-        what no iteration has made.
+        """Returns the outputs after no iteration: initial states, empty tensors, or zeros.
 
-        A trial run shows the shapes.
+        A trial run determines the shapes.
         """
         padded = tuple(
             array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype)
@@ -234,7 +235,10 @@ class Iteration(ControlFlow):
 
 
 def _widened(before: Dimension, brought: Dimension) -> Dimension:
-    """A dimension of a state that allows for what an iteration brings; a name of it may go."""
+    """Returns a dimension of a state that includes the dimension after an iteration.
+
+    The expression of the dimension may be lost.
+    """
     if before.encloses(brought):
         return before
     interval = Dimension(before.low, before.high)
@@ -242,8 +246,10 @@ def _widened(before: Dimension, brought: Dimension) -> Dimension:
 
 
 def part(array: Array, binding: PortBinding, iteration: int) -> Array:
-    """The slice of an iteration: forwards from `start`, or, with a negative stride, backwards from
-    the part that ends with it.
+    """Returns the slice of an iteration.
+
+    Slices go forwards from `start`. With a negative stride they go backwards from the part that
+    ends with `start`.
     """
     axis, size = binding.axis or 0, array.shape[binding.axis or 0]
     start = binding.start + size if binding.start < 0 else binding.start
@@ -259,6 +265,6 @@ def part(array: Array, binding: PortBinding, iteration: int) -> Array:
 
 
 def joined(parts: list[Array], binding: PortBinding) -> Array:
-    """The results of all iterations along an axis, the last first for a negative stride."""
+    """Returns the concatenated results of all iterations; reversed for a negative stride."""
     shaped = [result if result.ndim else result.reshape(1) for result in parts]
     return np.concatenate(shaped[::-1] if binding.stride < 0 else shaped, axis=binding.axis or 0)

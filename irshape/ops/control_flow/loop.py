@@ -1,4 +1,4 @@
-"""Loop: a body runs a number of times, or while its condition holds."""
+"""Loop, which runs a body a number of times, or while its condition is true."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _states(site: Site) -> bool:
-    """Whether a state is wider in the body than at its beginning, where it is an interval."""
+    """Returns whether a state that is an interval at first has another shape in the body."""
     return any(
         state and one != other and one.is_dynamic
         for given, taken, state in site.entering
@@ -39,7 +39,7 @@ def _states(site: Site) -> bool:
 
 
 class Loop(Iteration):
-    """Runs a body `trip_count` times, or as long as its own condition holds.
+    """Runs a body `trip_count` times, or as long as the condition of the body is true.
 
     Specification: Loop-5.
     """
@@ -72,7 +72,7 @@ class Loop(Iteration):
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
-        """The Result that decides on going on, and where the number of the iteration goes."""
+        """Returns the Result of the body's condition, and the entry of the iteration number."""
         condition = next(
             (
                 binding.internal
@@ -173,8 +173,9 @@ class Loop(Iteration):
         results: dict[str, Tensor],
         given: tuple[Tensor, ...],
     ) -> bool | None:
-        """The body's condition, where it is the same in every iteration: a constant of the body, or
-        one that comes in from outside.
+        """Returns the condition of the body where it is the same in every iteration, else None.
+
+        It is then a constant of the body, or comes from outside.
         """
         result = results.get(condition, UNKNOWN)
         require(
@@ -199,7 +200,7 @@ class Loop(Iteration):
         return truth(result, "the body's condition", "")
 
     def times(self, trip_count: Tensor, starts: bool | None, goes_on: bool | None) -> Dimension:
-        """The number of iterations. A negative trip count is no limit."""
+        """Returns the number of iterations. A negative trip count means no limit."""
         require(
             trip_count.value is None or len(trip_count.value) == 1,
             at="trip_count",
@@ -226,10 +227,10 @@ class Loop(Iteration):
         *,
         never: bool,
     ) -> Tensor:
-        """An output: the result of the last iteration, or of all of them one after the other.
+        """Returns an output: the result of the last iteration, or the results of all, concatenated.
 
-        first: what a state is before the first iteration. never: the loop does not start, of which
-        OpenVINO infers other shapes where it knows it, and where it does not.
+        first: the tensor of a state before the first iteration.
+        never: whether the loop is known not to start; OpenVINO infers other shapes then.
         """
         shape = result.shape
         if binding.axis is None:

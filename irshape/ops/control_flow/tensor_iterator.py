@@ -1,4 +1,4 @@
-"""TensorIterator: a body runs for each slice of its inputs."""
+"""TensorIterator, which runs a body for each slice of its inputs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TensorIterator(Iteration):
         if known is None:
             count = self.symbolic_count(sliced, inputs)
         else:
-            for binding in sliced:  # all are sliced in the same number of parts
+            for binding in sliced:  # all inputs have the same number of slices
                 if (binding.start, binding.end, binding.part_size) == (0, -1, 1):
                     # every element is a part, so that the number of parts is the size itself
                     size = inputs[binding.external or 0].shape[binding.axis or 0]
@@ -84,8 +84,9 @@ class TensorIterator(Iteration):
     def counts(
         self, view: BodyView[Any], inputs: tuple[Tensor, ...]
     ) -> list[tuple[PortBinding, int]]:
-        """The number of parts of each sliced input for which it is known; `start` and `end` are
-        both among them.
+        """Returns the number of parts of each sliced input where it is known.
+
+        Both `start` and `end` belong to the sliced range.
         """
         counts = []
         for binding in view.inputs:
@@ -115,8 +116,10 @@ class TensorIterator(Iteration):
         return counts
 
     def count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> int | None:
-        """The number of iterations, where it is known: that of the last sliced input, or, with none
-        sliced, what an output says.
+        """Returns the number of iterations, or None where it is unknown.
+
+        The last sliced input of known size determines it. Without sliced inputs, a concatenated
+        output does.
         """
         known = self.counts(view, inputs)
         if known:
@@ -150,7 +153,7 @@ class TensorIterator(Iteration):
         return min(sizes) > 0 if sizes else (self.count(view, tuple(inputs)) or 0) > 0
 
     def sliced(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> list[PortBinding]:
-        """The inputs of known rank that are sliced."""
+        """Returns the entries for sliced inputs of known rank."""
         return [
             binding
             for binding in view.inputs
@@ -162,7 +165,7 @@ class TensorIterator(Iteration):
     def symbolic_count(
         self, sliced: Sequence[PortBinding], inputs: tuple[Tensor, ...]
     ) -> Dimension | None:
-        """The number of iterations, where it is known as an expression of named sizes."""
+        """Returns the number of iterations as an expression of named sizes, or None."""
         if not sliced:
             return None
         last = max(sliced, key=lambda binding: binding.external or 0)
@@ -182,7 +185,7 @@ class TensorIterator(Iteration):
     def collected(
         self, binding: PortBinding, result: Tensor, count: Dimension | int | None
     ) -> Tensor:
-        """An output: the result of the last iteration, or of all of them one after the other."""
+        """Returns an output: the last result, or the results of all iterations, concatenated."""
         if binding.axis is None or result.shape.dims is None:
             return Tensor(result.element_type, result.shape)
         axis = self.output_axis(binding, result)

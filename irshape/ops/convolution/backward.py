@@ -30,7 +30,7 @@ from .kernels import spread
 
 
 class BackwardConvolution(Convolving):
-    """Each pixel of `data`, weighted by `filters`, adds to a window of the result.
+    """A transposed convolution: adds each weighted pixel of `data` to a window of the result.
 
     Strides, dilations and padding apply to the result.
     """
@@ -63,7 +63,7 @@ class BackwardConvolution(Convolving):
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
         if count is None and output_shape is not None:
-            note_wider()  # OpenVINO takes a list of unknown length to be empty
+            note_wider()  # OpenVINO assumes that a list of unknown length is empty
             return Tensor(element_type, DYNAMIC_SHAPE)
         spatial = (
             self.spread_sizes(data.shape, filters.shape, axes)
@@ -73,14 +73,14 @@ class BackwardConvolution(Convolving):
         return Tensor(element_type, (batch, channels, *spatial))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """What falls outside the result counts as well."""
+        """Returns the number of multiply-adds, including those outside the result."""
         return inputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         raise NotImplementedError
 
     def given_sizes(self, output_shape: Tensor, axes: int) -> list[Dimension]:
-        """The spatial sizes that `output_shape` gives."""
+        """Returns the spatial sizes that `output_shape` gives."""
         value = output_shape.value
         if value is None:
             return [DYNAMIC] * axes
@@ -96,7 +96,7 @@ class BackwardConvolution(Convolving):
         return sizes
 
     def spread_sizes(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
-        """The spatial sizes that follow from the data, the filters and the attributes."""
+        """Returns the spatial sizes that follow from the data, the filters and the attributes."""
         sizes = data[-axes:] if data.rank is not None else (DYNAMIC,) * axes
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
         extra = self.output_padding or (0,) * axes
@@ -111,7 +111,7 @@ class BackwardConvolution(Convolving):
     def placed(
         self, sizes: tuple[int, ...], kernel: tuple[int, ...], output_shape: Array | None
     ) -> tuple[Frame, tuple[int, ...]]:
-        """The windows of the filter over the result, and the spatial sizes of the result."""
+        """Returns the windows of the filter over the result, and its spatial sizes."""
         axes = len(sizes)
         strides, dilations = self.steps(axes), self.gaps(axes)
         extra = self.output_padding or (0,) * axes
@@ -133,9 +133,9 @@ class BackwardConvolution(Convolving):
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:
-    """A dimension with padding added or removed.
+    """Returns a dimension with padding added or removed.
 
-    Where the upper bound becomes negative, OpenVINO takes it for unknown.
+    Where the upper bound becomes negative, it becomes unknown, as in OpenVINO.
     """
     low = max(dim.low + number, 0)
     high = UNBOUNDED if dim.high == UNBOUNDED or dim.high + number < 0 else dim.high + number
@@ -144,7 +144,7 @@ def shifted(dim: Dimension, number: int) -> Dimension:
 
 
 def _open_filters(site: Site) -> bool:
-    """Whether filters of i8 are known at run time only."""
+    """Returns whether filters of i8 are unknown before run time."""
     return site.type_name(1) == "i8" and not site.constant[1]
 
 

@@ -1,4 +1,4 @@
-"""What the convolutions share: their attributes, and how these constrain the shapes."""
+"""The base classes of convolutions: their attributes and the shapes that follow from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..windows import (
 )
 
 Sizes = tuple[int, ...] | None
-"""A size for each spatial axis; None or empty for the default along all of them."""
+"""A size for each spatial axis; None or empty for the default on all axes."""
 
 
 class Sliding(Operation):
@@ -34,14 +34,14 @@ class Sliding(Operation):
     auto_pad: str = attribute(PAD_TYPES, default="explicit")
 
     filter_lead: ClassVar[int] = 2
-    """How many axes of `filters` come before the spatial ones."""
+    """The number of axes of `filters` before the spatial ones."""
 
     def spatial_axes(
         self, data: PartialShape, filters: PartialShape, *counts: int | None
     ) -> int | None:
-        """The number of spatial axes; None where neither the inputs nor the attributes tell.
+        """Returns the number of spatial axes, or None if no input or attribute determines it.
 
-        It follows from `data`, else from `filters`, else from `counts`, else from the attributes.
+        It comes from `data`, else from `filters`, else from `counts`, else from the attributes.
         Raises `Violation` where a rank does not fit.
         """
         if data.rank is not None:
@@ -114,14 +114,14 @@ class Sliding(Operation):
         return self.dilations or (1,) * axes
 
     def pads(self, axes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The explicit padding; 0 where `auto_pad` replaces it."""
+        """Returns the explicit padding at both ends; 0 where `auto_pad` replaces it."""
         none = (0,) * axes
         if self.auto_pad != "explicit":
             return none, none
         return self.pads_begin or none, self.pads_end or none
 
     def frame(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Frame:
-        """The windows of the filter over spatial axes of the given sizes."""
+        """Returns the windows of the filter over spatial axes of these sizes."""
         strides, dilations = self.steps(len(sizes)), self.gaps(len(sizes))
         begin, end = self.pads(len(sizes))
         if self.auto_pad in SAME:
@@ -134,7 +134,7 @@ class Sliding(Operation):
         return Frame(kernel, strides, dilations, begin, end)
 
     def slid(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
-        """The spatial dimensions of the result of a forward convolution.
+        """Returns the spatial dimensions of the result of a forward convolution.
 
         Raises `Violation` where the filter is larger than the padded data.
         """
@@ -165,7 +165,7 @@ class Sliding(Operation):
 
 
 def window_size(filters: PartialShape, lead: int) -> Dimension:
-    """The weights of one window in one channel: the sizes after the leading axes of `filters`."""
+    """Returns the number of weights after the leading axes of `filters`."""
     return DYNAMIC if filters.rank is None else PartialShape(filters[lead:]).size
 
 
@@ -177,7 +177,7 @@ class Convolving(Sliding):
 
 
 def axes_in_words(count: int) -> str:
-    """The number of spatial axes in words."""
+    """Returns the number of spatial axes in words."""
     return "1 spatial axis" if count == 1 else f"{count} spatial axes"
 
 
@@ -197,10 +197,10 @@ def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None
 def grouped_channels(
     data: PartialShape, filters: PartialShape, *, out_axis: int, in_axis: int
 ) -> Dimension:
-    """The output channels of a grouped convolution with `filters` `[groups, …]`.
+    """Returns the number of output channels of a grouped convolution with `filters` `[groups, …]`.
 
     `out_axis` and `in_axis` are the axes of `filters` with the output and input channels of a
-    group. Raises `Violation` where the channels of `data` do not make up the groups.
+    group. Raises `Violation` where the channels of `data` do not form these groups.
     """
     if filters.rank is None:
         return DYNAMIC
@@ -225,7 +225,7 @@ def grouped_channels(
 
 
 def _group_count(channels: Dimension, per_group: int) -> Dimension | None:
-    """How many groups the channels make up; None where they are not a multiple of a group."""
+    """Returns the number of groups of channels; None where it is not a whole number."""
     if channels.is_unbounded and not channels.symbolic:
         return channels
     return channels.divided(per_group) if per_group else Dimension(0)

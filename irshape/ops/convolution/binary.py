@@ -17,9 +17,9 @@ from .kernels import convolved
 
 
 class BinaryConvolution(Sliding):
-    """Convolution of zeros and ones that stand for -1 and 1.
+    """Convolution of zeros and ones, which stand for -1 and 1.
 
-    `pad_value` 0 stands for 0, as in OpenVINO's CPU plugin, 1 for 1, anything else for -1.
+    The padding is 0 for a `pad_value` of 0, as in OpenVINO's CPU plugin, 1 for 1, and -1 otherwise.
 
     Specification: BinaryConvolution-1.
     """

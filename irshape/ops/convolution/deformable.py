@@ -1,4 +1,4 @@
-"""Convolution whose sampling points are moved by offsets."""
+"""Convolutions whose sampling points are moved by offsets."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class DeformableConvolution_1(Sliding):
         return Tensor(element_type, (batch, channels, *spatial))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Those of the convolution; sampling the data is not counted."""
+        """Returns the number of multiply-adds of the convolution, without those of the sampling."""
         return outputs[0].shape.size * window_size(inputs[2].shape, 1)
 
     def check_groups(self, data: PartialShape, filters: PartialShape) -> None:
@@ -147,9 +147,9 @@ class DeformableConvolution_1(Sliding):
         return narrowed(result.reshape(batch, filters.shape[0], *steps), data)
 
     def sampled(self, data: Array, points: list[Array], sizes: tuple[int, ...]) -> Array:
-        """Bilinear samples of `data` `[N, groups, C, H·W]` at points `[N, groups, kernel, …]`.
+        """Samples `data` `[N, groups, C, H·W]` bilinearly at points `[N, groups, kernel, …]`.
 
-        The result is `[N, groups, C, kernel, …]`; samples outside the data are 0.
+        The result is `[N, groups, C, kernel, …]`. Samples outside the data are 0.
         """
         pads = self.bilinear_interpolation_pad
         inside: Any = True
@@ -176,7 +176,7 @@ class DeformableConvolution_1(Sliding):
 class DeformableConvolution_8(DeformableConvolution_1):
     """Deformable convolution with each sampling point weighted by `mask`.
 
-    With `bilinear_interpolation_pad`, the data counts as surrounded by zeros.
+    With `bilinear_interpolation_pad`, the data is surrounded by zeros.
 
     Specification: DeformableConvolution-8.
     """
@@ -191,9 +191,9 @@ def _divisible(dim: Dimension, number: int) -> bool:
 
 
 def _grid(frame: Frame, steps: tuple[int, ...], axis: int) -> Array:
-    """The place of each position of the kernel at each step along one of two axes.
+    """Returns the coordinates of each kernel position at each step along one of two axes.
 
-    The result is `[kernel, *steps]`, before the offsets are added.
+    The result is `[kernel, *steps]`, without the offsets.
     """
     at = (
         np.arange(frame.kernel[axis])[:, None] * frame.dilations[axis]

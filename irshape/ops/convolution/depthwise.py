@@ -1,8 +1,8 @@
-"""Convolution of each channel with filters of its own, in NumPy.
+"""Convolution of each channel with its own filters, in NumPy.
 
-With the channels as the last axis in memory, `einsum` multiplies whole rows by the weights of one
-position of the kernel and adds them up, without a copy of the patches. Its loop is fast where a row
-is long and lies in one piece: the pixels of a line, if they follow one another.
+The channels are the last axis in memory. For each position of the kernel, `einsum` multiplies whole
+rows by the weights and adds them up, without a copy of the patches. It is fast where rows are long
+and contiguous, as for adjacent pixels of a line.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ from ..lazy import Array, np
 from ..windows import Frame, channels_to_front, padded, pixels_of
 
 _WIDE: Final = 512
-"""From this many channels on, those of one pixel are a row that is long enough."""
+"""The number of channels from which one pixel is a row that is long enough."""
 
 _ROW: Final = 2048
-"""Rows of several pixels have at most so many elements, which the nearest cache holds."""
+"""The largest number of elements in a row of several pixels, which fits into the nearest cache."""
 
 _SHORT: Final = 256
-"""Shorter rows cost more than rows that no cache holds."""
+"""The row length, in elements, below which rows that fit into no cache are faster."""
 
 _FAST: Final = 6
-"""So many products of a row take the time of one element of another function."""
+"""The number of products that take the time of one element of another function."""
 
 
 class _Part(NamedTuple):
-    """The positions of a kernel that see some of the pixels of each line.
+    """The positions of a kernel that use the same pixels of each line.
 
-    seen: those pixels of `[N, *sizes, C]`. taps: the weights `[*kernel, C]` of these positions.
-    pads_begin, pads_end: what is put around the pixels.
-    patches: the shape and the strides of a view of them, in elements, with an axis for each
-    position and then one for each row of the result: `[N, *kernel, *steps, width·C]`.
+    seen: the index of these pixels in `[N, *sizes, C]`.
+    taps: the index of these positions in the weights `[*kernel, C]`.
+    pads_begin, pads_end: the padding around the pixels.
+    patches: the shape and the strides, in elements, of a view of the padded pixels, `[N, *kernel,
+        *steps, width·C]`. It has an axis for each axis of the kernel, then an axis for each axis of
+        the result.
     """
 
     seen: Any
@@ -46,10 +48,10 @@ class _Part(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """How a convolution is computed.
+    """The plan of a convolution.
 
-    total: the shape of its result, with `width` pixels of a line as one row. subscripts: of the
-    patches, the weights and the result, as `einsum` takes them.
+    total: the shape of the result, with `width` pixels of a line as one row.
+    subscripts: those of the patches, the weights and the result, for `einsum`.
     """
 
     parts: list[_Part]
@@ -59,7 +61,7 @@ class _Layout(NamedTuple):
 
 
 def by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """Each channel of `data` `[N, G, *sizes]` with its own filters of `filters` `[G, O, *kernel]`.
+    """Returns `data` `[N, G, *sizes]`, each channel convolved with its `filters` `[G, O, *kernel]`.
 
     The result is `[N, G·O, *steps]`, in memory `[N, *steps, G·O]`.
     """
@@ -89,7 +91,7 @@ def by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]
 
 
 def arranged(filters: Array) -> Array:
-    """Filters `[G, O, 1, *kernel]` with the channels as the last axis in memory."""
+    """Returns filters `[G, O, 1, *kernel]` with the channels as the last axis in memory."""
     weights = _position_by_position(filters[:, :, 0])
     flat = filters.reshape(-1, *filters.shape[3:])
     if np.may_share_memory(weights, flat):
@@ -98,14 +100,14 @@ def arranged(filters: Array) -> Array:
 
 
 def _position_by_position(filters: Array) -> Array:
-    """Filters `[G, O, *kernel]` as weights `[*kernel, G·O]`."""
+    """Returns filters `[G, O, *kernel]` as weights `[*kernel, G·O]`."""
     flat = filters.reshape(-1, *filters.shape[2:])
     return np.ascontiguousarray(flat.transpose(*range(1, flat.ndim), 0))
 
 
 @lru_cache(maxsize=1024)
 def _layout(shape: tuple[int, ...], frame: Frame, steps: tuple[int, ...]) -> _Layout:
-    """The layout for pixels `[N, *sizes, C]`."""
+    """Returns the layout for pixels `[N, *sizes, C]`."""
     axes, channels = len(steps), shape[-1]
     stride = frame.strides[-1]
     apart = channels < _WIDE and stride > 1 and frame.dilations[-1] == 1
@@ -119,7 +121,7 @@ def _layout(shape: tuple[int, ...], frame: Frame, steps: tuple[int, ...]) -> _La
 
 
 def _pixels_in_a_row(count: int, channels: int) -> int:
-    """How many of `count` pixels of a line are taken together as one row."""
+    """Returns how many of the `count` pixels of a line form one row."""
     if channels >= _WIDE:
         return 1
     for width in range(min(count, _ROW // channels), 0, -1):
@@ -129,16 +131,16 @@ def _pixels_in_a_row(count: int, channels: int) -> int:
 
 
 def _whole(shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]) -> _Part:
-    """All pixels and all positions."""
+    """Returns a part with all pixels and all positions."""
     patches = _view(shape, frame, total)
     everything = (slice(None),) * len(frame.kernel)
     return _Part(everything, everything, (*frame.pads_begin, 0), (*frame.pads_end, 0), patches)
 
 
 def _by_phase(shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]) -> Iterator[_Part]:
-    """The positions that see the same pixels of each line, which are a stride apart.
+    """Yields parts of kernel positions a stride apart, which use the same pixels of each line.
 
-    Copied by themselves, these pixels follow one another.
+    These pixels are copied to be adjacent.
     """
     stride, kernel, begin = frame.strides[-1], frame.kernel[-1], frame.pads_begin[-1]
     steps = total[-2] * (total[-1] // shape[-1])
@@ -165,7 +167,7 @@ def _by_phase(shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]) -> I
 def _view(
     shape: tuple[int, ...], frame: Frame, total: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shape and the strides, in elements, of the patches of pixels that are padded."""
+    """Returns the shape and the strides, in elements, of the patches of padded pixels."""
     sizes = [
         size + begin + end
         for size, begin, end in zip(shape[1:-1], frame.pads_begin, frame.pads_end, strict=True)
@@ -185,7 +187,7 @@ def _patches(pixels: Array, part: _Part) -> Array:
 
 
 def _tiled(weights: Array, width: int) -> Array:
-    """Weights `[*kernel, C]`, repeated for each pixel of a row."""
+    """Returns weights `[*kernel, C]`, repeated for each pixel of a row."""
     if width == 1:
         return weights
     several = (*weights.shape[:-1], width, weights.shape[-1])

@@ -14,7 +14,7 @@ from .kernels import convolved
 
 
 class ForwardConvolution(Convolving):
-    """A window of `data` at each step, weighted by `filters`, gives a pixel of the result."""
+    """A convolution whose result has a pixel for each window of `data`, weighted by `filters`."""
 
     tolerated = ("output_padding", "PrimitivesPriority")
 
@@ -29,7 +29,7 @@ class ForwardConvolution(Convolving):
         return Tensor(element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Padding counts as data does."""
+        """Returns the number of multiply-adds; padding counts as data does."""
         return outputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
@@ -54,7 +54,7 @@ class Convolution(ForwardConvolution):
         return convolved(data, filters[None], self.frame(data.shape[2:], filters.shape[2:]))
 
     def arranged(self, index: int, array: Array) -> Array:
-        """Filters are a matrix with a row for each element of a patch, channels last."""
+        """Returns filters as a matrix: a row for each element of a patch, channels last."""
         if index != 1 or array.dtype.char not in "fd":
             return array
         rank = array.ndim
@@ -80,7 +80,7 @@ class GroupConvolution(ForwardConvolution):
         return convolved(data, filters, self.frame(data.shape[2:], filters.shape[3:]))
 
     def arranged(self, index: int, array: Array) -> Array:
-        """Filters of single channels have these as the last axis in memory."""
+        """Returns filters of single channels with the channels as the last axis in memory."""
         if index != 1 or array.shape[2] != 1 or array.dtype.char not in "fd":
             return array
         return depthwise.arranged(array)

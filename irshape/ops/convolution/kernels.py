@@ -1,12 +1,12 @@
 """Convolution in NumPy.
 
-Each patch of the data becomes a row, and the product of these with the filters, as a matrix, is the
-result. The channels are the last axis in memory, so that a row is copied in long pieces. The result
-keeps this order, as a view of shape `[N, C, …]`, and so do those of elementwise layers behind it.
+Each patch of the data becomes a row of a matrix. The result is the product of this matrix and the
+filters. The channels are the last axis in memory, so that a row is copied in long pieces. The
+result keeps this layout, as a view of shape `[N, C, …]`, and elementwise layers after it do, too.
 
-A kernel of one position takes data in either order as it is. Groups of several channels have their
-patches as columns. Where the groups are single channels, a sum over the positions of the kernel is
-faster, see `depthwise`.
+For a kernel of one position, data of either layout is used as it is. For groups of several
+channels, patches become columns. For groups of single channels, a sum over the positions of the
+kernel is faster; see `depthwise`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ from ..windows import (
 from .depthwise import by_channel
 
 MAX_COLUMNS: Final = 1 << 20
-"""The most elements of patches that are laid out as a matrix at a time: what a cache holds."""
+"""The largest number of elements in a matrix of patches, which fits into a cache."""
 
 _FEW_STEPS: Final = 256
-"""So many steps at least share one matrix product, if need be with those of other samples."""
+"""The smallest number of steps in a matrix product. Steps of several samples are
+combined for it.
+"""
 
 
 def convolved(data: Array, filters: Array, frame: Frame) -> Array:
-    """`data` `[N, G·C, *sizes]` convolved with `filters` `[G, O, C, *kernel]`.
+    """Returns `data` `[N, G·C, *sizes]` convolved with `filters` `[G, O, C, *kernel]`.
 
     The result is `[N, G·O, *steps]`.
     """
@@ -67,7 +69,7 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
 
 @lru_cache(maxsize=1024)
 def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-    """The steps along each axis, and whether each step sees one pixel of its own."""
+    """Returns the steps along each axis, and whether each step covers exactly one pixel."""
     return frame.steps(sizes), (
         all(k == 1 for k in frame.kernel)
         and all(s == 1 for s in frame.strides)
@@ -77,14 +79,14 @@ def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]
 
 
 def _by_pixel(data: Array, matrix: Array) -> Array:
-    """The channels of each pixel of `data`, the last axis in memory, times `matrix` `[O, C]`."""
+    """Returns the channels of each pixel times `matrix` `[O, C]`, for channels last in memory."""
     pixels = channels_to_end(data)
     result = np.matmul(pixels.reshape(-1, pixels.shape[-1]), matrix.T)
     return channels_to_front(result.reshape(*pixels.shape[:-1], matrix.shape[0]))
 
 
 def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """The patches of `data` `[N, C, *sizes]` as rows times `filters` `[O, C, *kernel]`.
+    """Returns the patches of `data` `[N, C, *sizes]` as rows times `filters` `[O, C, *kernel]`.
 
     The result is `[N, O, *steps]`, in memory `[N, *steps, O]`.
     """
@@ -121,7 +123,7 @@ def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...])
 
 
 def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """`matrices` `[G, O, C·kernel]` times the patches of `area` `[N, G, C, *padded]` as columns.
+    """Multiplies `matrices` `[G, O, C·kernel]` by the patches of `area` `[N, G, C, *padded]`.
 
     The result is `[N, G, O, steps]`.
     """
@@ -162,14 +164,13 @@ def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ..
 
 
 _workspace = threading.local()
-"""The memory that each thread keeps for columns."""
+"""Memory for columns that each thread reuses."""
 
 
 def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
-    """A copy of patches as the rows or columns of a matrix.
+    """Copies patches to the rows or columns of a matrix, in memory that the thread reuses.
 
-    It lies in memory that the thread keeps: memory allocated anew for every layer would come from
-    the operating system page by page.
+    The operating system would provide new memory for every layer page by page, which is slow.
     """
     size = patches.size
     if size > MAX_COLUMNS:
@@ -207,7 +208,7 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
 
 
 def _reached(frame: Frame, steps: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
-    """Each position of the kernel, with the part of the canvas that the steps reach there."""
+    """Yields each kernel position, with the part of the canvas that all steps reach from it."""
     for at in np.ndindex(*frame.kernel):
         yield (
             at,
@@ -219,7 +220,7 @@ def _reached(frame: Frame, steps: tuple[int, ...]) -> Iterator[tuple[tuple[int, 
 
 
 def _spread_pixels(data: Array, filters: Array, frame: Frame, room: tuple[int, ...]) -> Array:
-    """The canvas `[N, O, *room]` of one group, in memory `[N, *room, O]`."""
+    """Returns the canvas `[N, O, *room]` of one group, in memory `[N, *room, O]`."""
     _, inputs, outputs = filters.shape[:3]
     batch, steps = data.shape[0], data.shape[2:]
     canvas = np.zeros((batch, *room, outputs), data.dtype)
@@ -233,7 +234,7 @@ def _spread_pixels(data: Array, filters: Array, frame: Frame, room: tuple[int, .
 
 
 def _spread_groups(data: Array, filters: Array, frame: Frame, room: tuple[int, ...]) -> Array:
-    """The canvas `[N, G·O, *room]`."""
+    """Returns the canvas `[N, G·O, *room]`."""
     groups, inputs, outputs = filters.shape[:3]
     batch, steps = data.shape[0], data.shape[2:]
     canvas = np.zeros((batch, groups * outputs, *room), data.dtype)

@@ -1,4 +1,4 @@
-"""Detection operations, one module a family.
+"""Detection operations, with one module for each family.
 
 Priors, proposals, pooling of regions, and suppression of overlapping boxes.
 """

@@ -1,4 +1,4 @@
-"""Constraints on the sizes of axes that the inputs of detection operations share."""
+"""Constraints on axes that several inputs of detection operations share."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def require_size(what: str, name: str, tensor: Tensor, axis: int, *wanted: int) 
 
 
 def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimension:
-    """The sizes that both dimensions allow. Raises `Violation` where there is none."""
+    """Returns the sizes that both dimensions allow. Raises `Violation` where there is none."""
     both = first.merge(second)
     require(
         both is not None,
@@ -64,8 +64,8 @@ def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimens
 
 
 def attribute_size(number: int) -> Dimension:
-    """The size that an attribute gives.
+    """Returns the dimension for a size from an attribute.
 
-    OpenVINO takes -1 for unknown and other negative numbers for 0.
+    As in OpenVINO, -1 means an unknown size and other negative numbers mean 0.
     """
     return DYNAMIC if number == -1 else Dimension(min(max(number, 0), UNBOUNDED))

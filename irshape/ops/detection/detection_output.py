@@ -1,6 +1,6 @@
 """The last layer of SSD networks.
 
-It decodes boxes, drops those that overlap better ones, and lists the rest.
+It decodes boxes, drops boxes that overlap better ones, and lists the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter
 
 
 class DetectionOutputs(Operation):
-    """What both versions share: rows [image, class, score, x1, y1, x2, y2].
+    """The base of both versions: rows [image, class, score, x1, y1, x2, y2].
 
     The number of rows is fixed: a row with image -1 ends the list, and the rest is 0.
     """
@@ -72,7 +72,7 @@ class DetectionOutputs(Operation):
         aux_class_preds: Tensor | None,
         aux_box_preds: Tensor | None,
     ) -> tuple[int, int]:
-        """The numbers of classes and of prior boxes, each 0 where it is not known at first."""
+        """Returns the numbers of classes and of prior boxes, each 0 where it is not known yet."""
         raise NotImplementedError
 
     def infer(
@@ -121,8 +121,8 @@ class DetectionOutputs(Operation):
         rows = images * self.rows_per_image(classes, priors)
         return Tensor(box_logits.element_type, [1, 1, rows, 7])
 
-    # Each of the following checks one input. It takes and returns the number of prior boxes that
-    # the inputs so far determine; 0 means that it is not known.
+    # Each of the following methods checks one input. It receives the number of prior boxes that
+    # earlier inputs determine, and returns the number after this input; 0 means unknown.
 
     def priors_of_boxes(self, box_logits: Tensor, classes: int, priors: int) -> int:
         places = 1 if self.share_location else classes
@@ -174,7 +174,7 @@ class DetectionOutputs(Operation):
         return size.low // 2 if size.is_static else priors
 
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
-        """The number of rows for an image; `classes` and `priors` are 0 where unknown."""
+        """Returns the number of rows for an image. `classes` and `priors` are 0 where unknown."""
         if self.keep_top_k[0] > 0:
             return attribute_size(self.keep_top_k[0])
         per_box = attribute_size(classes) if classes else DYNAMIC
@@ -225,9 +225,9 @@ class DetectionOutputs(Operation):
         return rows.reshape(1, 1, -1, 7).astype(box_logits.dtype)
 
     def prior_boxes(self, proposals: Array, priors: int, images: int) -> tuple[Array, Array, Array]:
-        """For each image: the prior boxes, their variances, and the number of the boxes.
+        """Returns the prior boxes, their variances, and the number of the boxes for each image.
 
-        Where boxes are not normalized, one with image index -1 ends them.
+        Where boxes are not normalized, a box with image index -1 ends them.
         """
         rows = proposals[:, 0].reshape(-1, priors, self.prior_size)
         rows = np.broadcast_to(rows, (images, priors, self.prior_size))
@@ -240,7 +240,7 @@ class DetectionOutputs(Operation):
         return rows[:, :, None, -4:], variances[:, :, None, :], counts
 
     def decode(self, boxes: Array, variances: Array, logits: Array) -> Array:
-        """Boxes [image, prior, place, 4]: the prior boxes moved and scaled by the logits."""
+        """Returns boxes [image, prior, place, 4]: prior boxes moved and scaled by the logits."""
         if not self.normalized:
             boxes = boxes / np.float32([self.input_width, self.input_height] * 2)
         if self.code_type == CORNER:
@@ -255,7 +255,7 @@ class DetectionOutputs(Operation):
         return np.clip(boxes, np.float32(0), np.float32(1)) if self.clip_before_nms else boxes
 
     def keep(self, boxes: Array, scores: Array) -> list[tuple[int, list[int]]]:
-        """The classes of one image, each with the indices of the boxes that are kept."""
+        """Returns the classes of one image, each with the indices of the kept boxes."""
         kept: list[tuple[int, list[int]]] = []
         limit = self.top_k if self.top_k > -1 else None
         if self.decrease_label_id:
@@ -284,7 +284,7 @@ class DetectionOutputs(Operation):
         return kept
 
     def best_classes(self, scores: Array) -> tuple[Array, Array]:
-        """The best score of each box, and its class; class 0 where no score is good enough.
+        """Returns the best score of each box, and its class; class 0 where no score is high enough.
 
         The first class and the background do not count.
         """
@@ -299,7 +299,7 @@ class DetectionOutputs(Operation):
 
 
 def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> int:
-    """The size of an axis divided by a number. Raises `Violation` unless it is a multiple."""
+    """Returns the size of an axis divided by a number. Raises `Violation` if it is no multiple."""
     size = tensor.shape[axis].low
     require(
         size % divisor == 0,
@@ -327,7 +327,7 @@ def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str
 
 
 def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
-    """Raises `Violation` unless an input can be for that number of images."""
+    """Raises `Violation` unless an input fits this number of images."""
     size = tensor.shape[0]
     also = " or 1" if name == "proposals" else ""
     require(
@@ -341,7 +341,7 @@ def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
 
 
 class DetectionOutput_1(DetectionOutputs):
-    """Decodes boxes, drops those that overlap better ones of their class, and lists the best.
+    """Decodes boxes, drops boxes that overlap better ones of their class, and lists the best.
 
     Specification: DetectionOutput-1.
     """
@@ -418,5 +418,5 @@ class DetectionOutput_8(DetectionOutputs):
 
 
 def has_size(tensor: Tensor, axis: int) -> bool:
-    """Whether the size of an axis is known."""
+    """Returns whether the size of an axis is known."""
     return tensor.rank is not None and tensor.shape[axis].is_static

@@ -1,6 +1,6 @@
 """The operations of Detectron's two-stage networks.
 
-Old files have them under the version `experimental`.
+Old files use the version `experimental`.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
     priors = operand(REAL, shape=("priors", 4))
     feature_map = operand(REAL, shape=("batch", "?", "height", "width"), like="priors")
     im_data = operand(REAL, shape=("batch", "?", "?", "?"), like="priors")
-    # the default is true by the specification, but OpenVINO takes false
+    # the default is true in the specification, but false in OpenVINO
     flatten: bool = attribute(BOOLEAN, default=False)
     h: int = attribute(INT, default=0)
     w: int = attribute(INT, default=0)
@@ -226,8 +226,8 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
 class ExperimentalDetectronROIFeatureExtractor(Operation):
     """Averages of each region, and the regions themselves.
 
-    The averages are those of the feature map of a pyramid that fits the size of the region; a
-    region without area gives 0.
+    The averages come from the feature map of the pyramid that fits the size of the region. A region
+    without area gives 0.
 
     Specification: ExperimentalDetectronROIFeatureExtractor-6.
     """

@@ -8,7 +8,7 @@ from ..lazy import Array, np
 
 
 def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """Intersection over union of one box with each of several, all given as two corners.
+    """Returns the intersection over union of one box with each of several, given as corners.
 
     It is 0 where an area is not positive. A side is the difference of its corners plus `margin`,
     which is 1 for pixel coordinates.
@@ -27,7 +27,7 @@ def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """As `overlaps`, but 0 for boxes that do not touch, even if they do with the margin.
+    """As `overlaps`, but returns 0 for boxes that touch only with the margin, or not at all.
 
     A box whose corners are swapped has no area; two boxes without area give NaN.
     """
@@ -43,7 +43,7 @@ def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
-    """Boxes moved by the first two deltas times their sides, and scaled by e to the other two.
+    """Moves boxes by the first two deltas times their sides, and scales them by exp of the others.
 
     A side is the difference of its corners plus `margin`.
     """
@@ -54,12 +54,12 @@ def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
 
 
 def within(boxes: Array, height: Array, width: Array) -> Array:
-    """Boxes clipped to an image."""
+    """Returns boxes clipped to an image."""
     return np.clip(boxes, np.float32(0), np.stack([width, height, width, height]))
 
 
 def descending(scores: Array) -> Array:
-    """Positions by score, the best first; equal scores keep their order."""
+    """Returns the positions of scores, highest score first. Equal scores keep their order."""
     return np.argsort(-scores, kind="stable")
 
 
@@ -71,9 +71,9 @@ def greedy(
     limit: int | None = None,
     overlap: Callable[[Array, Array], Array] = overlaps,
 ) -> list[int]:
-    """The boxes of `order` that overlap no earlier one that is kept by more than the threshold.
+    """Returns boxes of `order` that overlap no earlier kept box by more than the threshold.
 
-    There are at most `limit` of them.
+    At most `limit` boxes are kept.
     """
     threshold = np.float32(threshold)
     kept: list[int] = []
@@ -85,7 +85,7 @@ def greedy(
 
 
 def rotated_corners(boxes: Array) -> Array:
-    """The corners of boxes given as center, width, height and angle."""
+    """Returns the corners of boxes given as center, width, height and angle."""
     cos, sin = np.cos(boxes[:, 4]), np.sin(boxes[:, 4])
     across = boxes[:, 2:3] / 2 * np.array([1, -1, -1, 1])
     down = boxes[:, 3:4] / 2 * np.array([1, 1, -1, -1])
@@ -95,7 +95,7 @@ def rotated_corners(boxes: Array) -> Array:
 
 
 def rotated_overlaps(box: Array, boxes: Array) -> Array:
-    """Intersection over union of one rotated box with each of several.
+    """Returns the intersection over union of one rotated box with each of several.
 
     The corners of an intersection are the crossings of sides and the corners inside the other box.
     """
@@ -122,7 +122,7 @@ def rotated_overlaps(box: Array, boxes: Array) -> Array:
 
 
 def _crossings(a: Array, b: Array) -> tuple[Array, Array]:
-    """For each pair of sides of two quadrangles: where they cross, and whether they do."""
+    """Returns where, and whether, each pair of sides of two quadrangles crosses."""
     along, other = np.roll(a, -1, axis=1) - a, np.roll(b, -1, axis=1) - b
     between = b[:, None, :, :] - a[:, :, None, :]
     cross = (
@@ -137,7 +137,7 @@ def _crossings(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _inside(points: Array, box: Array) -> Array:
-    """Whether each of four points lies in a rectangle or on its border."""
+    """Returns whether each of four points lies in a rectangle or on its border."""
     corner = box[:, :1]
     result = np.ones(points.shape[:2], dtype=bool)
     for side in (box[:, 1:2] - corner, box[:, 3:4] - corner):

@@ -23,12 +23,12 @@ from .nms import F32_F16_BF16, I64
 
 
 def capped(dim: Dimension, most: int) -> Dimension:
-    """The upper bound of a dimension, but at most `most`; `?`, as in OpenVINO, without a bound."""
+    """Returns the upper bound of a dimension, at most `most`; `?` if it has none."""
     return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 
 def _bounded_suppression(site: Site) -> bool:
-    """Whether the number of boxes has a bound from the bounds of inputs."""
+    """Returns whether the number of boxes has a bound that comes from bounds of the inputs."""
     output, boxes, scores = (
         dimensions(site.output),
         dimensions(site.shape(0)),
@@ -43,10 +43,10 @@ def _bounded_suppression(site: Site) -> bool:
 
 
 class DetectionSuppression(Operation):
-    """What MatrixNms and MulticlassNms share.
+    """The base of MatrixNms and MulticlassNms.
 
-    Boxes are selected class by class, and the best over all classes are kept for each image. The
-    rows are [class, score, x1, y1, x2, y2].
+    Boxes are selected for each class, and the best of all classes are kept for each image. The rows
+    are [class, score, x1, y1, x2, y2].
     """
 
     differs = facts(
@@ -66,7 +66,7 @@ class DetectionSuppression(Operation):
     background_class: int = attribute(INT, default=-1)
     normalized: bool = attribute(BOOLEAN, default=True)
 
-    # not declared: MatrixNms does not look at them as long as the rank of `boxes` is unknown
+    # not declared: MatrixNms does not check them while the rank of `boxes` is unknown
     def require_counts(self) -> None:
         for name in ("nms_top_k", "keep_top_k", "background_class"):
             seen = getattr(self, name)
@@ -81,14 +81,14 @@ class DetectionSuppression(Operation):
         )
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
-        """The indices of the boxes of one class that are kept, and their scores."""
+        """Returns the indices of the kept boxes of one class, and their scores."""
         raise NotImplementedError
 
     def collect(self, images: list[tuple[Array, Array]]) -> tuple[list[Array], Array, Array, Array]:
-        """The detections of images that are given as boxes and scores for each class.
+        """Returns the detections of images, which are given as boxes and scores for each class.
 
-        Returns images, classes and boxes of the detections in their final order, their scores, the
-        same as rows [image, class, box], and the number of detections of each image.
+        The results are: images, classes and boxes of the detections in their final order, their
+        scores, the same as rows [image, class, box], and the number of detections of each image.
         """
         places = [np.empty((0, 3), np.int64)]
         scores = [np.empty(0, np.float32)]
@@ -115,7 +115,7 @@ class DetectionSuppression(Operation):
         return [image, label, box], ranked[order], rows[order], counts
 
     def final_order(self, rows: Array, scores: Array) -> Array:
-        """The order of rows [image, class, box] that `sort_result_type` asks for."""
+        """Returns the order of rows [image, class, box] for `sort_result_type`."""
         image, label, box = rows.T
         if self.sort_result_type == "classid":
             if self.sort_result_across_batch:
@@ -128,14 +128,14 @@ class DetectionSuppression(Operation):
     def as_outputs(
         self, boxes: Array, label: Array, scores: Array, chosen: Array, flat: Array, counts: Array
     ) -> tuple[Array, Array, Array]:
-        """The three outputs; `flat` are the indices of the boxes among all of the input."""
+        """Returns the three outputs. `flat` are the indices of boxes in the whole input."""
         integer = self.output_type.name.replace("i", "int")
         columns = [label[:, None].astype(np.float32), scores[:, None], chosen.reshape(-1, 4)]
         rows = np.concatenate(columns, axis=1).astype(boxes.dtype)
         return rows, flat.reshape(-1, 1).astype(integer), counts.astype(integer)
 
     def of_shared_boxes(self, boxes: Array, scores: Array) -> tuple[Array, Array, Array]:
-        """Evaluation where the classes of an image share its boxes."""
+        """Returns the outputs where the classes of an image share its boxes."""
         wide = boxes.astype(np.float32)
         images = [
             (np.broadcast_to(image_boxes, (len(class_scores), *image_boxes.shape)), class_scores)
@@ -147,7 +147,7 @@ class DetectionSuppression(Operation):
 
 
 class MatrixNms(DetectionSuppression):
-    """Lowers the score of each box by its overlap with better ones, all at once.
+    """Lowers the score of each box by its overlap with all better boxes at once.
 
     Specification: MatrixNms-8 (MatrixNonMaxSuppression-8).
     """
@@ -200,7 +200,7 @@ def _open_boxes(site: Site) -> bool:
 
 
 class MulticlassNms_8(DetectionSuppression):
-    """Drops a box that overlaps a better one of its class.
+    """Drops a box that overlaps a better box of its class.
 
     `nms_eta` lowers the threshold with each box that is kept.
 
@@ -276,9 +276,9 @@ class MulticlassNms_8(DetectionSuppression):
 
 
 class MulticlassNms_9(MulticlassNms_8):
-    """As MulticlassNms-8, optionally with `roisnum`.
+    """As MulticlassNms-8, with an optional input `roisnum`.
 
-    With it, every class has boxes of its own, and those of all images follow one another.
+    With `roisnum`, every class has its own boxes, and the boxes of all images are concatenated.
 
     Specification: MulticlassNms-9 (MulticlassNonMaxSuppression-9).
     """

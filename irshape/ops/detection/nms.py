@@ -1,4 +1,4 @@
-"""Non-maximum suppression: of boxes that overlap, the one with the best score is kept."""
+"""Non-maximum suppression, which keeps the box with the best score among boxes that overlap."""
 
 from __future__ import annotations
 
@@ -34,12 +34,15 @@ F32 = ElementType.of("f32")
 
 
 def at_most(dim: Dimension) -> Dimension:
-    """The upper bound of a dimension; `?` where it has none."""
+    """Returns the upper bound of a dimension; `?` where it has none."""
     return DYNAMIC if dim.high == DYNAMIC.high else Dimension(dim.high)
 
 
 def least_of(one: Dimension, other: Dimension) -> Dimension:
-    """The smaller of two sizes, one of which may be known by name; `?` where the other is not."""
+    """Returns the smaller of two sizes, of which one may be an expression.
+
+    It is `?` where the other is an interval.
+    """
     named, size = (one, other) if one.symbolic else (other, one)
     interval = Dimension(min(one.low, other.low), min(one.high, other.high))
     if size.symbolic:
@@ -50,12 +53,12 @@ def least_of(one: Dimension, other: Dimension) -> Dimension:
 
 
 def number(tensor: Array | None, default: float = 0) -> Any:
-    """The only element of an input; a default where the input is absent."""
+    """Returns the only element of an input; a default where the input is absent."""
     return default if tensor is None else tensor.ravel()[0]
 
 
 def _no_box(site: Site) -> bool:
-    """Whether the number of boxes is read for 0, and ranks are known, so that it decides a size."""
+    """Returns whether a number of boxes that is read as 0 determines a size."""
     ranked = None not in (site.rank(0), site.rank(1))
     return ranked and read_for_zero(2)(site)
 
@@ -65,7 +68,7 @@ def _suppression(site: Site) -> bool:
 
 
 def _any_scores(site: Site) -> bool:
-    """Whether boxes alone bound the number of results, and scores are of any rank."""
+    """Returns whether only the boxes bound the number of results, for scores of dynamic rank."""
     boxes = dimensions(site.shape(0))
     return (
         site.since >= 4
@@ -78,7 +81,7 @@ def _any_scores(site: Site) -> bool:
 
 
 def _open_suppression(site: Site) -> bool:
-    """Whether the number of boxes is bounded although inputs are not static."""
+    """Returns whether the number of boxes is bounded although inputs are not static."""
     output, boxes, scores = (
         dimensions(site.output),
         dimensions(site.shape(0)),
@@ -96,9 +99,9 @@ def _open_suppression(site: Site) -> bool:
 
 
 class BoxSuppression(Operation):
-    """What all versions share: boxes, their scores for each class, and the thresholds.
+    """The base of all versions: boxes, their scores for each class, and the thresholds.
 
-    Every class of every batch item is treated separately.
+    Every class of every batch item is processed separately.
     """
 
     differs = facts(
@@ -137,7 +140,7 @@ class BoxSuppression(Operation):
         score_threshold: Any,
         sigma: Any = 0,
     ) -> tuple[Array, Array]:
-        """The triplets [batch item, class, box] of the boxes that are kept, and their scores."""
+        """Returns the triplets [batch item, class, box] of the kept boxes, and their scores."""
         triplets: list[tuple[int, int, int]] = []
         kept: list[float] = []
         wide = scores.astype(np.float32, copy=False)
@@ -178,7 +181,10 @@ class BoxSuppression(Operation):
         score_threshold: Any,
         sigma: Any,
     ) -> list[tuple[int, Any]]:
-        """Soft suppression: lowers the scores of boxes that overlap one already selected."""
+        """Returns the boxes and scores that soft suppression selects.
+
+        It lowers the scores of boxes that overlap a selected box.
+        """
         left, faded = np.flatnonzero(scores > score_threshold), scores.copy()
         selected: list[tuple[int, Any]] = []
         while left.size and len(selected) < limit:
@@ -191,12 +197,12 @@ class BoxSuppression(Operation):
         return selected
 
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
-        """The factor by which soft suppression lowers a score."""
+        """Returns the factor by which soft suppression lowers a score."""
         return np.exp(np.float32(-0.5) / sigma * common * common)
 
 
 class NonMaxSuppression_1(BoxSuppression):
-    """The triplets [batch item, class, box] of the boxes that are kept.
+    """The triplets [batch item, class, box] of the kept boxes.
 
     They are padded with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin
     returns the rows of kept boxes only, and may exceed that number for several batch items.
@@ -224,7 +230,7 @@ class NonMaxSuppression_1(BoxSuppression):
         classes = DYNAMIC if scores.rank is None else scores.shape[1]
         most = limit_of(limit) * classes
         if scores.rank is None and most.is_dynamic:
-            note_wider()  # OpenVINO takes an unknown number of classes for one
+            note_wider()  # OpenVINO treats an unknown number of classes as 1
         if boxes.shape[1].symbolic or most.symbolic:
             return least_of(boxes.shape[1], most)
         if boxes.shape[1].is_dynamic:
@@ -257,7 +263,7 @@ class NonMaxSuppression_1(BoxSuppression):
         return min(boxes, limit * classes)
 
     def corners(self, boxes: Array) -> Array:
-        """Boxes as two corners, the lesser one first."""
+        """Returns boxes as two corners, the lower one first."""
         boxes = boxes.astype(np.float32)
         first, second = boxes[..., :2], boxes[..., 2:]
         if self.box_encoding == "center":
@@ -266,9 +272,9 @@ class NonMaxSuppression_1(BoxSuppression):
 
 
 def limit_of(limit: Tensor | None) -> Dimension:
-    """`max_output_boxes_per_class` as a dimension; 0 where it is absent.
+    """Returns `max_output_boxes_per_class` as a dimension; 0 where it is absent.
 
-    OpenVINO takes -1 for unknown and other negative numbers for 0.
+    As in OpenVINO, -1 means an unknown number and other negative numbers mean 0.
     """
     if limit is None:
         return Dimension(0)
@@ -286,7 +292,7 @@ class NonMaxSuppression_3(NonMaxSuppression_1):
 
 
 class NonMaxSuppression_4(NonMaxSuppression_3):
-    """As NonMaxSuppression-3, with another number of rows.
+    """As NonMaxSuppression-3, with a different number of rows.
 
     There are min(boxes, max_output_boxes_per_class) rows for each class of each batch item.
 
@@ -306,7 +312,7 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
         most = Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
         rows = most * scores.shape[0] * scores.shape[1]
         if rows.is_dynamic and rows.high < DYNAMIC.high:
-            note_wider()  # OpenVINO takes the upper bounds of batch and classes for their sizes
+            note_wider()  # OpenVINO uses the upper bounds of batch and classes as sizes
         return rows
 
     def row_count(self, boxes: int, limit: int, items: int, classes: int) -> int:
@@ -314,7 +320,7 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
 
 
 class NonMaxSuppression_5(NonMaxSuppression_4):
-    """Triplets and scores of the boxes that are kept, without padding, and their number.
+    """Triplets and scores of the kept boxes, without padding, and their number.
 
     With `soft_nms_sigma` suppression is soft up to `iou_threshold`.
 
@@ -368,9 +374,9 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
 
 
 class NonMaxSuppression_9(NonMaxSuppression_5):
-    """As NonMaxSuppression-5, but soft suppression lowers scores beyond `iou_threshold` too.
+    """As NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
-    It drops no box for its overlap.
+    It drops no box because of its overlap.
 
     Specification: NonMaxSuppression-9.
     """
@@ -384,7 +390,7 @@ class NonMaxSuppression_9(NonMaxSuppression_5):
 def selected(
     output_type: ElementType, boxes: Tensor, scores: Tensor, limit: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """Types and shapes of triplets, scores and their number."""
+    """Returns types and shapes of triplets, scores and their number."""
     rows = DYNAMIC
     if boxes.rank is not None and scores.rank is not None:
         known, most = limit.known if limit is not None else None, boxes.shape[1].high
@@ -398,7 +404,7 @@ def selected(
 def as_outputs(
     output_type: ElementType, indices: Array, scores: Array
 ) -> tuple[Array, Array, Array]:
-    """Triplets, triplets with the score in place of the box, and their number."""
+    """Returns the triplets, the triplets with the score in place of the box, and their number."""
     integer = output_type.name.replace("i", "int")
     scored = np.concatenate([indices[:, :2].astype(np.float32), scores[:, None]], axis=1)
     return indices.astype(integer), scored, np.array([len(indices)], dtype=integer)

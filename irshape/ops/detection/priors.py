@@ -24,7 +24,7 @@ F32 = ElementType.of("f32")
 
 
 def f32(number: float) -> float:
-    """A number rounded to single precision."""
+    """Returns a number rounded to single precision."""
     try:
         return float(struct.unpack("f", struct.pack("f", number))[0])
     except OverflowError:
@@ -32,7 +32,7 @@ def f32(number: float) -> float:
 
 
 class PriorBoxes(Operation):
-    """A row of corners and a row of variances of boxes around the points of a grid.
+    """Boxes around the points of a grid: a row of corners and a row of variances.
 
     `output_size` is the [height, width] of the grid, `image_size` that of the image.
     """
@@ -55,7 +55,7 @@ class PriorBoxes(Operation):
         if output_size.value is None:
             return Tensor(F32, [2, DYNAMIC])
         count = len(output_size.value)
-        # not declared: OpenVINO does not look at the length of a list whose value is unknown
+        # not declared: OpenVINO does not check the length of a list of unknown value
         require(
             count == 2,
             f"`output_size` must contain height and width, but has {count} elements",
@@ -105,14 +105,14 @@ class PriorBoxes(Operation):
         return np.stack([corners.ravel(), np.broadcast_to(variance, corners.shape).ravel()])
 
     def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
-        """The corners before clipping, as [height, width, boxes, 4]."""
+        """Returns the corners before clipping, as [height, width, boxes, 4]."""
         raise NotImplementedError
 
 
 def boxes_around(
     x: Array, y: Array, half_widths: Array, half_heights: Array, image_height: int, image_width: int
 ) -> Array:
-    """Boxes around the points of a grid, as fractions of the image: [rows, columns, boxes, 4].
+    """Returns boxes around grid points, as fractions of the image: [rows, columns, boxes, 4].
 
     Centers `x`, `y` are given for each point, or for each point and box.
     """
@@ -156,7 +156,7 @@ class PriorBox_1(PriorBoxes):
         return count
 
     def count_ratios(self) -> int:
-        """The number of distinct aspect ratios, including 1.
+        """Returns the number of distinct aspect ratios, including 1.
 
         They are compared in single precision, rounded to a millionth.
         """
@@ -173,7 +173,7 @@ class PriorBox_1(PriorBoxes):
         return len(ratios)
 
     def ratios(self) -> Array:
-        """The distinct aspect ratios other than 1, in their order."""
+        """Returns the distinct aspect ratios other than 1, in their order."""
         ratios = [np.float32(1)]
         for ratio in np.float32(self.aspect_ratio):
             if all(abs(ratio - other) >= 1e-6 for other in ratios):
@@ -207,9 +207,9 @@ class PriorBox_1(PriorBoxes):
         return np.concatenate(parts, axis=2)
 
     def halves(self, sizes: Array) -> tuple[Array, Array]:
-        """Half the widths and heights of the boxes of the attributes, in the order of the output.
+        """Returns half the widths and heights of boxes, in the order of the output.
 
-        They are those of `min_size`, `max_size` and `aspect_ratio`.
+        The boxes are those of `min_size`, `max_size` and `aspect_ratio`.
         """
         roots = np.sqrt(self.ratios())
         wide: list[Array] = []
@@ -237,9 +237,9 @@ class PriorBox_1(PriorBoxes):
         return np.concatenate([empty, *wide]), np.concatenate([empty, *high])
 
     def fixed(self, index: int) -> tuple[Array, Array, Array, Array]:
-        """The boxes of one fixed size, each density * density times.
+        """Returns distances of box centers from the point, and half the widths and heights.
 
-        Returns the distances of their centers from the point, and half their widths and heights.
+        The boxes have one fixed size, and each occurs density * density times.
         """
         size = np.float32(self.fixed_size[index])
         if self.fixed_ratio:

@@ -1,6 +1,6 @@
 """Region proposals.
 
-Anchors at every point of a feature map are moved by predicted deltas; the best of those that do not
+Anchors at every point of a feature map are moved by predicted deltas. The best boxes that do not
 overlap are kept.
 """
 
@@ -25,7 +25,7 @@ LARGEST_STRETCH = math.log(1000 / 16)
 def best(
     boxes: Array, scores: Array, first: int, threshold: float, limit: int, margin: float
 ) -> list[int]:
-    """The indices of boxes that overlap no better one that is kept by more than the threshold.
+    """Returns the indices of boxes that overlap no better kept box by more than the threshold.
 
     Only the `first` best boxes are considered, and at most `limit` are kept.
     """
@@ -73,7 +73,7 @@ class Proposal_1(Operation):
         return Tensor(class_probs.element_type, [rows, 5])
 
     def rows(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Dimension:
-        """The number of rows. Raises `Violation` where the inputs do not fit each other."""
+        """Returns the number of rows. Raises `Violation` where the inputs do not fit each other."""
         images = self.dimensions(class_probs, bbox_deltas).get("images", DYNAMIC)
         if class_probs.rank is not None and bbox_deltas.rank is not None:
             wanted, seen = class_probs.shape[1] * 2, bbox_deltas.shape[1]
@@ -103,7 +103,7 @@ class Proposal_1(Operation):
     def propose(
         self, class_probs: Array, bbox_deltas: Array, image_shape: Array
     ) -> tuple[Array, Array]:
-        """The boxes and their probabilities."""
+        """Returns the boxes and their probabilities."""
         info = image_shape.astype(np.float32)
         width, height = (info[0], info[1]) if self.tensorflow else (info[1], info[0])
         margin = np.float32(0 if self.tensorflow else 1)
@@ -146,7 +146,7 @@ class Proposal_1(Operation):
         return proposals.reshape(-1, 5).astype(dtype), probabilities.ravel().astype(dtype)
 
     def anchors(self, rows: int, columns: int) -> Array:
-        """Boxes of every ratio and scale around the points of the feature map.
+        """Returns boxes of every ratio and scale around the points of the feature map.
 
         The result is [rows, columns, anchors, 4]. TensorFlow's boxes are not rounded, are centered
         at the origin, and lie on the transposed map.
@@ -174,7 +174,7 @@ class Proposal_1(Operation):
 
 
 def rounded(numbers: Array) -> Array:
-    """Positive numbers rounded to the nearest integer, halves up."""
+    """Returns positive numbers rounded to the nearest integer, halves up."""
     return np.floor(numbers + np.float32(0.5))
 
 
@@ -202,7 +202,7 @@ class Proposal_4(Proposal_1):
 
 
 def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: float) -> Array:
-    """Anchors moved by deltas and clipped to the image, one to a row.
+    """Returns anchors moved by deltas and clipped to the image, one for each row.
 
     `anchors` are [rows, columns, anchors, 4], `deltas` [anchors * 4, rows, columns].
     """

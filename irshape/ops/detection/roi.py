@@ -1,4 +1,4 @@
-"""Pooling of regions of interest: a part of a feature map, resized to a fixed size."""
+"""Pooling of regions of interest, which resizes parts of a feature map to a fixed size."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ..tensors import Tensor
 from .agreement import attribute_size
 
 Place = Callable[[Array, Array], tuple[Array, Array]]
-"""Maps the coordinates y, x of samples to their places on the feature map."""
+"""Maps the coordinates y, x of samples to coordinates on the feature map."""
 
 
 def image(data: Array, index: float) -> Array:
-    """The feature maps of one batch item."""
+    """Returns the feature maps of one batch item."""
     number = int(index)
     if not 0 <= number < len(data):
         raise ValueError(f"a region names batch item {number}; `data` has {len(data)}")
@@ -31,7 +31,7 @@ def image(data: Array, index: float) -> Array:
 
 
 def interpolated(features: Array, y: Array, x: Array) -> Array:
-    """Bilinear samples of feature maps [channels, rows, columns] at places inside them."""
+    """Returns bilinear samples of feature maps [channels, rows, columns] at points inside them."""
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
     bottom = np.minimum(top + 1, features.shape[1] - 1)
     right = np.minimum(left + 1, features.shape[2] - 1)
@@ -50,7 +50,7 @@ def aligned(
     mode: str,
     place: Place | None = None,
 ) -> Array:
-    """A region divided into bins, each the average or maximum of a grid of samples.
+    """Returns a region divided into bins, each the average or maximum of a grid of samples.
 
     `start` and `size` of the region are (y, x); `place` maps the samples to the feature map. The
     result is [channels, rows, columns].
@@ -83,7 +83,7 @@ def aligned(
 
 
 class AlignedPooling(Operation):
-    """What the ROIAlign operations share: regions, their batch items, and the grid of samples."""
+    """The base of the ROIAlign operations: regions, their batch items, and the grid of samples."""
 
     data = operand(REAL, rank=4)
     rois = operand(REAL, shape=("regions", 4), like="data")
@@ -108,7 +108,7 @@ class AlignedPooling(Operation):
         return result.astype(data.dtype)
 
     def pool(self, features: Array, roi: Array) -> Array:
-        """One pooled region of the feature maps of a batch item."""
+        """Returns one pooled region of the feature maps of a batch item."""
         raise NotImplementedError
 
 
@@ -137,7 +137,7 @@ class ROIAlign_3(AlignedPooling):
 
 
 class ROIAlign_9(ROIAlign_3):
-    """As ROIAlign-3, with a choice of where the points of the feature map lie.
+    """As ROIAlign-3, with a choice of the positions of the points of the feature map.
 
     Specification: ROIAlign-9.
     """
@@ -185,9 +185,9 @@ def require_scale(scale: float) -> None:
 
 
 def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
-    """Regions [batch item, x1, y1, x2, y2] with their positions.
+    """Yields regions [batch item, x1, y1, x2, y2] with their positions.
 
-    One with batch item -1 ends them, as in the list that Proposal returns.
+    A region with batch item -1 ends the list, as in the result of Proposal.
     """
     for index, roi in enumerate(rois.astype(np.float32)):
         if roi[0] == -1:
@@ -196,7 +196,7 @@ def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
 
 
 def _output_sizes(site: Site) -> bool:
-    """Whether readers that know `output_size`, `pooled_h` and `pooled_w` only lack the sizes."""
+    """Returns whether `output_size`, `pooled_h` and `pooled_w` do not give both sizes."""
     sizes = site.layer.attribute("output_size")
     if sizes is not None:
         return len(sizes.split(",")) != 2
@@ -204,7 +204,7 @@ def _output_sizes(site: Site) -> bool:
 
 
 def _other_sizes(site: Site) -> bool:
-    """Whether readers that know `output_size` in the place of `output_roi` read other sizes."""
+    """Returns whether readers that know `output_size` instead of `output_roi` read other sizes."""
     sizes, wanted = (
         (site.layer.attribute(name) or "").split(",") for name in ("output_size", "output_roi")
     )
@@ -254,7 +254,7 @@ class ROIPooling(Operation):
     def pooled(self) -> tuple[int, int]:
         """The rows and columns of a pooled region.
 
-        OpenVINO's writer gives them twice; older ones write `pooled_h` and `pooled_w` only.
+        OpenVINO's writer writes them twice; older writers write `pooled_h` and `pooled_w` only.
         """
         rows, columns = self.output_roi or (0, 0)
         return (
@@ -283,7 +283,7 @@ class ROIPooling(Operation):
         return result.astype(data.dtype)
 
     def maxima(self, features: Array, roi: Array) -> Array:
-        """The maxima of the bins; 0 where a bin lies outside the feature map."""
+        """Returns the maxima of the bins; 0 where a bin lies outside the feature map."""
         left, up, right, down = nearest(roi * np.float32(self.spatial_scale)).astype(np.int64)
         result = np.zeros((len(features), *self.pooled), np.float32)
         rows = bin_edges(up, max(down - up + 1, 1), self.pooled[0], features.shape[1])
@@ -295,7 +295,7 @@ class ROIPooling(Operation):
         return result
 
     def samples(self, features: Array, roi: Array) -> Array:
-        """One sample a bin, the outermost ones at the corners of the region.
+        """Returns one sample for each bin. The outermost samples lie at the corners of the region.
 
         The coordinates of the region are fractions of the feature map.
         """
@@ -305,12 +305,12 @@ class ROIPooling(Operation):
 
 
 def nearest(numbers: Array) -> Array:
-    """Numbers rounded to integers, halves away from zero."""
+    """Returns numbers rounded to integers, halves away from zero."""
     return np.trunc(numbers + np.copysign(np.float32(0.5), numbers))
 
 
 def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int, int]]:
-    """The start and end of each bin of a region, clipped to the feature map.
+    """Returns the start and end of each bin of a region, clipped to the feature map.
 
     Bins whose size is not an integer overlap.
     """
@@ -322,7 +322,7 @@ def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int
 
 
 def spread(start: Array, end: Array, count: int, size: int) -> Array:
-    """Places from `start` to `end`, both fractions of a feature map; a single one is the middle."""
+    """Returns points between two fractions of a feature map; a single one is in the middle."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + end) * last])
@@ -333,14 +333,14 @@ def spread(start: Array, end: Array, count: int, size: int) -> Array:
 
 
 def inside_only(features: Array, y: Array, x: Array) -> Array:
-    """Bilinear samples of feature maps, 0 outside."""
+    """Returns bilinear samples of feature maps; 0 outside."""
     outside = (y < 0) | (y > features.shape[1] - 1) | (x < 0) | (x > features.shape[2] - 1)
     samples = interpolated(features, np.where(outside, 0, y), np.where(outside, 0, x))
     return np.where(outside, np.float32(0), samples)
 
 
 class PositionSensitivePooling(Operation):
-    """What PSROIPooling and DeformablePSROIPooling share: each bin has channels of its own."""
+    """The base of PSROIPooling and DeformablePSROIPooling. Each bin has its own channels."""
 
     data = operand(REAL, rank=4)
     # the batch item of a region, and its coordinates
@@ -357,8 +357,8 @@ class PositionSensitivePooling(Operation):
 class PSROIPooling(PositionSensitivePooling):
     """The average of each bin of a region, or of interpolated samples of the parts of the bin.
 
-    Each bin, or part, has channels of its own. A region with batch item -1 ends the list; the rest
-    of the result is 0.
+    Each bin, or part, has its own channels. A region with batch item -1 ends the list; the rest of
+    the result is 0.
 
     Specification: PSROIPooling-1.
     """
@@ -379,7 +379,7 @@ class PSROIPooling(PositionSensitivePooling):
             actual=0,
             rule=ATTRIBUTE_VALUE,
         )
-        # not declared: OpenVINO does not look at them in the other mode
+        # not declared: OpenVINO does not check them in the other mode
         if self.mode == "bilinear":
             for name in ("spatial_bins_x", "spatial_bins_y"):
                 conditions.at_least(getattr(self, name), 1, at=name, rule=ATTRIBUTE_VALUE)
@@ -412,7 +412,7 @@ class PSROIPooling(PositionSensitivePooling):
         return result.astype(data.dtype)
 
     def averages(self, features: Array, roi: Array) -> Array:
-        """The average of each bin."""
+        """Returns the average of each bin."""
         group, scale = self.group_size, np.float32(self.spatial_scale)
         start, end = nearest(roi[:2]) * scale, nearest(roi[2:] + np.float32(1)) * scale
         bins = np.maximum(end - start, np.float32(0.1)) / np.float32(group)
@@ -433,7 +433,7 @@ class PSROIPooling(PositionSensitivePooling):
         return result
 
     def samples(self, features: Array, roi: Array) -> Array:
-        """The average of one sample of each part of a bin."""
+        """Returns the average of one sample of each part of a bin."""
         x1, y1, x2, y2 = roi * np.float32(self.spatial_scale)
         rows, columns, group = self.spatial_bins_y, self.spatial_bins_x, self.group_size
         width, height = (x2 - x1) / np.float32(columns), (y2 - y1) / np.float32(rows)
@@ -449,7 +449,7 @@ class PSROIPooling(PositionSensitivePooling):
 
 
 def spread_bins(start: Array, length: Array, count: int, size: int) -> Array:
-    """Places along a part of a region whose start and length are fractions of a feature map."""
+    """Returns points along a part of a region, given by fractions of a feature map."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + start + length) * last])
@@ -460,8 +460,8 @@ def spread_bins(start: Array, length: Array, count: int, size: int) -> Array:
 class DeformablePSROIPooling(PositionSensitivePooling):
     """The average of interpolated samples of each bin of a region, with bins moved by `offsets`.
 
-    Each bin has channels of its own. A region with batch item -1 ends the list; the rest of the
-    result is 0.
+    Each bin has its own channels. A region with batch item -1 ends the list; the rest of the result
+    is 0.
 
     Specification: DeformablePSROIPooling-1.
     """
@@ -490,7 +490,7 @@ class DeformablePSROIPooling(PositionSensitivePooling):
         return result.astype(data.dtype)
 
     def pool(self, features: Array, roi: Array, offsets: Array | None) -> Array:
-        """One pooled region of feature maps [channels, group, group, rows, columns]."""
+        """Returns one pooled region of feature maps [channels, group, group, rows, columns]."""
         group = self.group_size
         scale, half = np.float32(self.spatial_scale), np.float32(0.5)
         start = nearest(roi[:2]) * scale - half
@@ -515,7 +515,7 @@ class DeformablePSROIPooling(PositionSensitivePooling):
         return result
 
     def average(self, features: Array, corner: Array, bins: Array) -> Array:
-        """The average of the samples of a bin that lie on the feature map."""
+        """Returns the average of the samples of a bin that lie on the feature map."""
         step_x = bins[0] / np.float32(self.spatial_bins_x)
         step_y = bins[1] / np.float32(self.spatial_bins_y)
         x = corner[0] + np.arange(self.spatial_bins_x, dtype=np.float32) * step_x

@@ -17,7 +17,7 @@ from .agreement import attribute_size
 
 
 def _softmax_axes(site: Site) -> bool:
-    """Whether the axes that are to be joined are none."""
+    """Returns whether softmax is used and no axes are joined."""
     softmax = site.attribute("do_softmax") in ("", "true", "1")
     return softmax and site.rank(0) is not None and site.output == site.shape(0)
 
@@ -47,7 +47,7 @@ class RegionYolo(Operation):
     classes: int = attribute(INT, default=0, required=True)
     end_axis: int = attribute(INT, default=0, required=True)
     num: int = attribute(INT, default=0, required=True)
-    # the default is true by the specification, but OpenVINO takes false
+    # the default is true in the specification, but false in OpenVINO
     do_softmax: bool = attribute(BOOLEAN, default=False)
     mask: tuple[int, ...] = attribute(INTS, default=())
 
@@ -106,7 +106,7 @@ class RegionYolo(Operation):
 
 
 def _open_height(site: Site) -> bool:
-    """Whether a dynamic height leaves that of the output known."""
+    """Returns whether a dynamic height leaves the height of the output known."""
     data, output = dimensions(site.shape(0)), dimensions(site.output)
     return len(data) == 4 and data[2].is_dynamic and any(map(is_known, output[2:3]))
 
@@ -168,8 +168,9 @@ class ReorgYolo(Operation):
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
 
     def evaluate(self, data: Array) -> Array:
-        """What is left of channels over whole blocks is read where the plugin reads it, too: from
-        the rows and images that follow."""
+        """Moves the blocks. Channels beyond whole blocks are read from rows and images that follow,
+        as the plugin reads them.
+        """
         images, channels, height, width = data.shape
         stride = self.stride[0]
         area = stride * stride

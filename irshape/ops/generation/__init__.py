@@ -1,1 +1,1 @@
-"""Generation operations: tensors made from a few numbers."""
+"""Generation operations, which make tensors from a few numbers."""

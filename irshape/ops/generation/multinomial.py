@@ -1,4 +1,4 @@
-"""Multinomial, with the generator of OpenVINO's CPU plugin."""
+"""Multinomial, with the random number generator of OpenVINO's CPU plugin."""
 
 from __future__ import annotations
 
@@ -97,8 +97,10 @@ class Multinomial(Operation):
 
 
 def standard_uniform(seed: int, second: int, count: int) -> Array:
-    """Numbers from 0 to 1 as the CPU plugin draws them: C++'s mt19937, seeded by a seed_seq of
-    both.
+    """Returns numbers from 0 to 1 as the CPU plugin draws them.
+
+    The generator is C++'s mt19937, seeded by a seed_seq of both seeds. Two seeds of 0 draw
+    different numbers each time.
     """
     generator = np.random.MT19937()
     words = (
@@ -111,7 +113,7 @@ def standard_uniform(seed: int, second: int, count: int) -> Array:
 
 
 def seed_sequence(seeds: tuple[int, ...], count: int) -> Array:
-    """C++'s std::seed_seq: `count` words (at least 623) made of the seeds."""
+    """Returns `count` words (at least 623) from the seeds, as C++'s std::seed_seq does."""
     words = [seed & 0xFFFFFFFF for seed in seeds]
     result = [0x8B8B8B8B] * count
     shift, size = 11, len(words)

@@ -1,4 +1,4 @@
-"""RandomUniform, with the generators of TensorFlow and PyTorch."""
+"""RandomUniform, with the random number generators of TensorFlow and PyTorch."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ PHILOX_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 def philox(key: int, counter: int, blocks: int) -> Array:
-    """Philox 4x32-10: four words for each block, which is the number of the draw; `key` and
-    `counter` are the two seeds.
+    """Returns the words of Philox 4x32-10, four for each of `blocks` draws.
+
+    `key` and `counter` are the two seeds.
     """
     low32 = np.uint64(0xFFFFFFFF)
     half = np.uint64(32)
@@ -57,7 +58,7 @@ def philox(key: int, counter: int, blocks: int) -> Array:
 
 
 def mersenne_twister(seed: int, words: int) -> Array:
-    """MT19937 as PyTorch seeds it."""
+    """Returns words of MT19937, seeded as in PyTorch."""
     return np.random.RandomState(seed & 0xFFFFFFFF).randint(0, 1 << 32, words, dtype=np.uint32)
 
 
@@ -66,7 +67,7 @@ def _alignment(site: Site) -> bool:
 
 
 def _computed_shape(site: Site) -> bool:
-    """Whether the shape is no constant, and something is known of the result."""
+    """Returns whether the shape is not constant, and something is known of the result."""
     output = site.output
     if site.value(0) is not None or output is None or output.rank is None:
         return False
@@ -75,13 +76,13 @@ def _computed_shape(site: Site) -> bool:
 
 
 class RandomUniform(Operation):
-    """Random numbers from `min_val` to before `max_val`, drawn as TensorFlow (Philox) or PyTorch
-    (Mersenne Twister) draws them.
+    """Random numbers from `min_val` to below `max_val`, drawn as by TensorFlow (Philox) or PyTorch
+    (Mersenne Twister).
 
     Specification: RandomUniform-8.
 
-    A session of OpenVINO goes on with the next numbers at each inference. This gives those of the
-    first.
+    A session of OpenVINO draws the next numbers at each inference. This operation draws those of
+    the first inference.
     """
 
     since = 8
@@ -151,8 +152,8 @@ class RandomUniform(Operation):
         drawn = mersenne_twister(seeds[0], words) if torch else philox(*seeds, words // 4)
         bits = drawn.astype(np.uint64)
         if wide:
-            # TensorFlow's doubles and PyTorch's numbers have the first word above the second,
-            # TensorFlow's integers below it
+            # in TensorFlow's doubles and PyTorch's numbers the first word is the high one, in
+            # TensorFlow's integers the low one
             above, below = (
                 (bits[::2], bits[1::2])
                 if torch or self.output_type.is_real
@@ -169,8 +170,10 @@ MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
 
 
 def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
-    """The last bits of a word as the fraction of a number from 1 to 2; what is above 1 is spread
-    from `low` to `high`, rounded at each step.
+    """Maps random words to numbers from `low` to `high`, as TensorFlow does.
+
+    The last bits of a word are the fraction of a number from 1 to 2. The part above 1 is scaled to
+    the range, rounded at each step.
     """
     from ...numpy_types import element_type_of
 
@@ -182,7 +185,11 @@ def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
 
 
 def torch_real(bits: Array, low: Array, high: Array) -> Array:
-    """A fraction of one bit more than that of the type; narrow types are computed in f32."""
+    """Maps random words to numbers from `low` to `high`, as PyTorch does.
+
+    The last bits of a word are a fraction, which has one bit more than the mantissa of the type.
+    The fraction is scaled to the range in f32, or in f64 for f64, and converted to the type.
+    """
     from ...numpy_types import element_type_of
 
     digits = MANTISSA[element_type_of(low).name] + 1

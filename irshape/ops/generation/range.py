@@ -1,4 +1,4 @@
-"""Range: numbers at equal distances."""
+"""Range, which makes evenly spaced numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..tensors import Number, Tensor, Value
 
 
 def count(start: Number, stop: Number, step: Number) -> int:
-    """How many numbers there are from `start` to before `stop`."""
+    """Returns how many numbers there are from `start` to before `stop`."""
     if (stop - start) * (1 if step > 0 else -1) <= 0:
         return 0
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
@@ -27,17 +27,17 @@ def count(start: Number, stop: Number, step: Number) -> int:
 
 
 def number(array: Array) -> Number:
-    """The one element of an array; integers stay exact."""
+    """Returns the only element of an array. Integers stay exact."""
     return array.item() if array.dtype.kind in "iu" else float(array.astype(np.float64).item())
 
 
 def _nothing(site: Site) -> bool:
-    """Whether a result that is known before the model runs has no elements."""
+    """Returns whether a result that is known before run time has no elements."""
     return all(site.constant) and any(output.shape.static == (0,) for output in site.outputs)
 
 
 class RangeBase(Operation):
-    """What both versions of Range share: how many numbers there are, and which."""
+    """The base of both versions of Range: the number of elements, and the elements."""
 
     differs = facts(
         refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(0, 1, 2)),
@@ -53,9 +53,7 @@ class RangeBase(Operation):
     def bounds(
         self, start: Tensor, stop: Tensor, step: Tensor
     ) -> list[tuple[Number, Number]] | None:
-        """Bounds of the three numbers as the result's type takes them, None where one is not known
-        at all.
-        """
+        """Returns bounds of the three numbers in the result's type; None where one is unknown."""
         integral = self.result_type(start, stop, step).is_integer
         bounds: list[tuple[Number, Number]] = []
         for tensor in (start, stop, step):
@@ -100,8 +98,9 @@ class RangeBase(Operation):
         return Tensor(element_type, PartialShape([size]))
 
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
-        """The number of elements: it grows with the distance and shrinks with the step, so the
-        bounds of the inputs bound it.
+        """Returns the number of elements.
+
+        It grows with the distance and falls with the step, so bounds of the inputs give its bounds.
         """
         if bounds is None:
             return DYNAMIC
@@ -175,7 +174,7 @@ class RangeBase(Operation):
 
 
 class Range_1(RangeBase):
-    """The numbers from `start` to before `stop`, `step` apart, in their type.
+    """The numbers from `start` to before `stop`, `step` apart, in the type of the inputs.
 
     Specification: Range-1.
     """
@@ -190,8 +189,8 @@ class Range_1(RangeBase):
 
 
 class Range_4(RangeBase):
-    """The numbers from `start` to before `stop`, `step` apart, as `output_type`; for integers the
-    three are first rounded towards zero.
+    """The numbers from `start` to before `stop`, `step` apart, in `output_type`. For an integer
+    type, the three inputs are first rounded towards zero.
 
     Specification: Range-4.
     """

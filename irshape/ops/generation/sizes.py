@@ -1,4 +1,4 @@
-"""Shapes and counts that are given as inputs."""
+"""Reads shapes and counts from inputs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..tensors import MAX_VALUE_ELEMENTS, Tensor
 
 
 def sizes(tensor: Tensor, *, longest: bool = False) -> PartialShape:
-    """The shape that the elements of a vector stand for.
+    """Returns the shape that the elements of a vector describe.
 
-    Like OpenVINO it takes -1 for an unknown size, and any other negative number for 0.
+    As in OpenVINO, -1 is an unknown size, and any other negative number is 0.
 
-    longest: a vector of unknown length is taken to have all the elements that it may have, as
-    OpenVINO does, unless the length is followed by name.
+    longest: whether a vector of unknown length is assumed to have the largest possible length, as
+        in OpenVINO, unless the length is an expression of named sizes.
     """
     if tensor.value is not None:
         values = tensor.value
@@ -31,7 +31,7 @@ def sizes(tensor: Tensor, *, longest: bool = False) -> PartialShape:
 
 
 def negative_sizes(tensor: Tensor, name: str) -> Iterator[Fault]:
-    """What is wrong with sizes that are surely negative."""
+    """Yields a fault where a size is certainly negative."""
     if tensor.value is not None and any(high < 0 for high in tensor.value.upper):
         seen = next(high for high in tensor.value.upper if high < 0)
         yield fault(at=name, relation="at least", expected=Between(0, None), actual=seen)

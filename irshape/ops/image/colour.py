@@ -20,7 +20,7 @@ AXES: Final = ("batch", "height", "width")
 
 
 def plane(tensor: Tensor) -> tuple[Dimension, Dimension, Dimension]:
-    """Batch, height and width of an NHWC input."""
+    """Returns batch, height and width of an NHWC input."""
     if tensor.rank is None:
         return DYNAMIC, DYNAMIC, DYNAMIC
     batch, height, width, _ = tensor.shape
@@ -28,7 +28,7 @@ def plane(tensor: Tensor) -> tuple[Dimension, Dimension, Dimension]:
 
 
 def require_even(height: Dimension, width: Dimension, name: str) -> None:
-    """Raises `Violation` unless height and width can be even, as four pixels share their colour."""
+    """Raises `Violation` unless height and width can be even, as four pixels share their chroma."""
     for what, size in (("height", height), ("width", width)):
         require(
             size.low < size.high or size.low % 2 == 0,
@@ -41,7 +41,7 @@ def require_even(height: Dimension, width: Dimension, name: str) -> None:
 
 
 def _plane(site: Site) -> bool:
-    """Whether the height of a picture in one plane is a part of a dynamic dimension."""
+    """Returns whether a single plane has a dynamic height that differs from that of the image."""
     plane, output = dimensions(site.shape(0)), dimensions(site.output)
     if len(site.layer.inputs) != 1 or len(plane) < 2 or len(output) < 2:
         return False
@@ -49,9 +49,9 @@ def _plane(site: Site) -> bool:
 
 
 class FromPlanes(Operation):
-    """What the conversions to RGB or BGR share.
+    """The base of conversions to RGB or BGR.
 
-    One input holds all planes, luma first, or each plane is an input of its own.
+    One input contains all planes, luma first, or each plane is a separate input.
     """
 
     differs = facts(
@@ -64,7 +64,7 @@ class FromPlanes(Operation):
     chroma_names: ClassVar[tuple[str, ...]] = ()
 
     def planes(self, y: Tensor, *chroma: Tensor | None) -> Tensor:
-        """The image that the planes make up."""
+        """Returns the type and shape of the image that the planes form."""
         given = [tensor for tensor in chroma if tensor is not None]
         names = self.chroma_names
         wanted = f"1 or {1 + len(names)}"
@@ -105,7 +105,7 @@ class FromPlanes(Operation):
         name: str,
         chroma: Tensor,
     ) -> tuple[Dimension, Dimension, Dimension]:
-        """Batch, height and width of the image, given one more chroma plane."""
+        """Returns batch, height and width of the image, narrowed by one more chroma plane."""
         batch, height, width = plane(chroma)
         merged = []
         for what, ours, theirs in zip(AXES, sizes, (batch, height * 2, width * 2), strict=True):
@@ -125,7 +125,7 @@ class FromPlanes(Operation):
         return merged[0], merged[1], merged[2]
 
     def coloured(self, y: Array, u: Array, v: Array) -> Array:
-        """The image from its planes; those of chroma have half the height and width."""
+        """Returns the image from its planes. Chroma planes have half the height and width."""
         real = np.float64 if y.dtype == np.float64 else np.float32
         luma = y.astype(real) - real(16)
         d, e = (
@@ -141,13 +141,13 @@ class FromPlanes(Operation):
 
 
 def rounded_up(values: Array, like: Array) -> Array:
-    """Values clipped to 0 to 255; for an integer type, halves are rounded up."""
+    """Returns values clipped to 0 to 255. For an integer type, halves are rounded up."""
     clipped = np.clip(values, 0, 255)
     return computed(np.floor(clipped + 0.5) if like.dtype.kind == "u" else clipped, like)
 
 
 def _separate_planes(site: Site) -> bool:
-    """Whether a dynamic size of the first plane tells more than that of the second."""
+    """Returns whether a dynamic size of the first plane determines more than that of the second."""
     first, second, output = (
         dimensions(shape) for shape in (site.shape(0), site.shape(1), site.output)
     )
@@ -165,7 +165,7 @@ def _doubled(bound: int) -> int:
 
 
 class NV12toRGB(FromPlanes):
-    """An image with a plane of luma and one of interleaved chroma, as RGB.
+    """An image with a plane of luma and a plane of interleaved chroma, as RGB.
 
     Specification: NV12toRGB-8.
     """
@@ -238,7 +238,7 @@ class I420toBGR(I420toRGB):
 
 
 class RGBtoNV12(Operation):
-    """An RGB image as a plane of luma and one of interleaved chroma, in one output or two.
+    """An RGB image as a plane of luma and a plane of interleaved chroma, in one output or two.
 
     Specification: RGBtoNV12-17.
     """

@@ -1,4 +1,4 @@
-"""GridSample: an image sampled at the places of a grid."""
+"""GridSample, which samples an image at the points of a grid."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ CUBIC_A: Final = -0.75
 
 
 class GridSample(Operation):
-    """Samples of an NCHW image at normalized places, -1 to 1 from border to border.
+    """Samples of an NCHW image at normalized points, from -1 at one border to 1 at the other.
 
     Specification: GridSample-9.
     """
 
     since = 9
     data = operand(ANY, shape=("batch", "channels", "height", "width"))
-    # the last axis holds x and y of each place
+    # the last axis holds x and y of each point
     grid = operand(REAL - types("nf4"), shape=("batch", "?", "?", 2))
     align_corners: bool = attribute(BOOLEAN, default=False)
     mode: str = attribute(Choice("bilinear", "bicubic", "nearest"), default="bilinear")
@@ -55,20 +55,20 @@ class GridSample(Operation):
             for column, weight in enumerate(across, first):
                 line += self.pixels(work, top + row, left + column) * weight[:, None]
             total += line * down[:, None]
-        # the CPU plugin truncates wide integers; narrow ones it computes as f32 and rounds
+        # the CPU plugin truncates wide integers; it computes narrow integers in f32 and rounds them
         if data.dtype.kind in "iu" and data.dtype.itemsize >= 4:
             total = np.trunc(total)
         return computed(total, data)
 
     def denormalized(self, places: Array, size: int) -> Array:
-        """Normalized places in units of pixels."""
+        """Returns normalized coordinates in units of pixels."""
         one, two = places.dtype.type(1), places.dtype.type(2)
         if self.align_corners:
             return (places + one) * places.dtype.type(size - 1) / two
         return ((places + one) * places.dtype.type(size) - one) / two
 
     def pixels(self, data: Array, y: Array, x: Array) -> Array:
-        """The pixels at whole places; outside the image the padding mode decides."""
+        """Returns the pixels at whole coordinates. Outside the image, the padding mode decides."""
         rows, columns = self.inside(y, data.shape[2]), self.inside(x, data.shape[3])
         items = np.arange(len(data))[:, None, None]
         pixels = data[items, :, rows, columns].transpose(0, 3, 1, 2)
@@ -78,7 +78,7 @@ class GridSample(Operation):
         return np.where(within[:, None], pixels, np.zeros((), data.dtype))
 
     def inside(self, places: Array, size: int) -> Array:
-        """Whole places as indices into an axis."""
+        """Returns whole coordinates as indices into an axis."""
         limit = float(2**53)
         finite = np.nan_to_num(places.astype(np.float64), nan=-1, posinf=limit, neginf=-limit)
         whole = np.clip(finite, -limit, limit).astype(np.int64)
@@ -93,12 +93,12 @@ class GridSample(Operation):
 
 
 def linear_weights(share: Array) -> tuple[Array, ...]:
-    """The weights of the pixel before and the pixel after a place."""
+    """Returns the weights of the pixels before and after a point."""
     return 1 - share, share
 
 
 def cubic_weights(r: Array) -> tuple[Array, ...]:
-    """The weights of the two pixels before and the two after a place."""
+    """Returns the weights of the two pixels before and the two pixels after a point."""
     a = r.dtype.type(CUBIC_A)
     return (
         ((a * (r + 1) - 5 * a) * (r + 1) + 8 * a) * (r + 1) - 4 * a,

@@ -1,9 +1,9 @@
-"""Interpolate: an image resized along some of its axes.
+"""Interpolate, which resizes an image along some of its axes.
 
 Every mode is separable, so `evaluate` resizes one axis after the other. An output element is a
-weighted sum of a few input elements (`Taps`), or one of them in the mode `nearest`. Coordinates are
-computed in f32, as in OpenVINO, whatever the type of the image: their rounding decides which
-element is nearest.
+weighted sum of a few input elements (`Taps`), or a single one in the mode `nearest`. As in
+OpenVINO, coordinates are computed in f32 for every type of image, because their rounding decides
+which element is nearest.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ SCALE_TYPES: Final = types("f32 f16 bf16")
 SIZE_TYPES: Final = types("i32 i64 u32 u64")
 F32: Final = ElementType.of("f32")
 MAX_DENOMINATOR: Final = 64
-"""A scale is taken for a fraction of whole numbers up to this one, if it is one in f32."""
+"""The largest denominator of a fraction that a scale stands for, if both are equal in f32."""
 SCALE_PRECISION: Final = 2**-23
 SMALL_INTEGERS: Final = ("int8", "uint8")
 
 
 def scaled(dim: Dimension, scale: float) -> Dimension:
-    """A dimension times a scale, rounded down.
+    """Returns a dimension times a scale, rounded down.
 
     As in OpenVINO, it is computed in f32, with 1e-6 added to the scale.
     """
@@ -63,10 +63,9 @@ def scaled(dim: Dimension, scale: float) -> Dimension:
 
 
 def scaled_expression(size: Expression, scale: float) -> Expression | None:
-    """A size times a scale, rounded down, where a fraction of small numbers is meant.
+    """Returns an expression times a scale, rounded down; None if the scale is no simple fraction.
 
-    What is added to the scale reaches the next whole number only for sizes in the hundred
-    thousands.
+    The 1e-6 added to the scale makes a difference only for sizes in the hundred thousands.
     """
     from fractions import Fraction
 
@@ -77,12 +76,12 @@ def scaled_expression(size: Expression, scale: float) -> Expression | None:
 
 
 def _whole(number: float) -> int:
-    """The integer part of a size; 0 for a number that is not a size."""
+    """Returns the integer part of a size; 0 for a number that is not a size."""
     return int(number) if 0 <= number < UNBOUNDED else 0
 
 
 def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
-    """The axes where they are known; all of them where the input is absent."""
+    """Returns the axes where they are known; all axes where the input is absent."""
     if axes is not None:
         return axes.known
     return None if image.rank is None else tuple(range(image.rank))
@@ -100,7 +99,7 @@ def _require_known_type(name: str, given: Tensor) -> None:
 
 
 def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
-    """Raises `Violation` unless every axis is one of the image; negative ones are not allowed."""
+    """Raises `Violation` unless every axis exists in the image. Negative axes are not allowed."""
     rank = len(image.shape)
     for axis in axes:
         if not (0 <= axis < rank):
@@ -121,7 +120,7 @@ def resized(
     name: str,
     pads: tuple[tuple[int, int], ...],
 ) -> PartialShape:
-    """The shape of the padded image with `axes` resized.
+    """Returns the shape of the padded image with `axes` resized.
 
     `given` holds their scales or their sizes; `name` is its operand.
     """
@@ -152,7 +151,7 @@ def resized(
 
 
 def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Fault]:
-    """The faults of axes and sizes or scales that OpenVINO accepts against the specification."""
+    """Yields faults of axes, sizes or scales that OpenVINO accepts against the specification."""
     if axes is not None and len(set(axes)) < len(axes):
         yield duplicate_axes(axes)
     count = given.shape.size
@@ -181,7 +180,7 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
 
 
 def _bf16_scales(site: Site) -> bool:
-    """Whether a constant of bf16 says how much an Interpolate enlarges."""
+    """Returns whether the scales of an Interpolate are a constant of bf16."""
     index = 2 if site.since == 4 else 1
     return (
         site.since >= 4
@@ -192,7 +191,7 @@ def _bf16_scales(site: Site) -> bool:
 
 
 class InterpolateAttributes(Operation):
-    """What Interpolate-4 and -11 share."""
+    """The base of Interpolate-4 and Interpolate-11."""
 
     differs = facts(
         refused("2026.3", "an Interpolate of f64", typed("f64")),
@@ -236,14 +235,14 @@ class InterpolateAttributes(Operation):
         return self.shape_calculation_mode == "scales"
 
     def pads(self, rank: int) -> tuple[tuple[int, int], ...]:
-        """The padding before and after each axis; 0 where none is given."""
+        """Returns the padding before and after each axis; 0 where none is given."""
         before, after = (
             (*pads[:rank], *(0,) * (rank - len(pads))) for pads in (self.pads_begin, self.pads_end)
         )
         return tuple(zip(before, after, strict=True))
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
-        """The result, with `axes` resized by the scales or to the sizes of the operand `name`."""
+        """Returns the result, with `axes` resized by the scales or to the sizes in `given`."""
         _require_known_type(name, given)
         if axes is not None:
             _require_known_type("axes", axes)
@@ -365,7 +364,7 @@ class Interpolate_4(InterpolateAttributes):
         _require_known_type("sizes", sizes)
         _require_known_type("scales", scales)
         given, name = (scales, "scales") if self.by_scales else (sizes, "sizes")
-        # not declared: OpenVINO does not look at the rank of the other one
+        # not declared: OpenVINO does not check the rank of the other input
         if given.rank not in (None, 1):
             raise Violation(
                 f"`{name}` has shape {given.shape}; expected a list, of rank 1",
@@ -436,7 +435,7 @@ def interpolate(
     scales: list[float],
     attributes: InterpolateAttributes,
 ) -> Array:
-    """The image with each of the axes resized, from the last given to the first."""
+    """Returns the image with each of the axes resized, from the last given to the first."""
     mode = attributes.mode
     if not image.size or 0 in sizes:
         target = dict(zip(axes, sizes, strict=True))
@@ -444,7 +443,7 @@ def interpolate(
         return np.zeros(shape, image.dtype)
     if mode == "nearest":
         return nearest_elements(image, axes, sizes, scales, attributes)
-    distinct(axes, at="axes", rank=image.ndim)  # one axis cannot have two sizes on the way
+    distinct(axes, at="axes", rank=image.ndim)  # an axis cannot have two sizes
     stepwise = mode.endswith("pillow") and image.dtype.name in SMALL_INTEGERS
     numbers = plain(image)
     data = numbers
@@ -469,7 +468,7 @@ def nearest_elements(
     scales: list[float],
     attributes: InterpolateAttributes,
 ) -> Array:
-    """The image resized in the mode `nearest`."""
+    """Returns the image resized in the mode `nearest`."""
     for axis, size, scale in zip(axes, sizes, scales, strict=True):
         before = image.shape[axis]
         coordinates = original(
@@ -483,7 +482,7 @@ def nearest_elements(
 def taps_of(
     size: int, before: int, scale: float, attributes: InterpolateAttributes, *, antialias: bool
 ) -> Taps:
-    """The taps of an axis that is resized from `before` to `size`."""
+    """Returns the taps of an axis that is resized from `before` to `size`."""
     mode, cube_coeff = attributes.mode, attributes.cube_coeff
     if mode.endswith("pillow"):
         return pillow(size, before, mode, cube_coeff)

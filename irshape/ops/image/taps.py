@@ -1,4 +1,4 @@
-"""Which elements of an axis contribute to those of the resized one, and how much.
+"""Computes the weights with which elements of an axis contribute to those of the resized axis.
 
 Coordinates are computed in f32, as in OpenVINO.
 """
@@ -14,7 +14,7 @@ from ..lazy import Array, np
 class Taps(NamedTuple):
     """The contributions to each element of a resized axis.
 
-    A row for each element: positions on the original axis, and their weights.
+    Each array has a row for each element: positions on the original axis, and their weights.
     """
 
     positions: Array
@@ -22,7 +22,7 @@ class Taps(NamedTuple):
 
 
 def mixed(data: Array, axis: int, taps: Taps) -> Array:
-    """Weighted sums of the elements along an axis."""
+    """Returns weighted sums of the elements along an axis."""
     positions, weights = taps
     form = [1] * data.ndim
     form[axis] = len(positions)
@@ -34,7 +34,7 @@ def mixed(data: Array, axis: int, taps: Taps) -> Array:
 
 
 def original(transformation: str, size: int, before: int, scale: Any) -> Array:
-    """The coordinates of the elements of a resized axis on the original one."""
+    """Returns the coordinates of a resized axis's elements on the original axis."""
     places = np.arange(size, dtype=np.float32)
     half = np.float32(0.5)
     if scale == 1 or size == before:
@@ -71,7 +71,7 @@ NEAREST: Final[dict[str, Callable[[Array, bool], Array]]] = {
 
 
 def linear(coordinates: Array, before: int, stretch: float) -> Taps:
-    """Triangular weights around each coordinate, `1 / stretch` wide to either side.
+    """Returns triangular weights around each coordinate, `1 / stretch` wide on either side.
 
     Elements outside the image have no weight.
     """
@@ -86,7 +86,7 @@ def linear(coordinates: Array, before: int, stretch: float) -> Taps:
 
 
 def linear_onnx(coordinates: Array, before: int) -> Taps:
-    """The two neighbours of each coordinate, clipped to the image."""
+    """Returns the two neighbours of each coordinate, clipped to the image."""
     inside = np.clip(coordinates, 0, before - 1)
     left = inside.astype(np.int64)
     right = np.minimum(left + 1, before - 1)
@@ -95,7 +95,7 @@ def linear_onnx(coordinates: Array, before: int) -> Taps:
 
 
 def cubic(coordinates: Array, before: int, a: float) -> Taps:
-    """Four neighbours of each coordinate; the outermost element replaces those outside."""
+    """Returns four neighbours of each coordinate. Those outside become the border element."""
     left = np.floor(coordinates)
     s = (coordinates - left).astype(np.float64)
     weights = [
@@ -109,7 +109,7 @@ def cubic(coordinates: Array, before: int, a: float) -> Taps:
 
 
 def pillow(size: int, before: int, mode: str, a: float) -> Taps:
-    """The filters of the Pillow library: widened by the reduction, truncated at the border."""
+    """Returns Pillow's filters, widened by the reduction and truncated at the border."""
     scale = before / size
     stretch = max(scale, 1.0)
     support = (1.0 if mode == "bilinear_pillow" else 2.0) * stretch

@@ -1,4 +1,4 @@
-"""Attention: ScaledDotProductAttention, evaluated for a part of the queries at a time."""
+"""ScaledDotProductAttention, evaluated for some of the queries at a time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..lazy import Array, np
 from ..tensors import Tensor
 
 MAX_SCORES: Final = 1 << 19
-"""The scores of attention are worked out for so many pairs of queries and keys at a time, 16
-queries at least.
+"""The number of scores, of pairs of queries and keys, that are computed at a time. At least 16
+queries are computed at a time.
 """
 
 
 def _narrow_mask(site: Site) -> bool:
-    """Whether a mask has one row for several queries, or one column for several keys."""
+    """Returns whether a mask has one row for several queries, or one column for several keys."""
     query, key, mask = map(site.shape, (0, 1, 3))
     if site.attribute("causal") in ("true", "1") or mask is None:
         return False
@@ -43,7 +43,7 @@ def _narrow_mask(site: Site) -> bool:
 
 
 def _wide_mask(site: Site) -> bool:
-    """Whether a mask has more rows than the query; a causal attention ignores its mask."""
+    """Returns whether a mask has more rows than the query. A causal attention ignores its mask."""
     query, mask = site.shape(0), site.shape(3)
     if site.attribute("causal") in ("true", "1"):
         return False
@@ -59,12 +59,12 @@ def _sink(site: Site) -> bool:
 
 
 def _stored_keys(site: Site) -> bool:
-    """Whether a mask of booleans is used for keys that a variable holds."""
+    """Returns whether a mask of booleans is used for keys that a variable holds."""
     return site.type_name(3) == "boolean" and site.stored[1]
 
 
 def _boolean_mask(site: Site) -> bool:
-    """Whether a mask of booleans is used, and the plugin does not take the operation apart."""
+    """Returns whether an attention with a mask of booleans is not decomposed by the plugin."""
     shapes = [tensor.shape for tensor in site.inputs if tensor]
     return (
         site.type_name(3) == "boolean"
@@ -78,8 +78,8 @@ class ScaledDotProductAttention(Operation):
     """`softmax(query · keyᵀ · scale + attention_mask) · value`, over `query` `[N…, L, E]`, `key`
     `[N…, S, E]` and `value` `[N…, S, Ev]`.
 
-    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds a
-    score to each softmax that belongs to no value.
+    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds to
+    each softmax a score without a value.
     Specification: ScaledDotProductAttention-13.
     """
 
@@ -165,9 +165,9 @@ class ScaledDotProductAttention(Operation):
         width: Dimension | None,
         of: str,
     ) -> tuple[PartialShape, Dimension, Dimension]:
-        """Batch axes, sequence and width of an input together with what is known of them so far.
+        """Returns batch axes, sequence and width, merged with those of the inputs before.
 
-        length, width: None where nothing is asked of it. Raises `Violation`.
+        length, width: None for one that is not compared. Raises `Violation`.
         """
         if shape.rank is None:
             return batch, length or DYNAMIC, width or DYNAMIC
@@ -197,8 +197,7 @@ class ScaledDotProductAttention(Operation):
     def masked(
         self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension
     ) -> tuple[PartialShape, Dimension]:
-        """Batch axes and number of queries after the mask was broadcast to the scores, and they to
-        it.
+        """Returns batch axes and number of queries of mask and scores, broadcast together.
 
         Raises `Violation`.
         """
@@ -298,9 +297,9 @@ class ScaledDotProductAttention(Operation):
         mask: Array | None,
         sinks: Array | None,
     ) -> Array:
-        """The result for queries that are not scaled yet, with `MAX_SCORES` at a time.
+        """Returns the result for queries before scaling, computed with `MAX_SCORES` at a time.
 
-        Heads are computed one after the other, and of one head some queries.
+        Heads are computed one by one, and each head for some queries at a time.
         """
         length = query.shape[-2]
         batch = np.broadcast_shapes(query.shape[:-2], keys.shape[:-2])
@@ -354,7 +353,7 @@ class ScaledDotProductAttention(Operation):
         sink: Array | None,
         start: int,
     ) -> Array:
-        """The result for scaled queries from position `start` on; `keys` are transposed."""
+        """Returns the result for scaled queries from position `start` on. `keys` are transposed."""
         scores = np.matmul(query, keys)
         if self.causal:
             np.copyto(scores, -np.inf, where=~np.tri(*scores.shape[-2:], k=start, dtype=bool))
@@ -373,7 +372,7 @@ class ScaledDotProductAttention(Operation):
             total = weights.sum(axis=-1, keepdims=True) + np.exp(sink - top)
         result = np.asarray(np.matmul(weights, values))
         if not weights.shape[-1]:
-            return result  # zeros, as a sum of nothing
+            return result  # zeros, the sum of no elements
         return (
             np.divide(result, total, out=result)
             if total.shape[:-1] == result.shape[:-1]
@@ -382,7 +381,7 @@ class ScaledDotProductAttention(Operation):
 
 
 def _exponentials(scores: Array) -> Array:
-    """Overwrites each row of scores with exp of its distance to its maximum; returns the sums."""
+    """Replaces scores by exp of their difference from the row's maximum. Returns row sums."""
     width = scores.shape[-1]
     rows = np.ascontiguousarray(scores).reshape(math.prod(scores.shape[:-1]), width)
     totals = np.empty((len(rows), 1), scores.dtype)
@@ -400,15 +399,16 @@ def _exponentials(scores: Array) -> Array:
 
 
 def _of_batch(array: Array, axis: int, index: int) -> Array:
-    """The part of an input that belongs to one position of an axis, counted from the end."""
+    """Returns the part of an input at one position of an axis, counted from the end."""
     if array.ndim < -axis or array.shape[axis] == 1:
         return array
     return array[(slice(None),) * (array.ndim + axis) + (slice(index, index + 1),)]
 
 
 def _rows(array: Array | None, length: int, start: int, count: int) -> Array | None:
-    """The rows of some queries, of an array that has one for each of `length` queries, or one for
-    all.
+    """Returns the rows of some queries.
+
+    An array without a row for each of `length` queries is returned whole.
     """
     return (
         array
@@ -418,7 +418,7 @@ def _rows(array: Array | None, length: int, start: int, count: int) -> Array | N
 
 
 def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
-    """Batch axes, sequence and embedding of a shape."""
+    """Returns batch axes, sequence and embedding of a shape."""
     return (
         (DYNAMIC_SHAPE, DYNAMIC, DYNAMIC)
         if shape.rank is None

@@ -23,7 +23,7 @@ ELLIPSIS: Final = "..."
 
 
 def _einsum_sizes(site: Site) -> bool:
-    """Whether axes of one label differ, or an ellipsis stands for axes of unknown number."""
+    """Returns whether axes of one label differ, or an ellipsis has an unknown number of axes."""
     assert site.operation is not None
     operation, attribute_faults = site.operation.read(site.layer.items)
     if not all(fault.silent for fault in attribute_faults):
@@ -45,7 +45,7 @@ def _einsum_sizes(site: Site) -> bool:
 
 
 def _einsum_ellipsis(site: Site) -> bool:
-    """Whether only the inputs, or only the output, have an ellipsis, or one stands for no axis."""
+    """Returns whether an ellipsis stands on one side of the arrow only, or for no axis."""
     equation = (site.layer.attribute("equation") or "").replace(" ", "")
     inputs, arrow, output = equation.partition("->")
     if arrow and ("..." in inputs) != ("..." in output):
@@ -63,13 +63,13 @@ def _einsum_scalar(site: Site) -> bool:
 
 
 def _repeated_labels(site: Site) -> bool:
-    """Whether an equation has a label twice in one input, or an ellipsis."""
+    """Returns whether an equation has a label twice in one input, or an ellipsis."""
     inputs = site.attribute("equation").replace(" ", "").partition("->")[0]
     return "..." in inputs or any(len({*part}) < len(part) for part in inputs.split(","))
 
 
 def _label_sizes(site: Site) -> bool:
-    """Whether axes of one label have sizes of which some are excluded by others."""
+    """Returns whether some sizes of axes of one label exclude sizes of others."""
     inputs, arrow, output = site.attribute("equation").replace(" ", "").partition("->")
     if not arrow or "..." in inputs:
         return False
@@ -85,8 +85,8 @@ def _label_sizes(site: Site) -> bool:
 
 
 class Einsum(Operation):
-    """Einstein summation: a label for each axis, axes of one label go together, labels that the
-    output lacks are summed over.
+    """Einstein summation: axes of one label are multiplied elementwise, and labels that the output
+    does not have are summed over.
 
     Specification: Einsum-7.
     """
@@ -108,7 +108,7 @@ class Einsum(Operation):
     equation: str = attribute(STRING)
 
     def subscripts(self) -> tuple[list[list[str]], list[str]]:
-        """The labels of each input and of the output, `...` among them. Raises `Violation`."""
+        """Returns the labels, with `...`, of each input and of the output. Raises `Violation`."""
         left, arrow, right = self.equation.partition("->")
         parts = left.split(",")
         for part in [*parts, right]:
@@ -186,7 +186,7 @@ class Einsum(Operation):
         return Tensor(inputs[0].element_type, result)
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """As if all inputs were multiplied at once: a product for each combination of labels."""
+        """Returns multiply-adds, as if all inputs were multiplied for each set of labels."""
         subscripts, _ = self.subscripts()
         sizes: dict[str, Dimension] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
@@ -201,7 +201,7 @@ class Einsum(Operation):
     def labelled(
         self, index: int, labels: list[str], shape: PartialShape
     ) -> dict[str, PartialShape]:
-        """What an input says of its labels: one dimension for each, several for the ellipsis.
+        """Returns the dimension of each label of an input, or several dimensions for the ellipsis.
 
         Raises `Violation`.
         """

@@ -13,8 +13,9 @@ from ..tensors import Tensor
 
 
 class Inverse(Operation):
-    """The inverse of the square matrices in the last two axes, NaN for a singular one; with
-    `adjoint` transposed, as OpenVINO 2026.4 runs it.
+    """The inverse of the square matrices in the last two axes; NaN for a singular matrix.
+
+    With `adjoint`, the inverse is transposed, as OpenVINO 2026.4 computes it.
 
     Specification: Inverse-14.
     """
@@ -41,7 +42,7 @@ class Inverse(Operation):
         numbers = plain(data)
         try:
             inverse = np.linalg.inv(numbers)
-        except np.linalg.LinAlgError:  # one of them is singular
+        except np.linalg.LinAlgError:  # one of the matrices is singular
             regular = np.linalg.det(numbers) != 0
             inverse = np.full_like(numbers, np.nan)
             inverse[regular] = np.linalg.inv(numbers[regular])

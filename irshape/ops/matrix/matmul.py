@@ -1,4 +1,4 @@
-"""Products of matrices: MatMul and GroupedMatMul."""
+"""Matrix products: MatMul and GroupedMatMul."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _product_of_nothing(site: Site) -> bool:
 
 
 class MatMul(Operation):
-    """The product of the matrices in the last two axes of `a` and `b`; the axes before are
-    broadcast, a vector is a row on the left and a column on the right.
+    """The product of the matrices in the last two axes of `a` and `b`. The axes before are
+    broadcast. A vector is a row on the left and a column on the right.
 
     Specification: MatMul-1.
     """
@@ -55,7 +55,7 @@ class MatMul(Operation):
             there = (*there[:-2], there[-1], there[-2])
         inner, other = here[-1], there[-2:][0]
         static = inner.low == inner.high and other.low == other.high
-        # OpenVINO lets two ranges go together that share no size
+        # OpenVINO accepts two intervals that share no size
         if (inner.low != other.low if static else inner.compatible(other)) and not inner.agrees(
             other
         ):
@@ -89,7 +89,7 @@ class MatMul(Operation):
         return outputs[0].shape.size * inner
 
     def batch(self, here: tuple[Dimension, ...], there: tuple[Dimension, ...]) -> list[Dimension]:
-        """The axes before the matrices. OpenVINO lets two ranges go together that share no size."""
+        """Returns the axes before the matrices. As in OpenVINO, disjoint intervals pass."""
         result: list[Dimension] = []
         ones = (ONE,) * max(len(here), len(there))
         for axis, (left, right) in enumerate(
@@ -123,14 +123,14 @@ class MatMul(Operation):
 
 
 def transposable(array: Array) -> Array:
-    """An array of floats whose transposed view is contiguous, which BLAS is faster with."""
+    """Returns an array of floats with a contiguous transposed view, which is fast in BLAS."""
     return np.asfortranarray(array) if array.dtype.char in "fd" else array
 
 
 def product(a: Array, b: Array) -> Array:
-    """`np.matmul`; where one matrix on the right is for all on the left, as one product.
+    """Returns `np.matmul`; as one product where all matrices on the left share the right one.
 
-    NumPy would multiply them one after the other, which for small ones takes several times longer.
+    NumPy would multiply them one by one, which takes several times longer for small ones.
     """
     if a.ndim < 3 or b.ndim < 2 or math.prod(b.shape[:-2]) != 1 or b.ndim > a.ndim or not a.size:
         return np.asarray(np.matmul(a, b))
@@ -140,8 +140,8 @@ def product(a: Array, b: Array) -> Array:
 
 
 class GroupedMatMul(Operation):
-    """A matrix product for each group: of matrices in pairs `[G,M,K]` and `[G,N,K]`, or of rows
-    `[T,K]`, which `offsets` share out among the groups, with `[G,N,K]`.
+    """A matrix product for each group: of pairs of matrices `[G,M,K]` and `[G,N,K]`, or of rows
+    `[T,K]`, which `offsets` assign to groups, with `[G,N,K]`.
 
     Specification: GroupedMatMul-17.
     """

@@ -1,4 +1,4 @@
-"""The same elements in another order."""
+"""Operations that put elements into another order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from ..tensors import Tensor, Value
 
 
 class Transpose(Operation):
-    """The axes in another order; reversed where `order` is empty. Specification: Transpose-1."""
+    """The input with its axes in another order; reversed where `order` is empty.
+
+    Specification: Transpose-1.
+    """
 
     since = 1
     differs = facts(
@@ -122,7 +125,7 @@ class Reverse(Operation):
                 actual=axis.shape,
             )
         if not masked:
-            # OpenVINO infers a layer of an axis below -rank too; nothing can compute it
+            # OpenVINO also infers a layer with an axis below -rank, but cannot compute it
             between(axis.known or (), None, data.rank - 1, at="axis")
         return Tensor(data.element_type, data.shape)
 
@@ -141,7 +144,7 @@ def _open_roll(site: Site) -> bool:
 
 
 class Roll(Operation):
-    """The elements shifted along `axes`; those past the end return at the beginning.
+    """The elements shifted along `axes`; those shifted beyond the end return at the beginning.
 
     Specification: Roll-7.
     """
@@ -176,7 +179,7 @@ class Roll(Operation):
 class ReverseSequence(Operation):
     """The first elements along `seq_axis` in reverse order, for each position of `batch_axis`.
 
-    `seq_lengths` gives their number.
+    `seq_lengths` gives the number of reversed elements.
 
     Specification: ReverseSequence-1.
     """

@@ -1,4 +1,4 @@
-"""Blocks of elements moved from one dimension to others, and patches of images."""
+"""Operations that move blocks of elements between dimensions, or work on patches of images."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .padding import blank
 
 
 def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
-    """A dimension divided by a number. Raises `Violation` where it cannot be a multiple."""
+    """Returns a dimension divided by a number. Raises `Violation` where it cannot be a multiple."""
     quotient = dim.divided(divisor)
     if quotient is None:
         raise Violation(
@@ -45,7 +45,7 @@ def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
 
 
 class DepthOrSpace(Operation):
-    """What DepthToSpace and SpaceToDepth share.
+    """The base of DepthToSpace and SpaceToDepth.
 
     Blocks of `block_size` along each spatial axis become channels, or the reverse.
     """
@@ -61,12 +61,12 @@ class DepthOrSpace(Operation):
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         block = self.block_size
-        # not declared: OpenVINO looks at it only if the rank of `data` is known
+        # not declared: OpenVINO checks it only if the rank of `data` is known
         conditions.at_least(block, 1, at="block_size", rule=ATTRIBUTE_VALUE)
         return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
-        """The dimensions of the result; `count` is the number of elements of a block."""
+        """Returns the dimensions of the result. `count` is the number of elements of a block."""
         raise NotImplementedError
 
 
@@ -118,9 +118,9 @@ class SpaceToDepth(DepthOrSpace):
 
 
 def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool = False) -> None:
-    """Raises `Violation` unless the lists have one length, the rank of `data`.
+    """Raises `Violation` unless the lists have the same length, which is the rank of `data`.
 
-    With `longer`, they may have more elements.
+    longer: whether they may have more elements.
     """
     shared = DYNAMIC_SHAPE
     for name, tensor in lists.items():
@@ -143,9 +143,9 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
 
 
 def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Fault]:
-    """The faults that a list would change the batch.
+    """Yields a fault for a list that would change the batch.
 
-    Its first element is a block other than 1, or something to crop or pad.
+    The first element of such a list is a block size other than 1, or a number to crop or pad.
     """
     for name, tensor in lists.items():
         known, wanted = tensor.known, int(name == "block_shape")
@@ -161,7 +161,7 @@ def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Fault]:
 
 
 def _blocks_in_space(block_shape: Array) -> list[int]:
-    """The sizes of the blocks, without that of the batch, which must be 1."""
+    """Returns the sizes of the blocks without that of the batch, which must be 1."""
     require(
         int(block_shape[0]) == 1,
         f"`block_shape` begins with {block_shape[0]}; expected 1 for the batch",
@@ -257,7 +257,7 @@ class BatchToSpace(Operation):
 
 
 class SpaceToBatch(Operation):
-    """The input padded with zeros, and its spatial blocks rearranged into the batch.
+    """The input padded with zeros, with its spatial blocks rearranged into the batch.
 
     Specification: SpaceToBatch-2.
     """
@@ -344,7 +344,7 @@ class SpaceToBatch(Operation):
 
 
 def _patches(site: Site) -> bool:
-    """Whether one spatial axis is dynamic, and the output of the other known."""
+    """Returns whether a spatial axis is dynamic and a spatial size of the output is known."""
     data, output = dimensions(site.shape(0)), dimensions(site.output)
     if len(data) != 4 or len(output) != 4:
         return False
@@ -352,7 +352,7 @@ def _patches(site: Site) -> bool:
 
 
 def _empty_patches(site: Site) -> bool:
-    """Whether an axis is shorter than a patch, by less than a step."""
+    """Returns whether an axis is shorter than a patch by less than a stride."""
     assert site.operation is not None
     operation, attribute_faults = site.operation.read(site.layer.items)
     data, output = dimensions(site.shape(0)), dimensions(site.output)
@@ -422,7 +422,7 @@ class ExtractImagePatches(Operation):
         return Tensor(data.element_type, (batch, depth * prod(self.sizes), *patches))
 
     def patches(self, axis: int, dim: Dimension) -> Dimension:
-        """The number of patches along an axis."""
+        """Returns the number of patches along an axis."""
         counts = sorted((self.count(axis, dim.low), self.count(axis, dim.high)))
         interval = Dimension(counts[0], UNBOUNDED if dim.high == UNBOUNDED else counts[1])
         reach = self.rates[axis] * (self.sizes[axis] - 1) if self.auto_pad == "valid" else 0
@@ -430,7 +430,7 @@ class ExtractImagePatches(Operation):
         return dim.followed(interval, lambda size: ((size - 1 - reach) // stride + 1).maximum(0))
 
     def count(self, axis: int, size: int) -> int:
-        """The number of patches along an axis of a known size."""
+        """Returns the number of patches along an axis of known size."""
         room = size - 1
         if self.auto_pad == "valid":
             room -= self.rates[axis] * (self.sizes[axis] - 1)
@@ -470,7 +470,7 @@ _PER_AXIS = ("strides", "dilations", "pads_begin", "pads_end")
 
 
 class Col2Im(Operation):
-    """An image assembled from blocks that slide over it; overlapping blocks are added.
+    """An image assembled from sliding blocks. Overlapping blocks are added.
 
     Specification: Col2Im-15.
     """
@@ -557,7 +557,7 @@ class Col2Im(Operation):
         yield from negative_sizes(output_size, "output_size")
 
     def positions(self, image: Sequence[int], kernel: Sequence[int]) -> list[int]:
-        """The number of positions of the kernel along each axis."""
+        """Returns the number of positions of the kernel along each axis."""
         pads = [begin + end for begin, end in zip(self.pads_begin, self.pads_end, strict=False)]
         attributes = zip(self.strides, self.dilations, pads, strict=False)
         return [

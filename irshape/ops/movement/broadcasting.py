@@ -1,4 +1,4 @@
-"""Elements repeated to fill a larger shape: Broadcast and Tile."""
+"""Broadcast and Tile, which repeat elements to fill a larger shape."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from ..tensors import Tensor, Value
 
 
 def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dimension] | None:
-    """The value of a list of sizes as dimensions; None where it is not known.
+    """Returns a list of sizes as dimensions; None where its value is unknown.
 
-    As in OpenVINO, -1 becomes `minus_one` and any other negative number 0.
+    As in OpenVINO, -1 becomes `minus_one` and any other negative number becomes 0.
     """
     value = sizes.value
     if value is None:
@@ -41,7 +41,7 @@ def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dim
 
 
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
-    """The faults that sizes are negative."""
+    """Yields a fault for each negative size."""
     for index, size in enumerate(sizes.known or ()):
         if size < 0:
             yield fault(
@@ -55,7 +55,7 @@ def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
 
 
 def _require_one_or(size: Dimension, target: Dimension) -> None:
-    """Notes that a size has to be 1 or that of the target."""
+    """Records that a size must be 1 or that of the target."""
     if size.contains(1):
         size.one_or(target.low)
     else:
@@ -63,7 +63,7 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
 
 
 def _pdpd_from_the_end(site: Site) -> bool:
-    """Whether a dimension is broadcast to a known target with the axis -1."""
+    """Returns whether axis -1 aligns `data` with a known target of another shape."""
     layer, data, target = site.layer, site.shape(0), site.value(1)
     axes = (layer.attribute("mode.mode.axis"), layer.attribute("mode.auto_broadcast_axis"))
     if site.attribute("mode") != "pdpd" or "-1" not in axes:
@@ -106,7 +106,7 @@ class Broadcast(Operation):
     axis: int = 0
 
     def mode_for(self, axes_mapping: object) -> str:
-        """The mode in effect, with or without the third input."""
+        """Returns the mode in effect, with or without the third input."""
         return self.mode
 
     def infer(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Tensor:
@@ -149,7 +149,7 @@ class Broadcast(Operation):
         )
 
     def aligned(self, data: Tensor, target_shape: Tensor, target: PartialShape) -> PartialShape:
-        """The result in mode `pdpd`: `data` is aligned with the target from `axis` on."""
+        """Returns the result in mode `pdpd`, which aligns `data` with the target from `axis` on."""
         if data.rank is None:
             return PartialShape.of_rank(len(target))
         start = len(target) - data.rank if self.axis == -1 else self.axis
@@ -180,10 +180,10 @@ class Broadcast(Operation):
     ) -> None:
         """Raises `Violation` unless `axes_mapping` maps the axes of `data` to those of the target.
 
-        The order must be ascending, and the dimensions must fit. `known`: whether the value of
+        The order must be ascending, and the dimensions must fit. known: whether the value of
         `target_shape` is known.
         """
-        # not declared: OpenVINO does not look at `axes_mapping` in the other modes
+        # not declared: OpenVINO does not check `axes_mapping` in the other modes
         rank(axes_mapping.rank, 1, at="axes_mapping")
         if axes_mapping.element_type not in INTEGER:
             raise Violation(
@@ -262,7 +262,7 @@ class Broadcast(Operation):
     def laid_out(
         self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None
     ) -> list[int]:
-        """The sizes of `data` with 1 for every axis of the result that it lacks."""
+        """Returns the sizes of `data`, with 1 for axes of the result that it does not have."""
         mode = self.mode_for(axes_mapping)
         if mode == "explicit":
             assert axes_mapping is not None
@@ -327,7 +327,7 @@ class Broadcast_1(Broadcast):
 
 
 class Broadcast_3(Broadcast):
-    """`data` broadcast to `target_shape`; in mode `bidirectional`, both to a common shape.
+    """`data` broadcast to `target_shape`; in mode `bidirectional`, to their common shape.
 
     Specification: Broadcast-3.
     """
@@ -357,7 +357,7 @@ class Broadcast_3(Broadcast):
 
 
 class Tile(Operation):
-    """`data` repeated along each axis, `repeats` times. Specification: Tile-1."""
+    """`data` repeated `repeats` times along each axis. Specification: Tile-1."""
 
     since = 1
     differs = facts(

@@ -1,4 +1,4 @@
-"""Elements and slices selected by their indices."""
+"""Operations that select elements and slices by their indices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .padding import blank
 
 
 def from_start(indices: Array, size: int, at: str = "indices") -> Array:
-    """Indices along an axis of that size, negative ones counted from the end.
+    """Returns indices along an axis of this size, counted from the start.
 
     Raises `Violation` for an index beyond either end.
     """
@@ -51,7 +51,7 @@ def _open_strings(site: Site) -> bool:
 
 
 class Gather(Operation):
-    """Slices of `data` along `axis` at `indices`."""
+    """The slices of `data` along `axis` at `indices`."""
 
     differs = facts(
         not_run("2024.1", "a Gather of strings", _gathered_strings, since="2024.0"),
@@ -70,7 +70,7 @@ class Gather(Operation):
     axis = operand(INTEGER, value=True)
     batch_dims: int = 0
     counts_from_end = False
-    """Whether a negative index counts from the end, and one out of range gives zeros."""
+    """Whether a negative index counts from the end, and an index out of range gives zeros."""
 
     def infer(self, data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
         if axis.shape.is_static:  # OpenVINO does not check an `axis` of unknown shape
@@ -81,7 +81,7 @@ class Gather(Operation):
         batch = self.leading(indices.rank, index)
         if data.rank is None or indices.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        # not declared: OpenVINO takes a scalar as long as the rank of `indices` is unknown
+        # not declared: OpenVINO accepts a scalar while the rank of `indices` is unknown
         if not data.rank:
             raise Violation(
                 f"`data` is a scalar; it has no axis {0 if index is None else index} "
@@ -99,7 +99,7 @@ class Gather(Operation):
         return Tensor(data.element_type, (*shared, *before, *indices.shape[batch:], *after))
 
     def leading(self, rank: int | None, axis: int | None) -> int:
-        """`batch_dims`, counted from the front where the rank of `indices` is known."""
+        """Returns `batch_dims`, counted from the front where the rank of `indices` is known."""
         batch = self.batch_dims
         if rank is not None:
             if not -rank <= batch <= rank:
@@ -126,7 +126,7 @@ class Gather(Operation):
         return batch
 
     def shared(self, data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
-        """The batch dimensions that `data` and `indices` share."""
+        """Returns the batch dimensions that `data` and `indices` share."""
         assert data.rank is not None
         if batch > data.rank:
             raise Violation(
@@ -183,7 +183,7 @@ class Gather(Operation):
 
 
 def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
-    """The leading dimensions that both inputs share. Raises `Violation` where they differ."""
+    """Returns the shared leading dimensions. Raises `Violation` where they differ."""
     dims = []
     for i in range(batch):
         dim = data.shape[i].merge(indices.shape[i])
@@ -240,7 +240,7 @@ class Gather_8(Gather):
 
 
 class GatherElements(Operation):
-    """The elements of `data` at `indices` along `axis`, and at their own place along other axes.
+    """The elements of `data` at `indices` along `axis`; along other axes the position is kept.
 
     Specification: GatherElements-6.
     """
@@ -314,7 +314,7 @@ class GatherND(Operation):
         return Tensor(data.element_type, (*leading, *indices.shape[batch:-1], *rest))
 
     def joined(self, batch: list[Dimension]) -> list[Dimension]:
-        """The batch dimensions of the result."""
+        """Returns the batch dimensions of the result."""
         return batch
 
     def evaluate(self, data: Array, indices: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Indices of slices and paddings of which bounds are known, and how many elements they take."""
+"""Bounds of the indices of slices and paddings, and the sizes that result from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Bounds = tuple[int, int]
 
 
 class NamedBounds(tuple[int, int]):
-    """Bounds of an index that is known as an expression of named sizes."""
+    """Bounds of an index that is an expression of named sizes."""
 
     expression: Expression
 
@@ -30,7 +30,7 @@ class NamedBounds(tuple[int, int]):
 
 
 def bounds_of(tensor: Tensor) -> list[Bounds] | None:
-    """The bounds of each element; None where nothing is known of the value.
+    """Returns the bounds of each element; None where the value is unknown.
 
     The extreme values of i32 stand for the end of an axis, as those of i64 do.
     """
@@ -55,7 +55,7 @@ def _end(bound: Number) -> int:
 
 
 def taken(size: int, start: int, stop: int, step: int) -> int:
-    """The number of elements that `start:stop:step` takes of an axis; see `Run`."""
+    """Returns the number of elements in `start:stop:step` of an axis; see `Run`."""
     if step < 0:
         return Run.of(size, start, stop, step).taken
     first, last = start + size if start < 0 else start, stop + size if stop < 0 else stop
@@ -65,7 +65,7 @@ def taken(size: int, start: int, stop: int, step: int) -> int:
 
 
 class Run(NamedTuple):
-    """The indices that a slice takes from an axis: the first, their number, and the step."""
+    """The indices in a slice of an axis: the first index, their number, and the step."""
 
     first: int
     taken: int
@@ -73,9 +73,9 @@ class Run(NamedTuple):
 
     @staticmethod
     def of(size: int, start: int, stop: int, step: int) -> Run:
-        """What `start:stop:step` takes of an axis.
+        """Returns the indices in `start:stop:step` of an axis of `size` elements.
 
-        Indices out of range are clamped; a backward slice starts at the first element at least.
+        Indices out of range are clamped. A backward slice never starts before the first element.
         """
         first, last = start + size if start < 0 else start, stop + size if stop < 0 else stop
         if step > 0:
@@ -101,10 +101,10 @@ _HUGE: Final = 1 << 66
 def _extreme(
     of: Callable[[Iterable[int]], int], dim: Dimension, start: int, stop: int, step: int
 ) -> int:
-    """The least (`of` is min) or most (max) elements that a slice takes of an axis.
+    """Returns the smallest (`of` is min) or largest (`of` is max) number of elements in a slice.
 
-    The extremes are at the bounds of the size, and where an end of the slice meets an end of the
-    axis; in between the number is monotonic.
+    The number is monotonic between the bounds of the size and the sizes at which an end of the
+    slice meets an end of the axis. The extremes are at these points.
     """
     start, stop = _far(start), _far(stop)
     high = _HUGE if dim.high == UNBOUNDED else dim.high
@@ -120,20 +120,20 @@ def _extreme(
 
 
 def _far(end: int) -> int:
-    """An end of a slice; one at the limits of int64 is moved beyond any size."""
+    """Returns an end of a slice. An end at the limits of int64 is moved beyond any size."""
     if INT64_MIN < end < UNBOUNDED:
         return end
     return 4 * _HUGE if end > 0 else -4 * _HUGE
 
 
 def _one_sided(bounds: Bounds) -> tuple[Bounds, ...]:
-    """The bounds of an index that counts from the end, and of one that counts from the start."""
+    """Returns bounds of negative and of other indices separately, where an index may be either."""
     low, high = bounds
     return ((low, -1), (0, high)) if low < 0 <= high else (bounds,)
 
 
 def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
-    """The size of a slice of an axis."""
+    """Returns the size of a slice of an axis."""
     if dim.low == dim.high < UNBOUNDED and start[0] == start[1] and stop[0] == stop[1]:
         return Dimension.of(Run.of(dim.low, start[0], stop[0], step).taken)
     lows, highs = [], []
@@ -152,5 +152,5 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
 
 
 def up_to(dim: Dimension) -> Dimension:
-    """The size of any part of an axis."""
+    """Returns the size of an unknown part of an axis."""
     return Dimension(0, dim.high)

@@ -1,4 +1,4 @@
-"""Tensors concatenated along an axis, and split again."""
+"""Concat, Split and VariadicSplit, which concatenate and split tensors along an axis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..lazy import Array, np
 from ..tensors import UNKNOWN, Tensor, Value
 
 MAX_OUTPUTS = 1 << 20
-"""The most outputs that a split may ask for; a larger number is taken for an error."""
+"""The largest number of outputs of a split. A larger number is treated as an error."""
 
 
 class Concat(Operation):
@@ -41,13 +41,13 @@ class Concat(Operation):
             length = length + dims[axis]
             besides = sizes[:axis] + sizes[axis + 1 :]
             if besides == before and -1 not in before:
-                continue  # nothing new
+                continue  # same sizes as before
             before = besides
-            own = [*dims[:axis], ONE, *dims[axis + 1 :]]  # all have the same there
+            own = [*dims[:axis], ONE, *dims[axis + 1 :]]  # a 1 in place of the axis itself
             merged = own if result is None else merged_dims(result, own)
             if merged is None:
                 others = PartialShape(result)
-                others = _with(others, self.axis, DYNAMIC)  # whose rank may be another
+                others = _with(others, self.axis, DYNAMIC)  # which may differ in rank
                 raise Violation(
                     f"input {index} has shape {tensor.shape}, which does not fit the {index} "
                     f"before it, {others}: all dimensions except axis {axis} must be equal",
@@ -87,7 +87,7 @@ class Concat(Operation):
 
 
 def _named_parts(length: Dimension, lengths: Tensor, count: int) -> list[Dimension]:
-    """Parts whose lengths are known as expressions of named sizes, as far as they are."""
+    """Returns the lengths of parts that are known as expressions; dynamic ones otherwise."""
     value = lengths.value
     if value is None or not lengths.known_by_name:
         return [DYNAMIC] * count
@@ -105,7 +105,7 @@ def _named_parts(length: Dimension, lengths: Tensor, count: int) -> list[Dimensi
 
 
 def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
-    """The shape with another dimension at an axis."""
+    """Returns the shape with another dimension at an axis."""
     if shape.dims is None:
         return shape
     dims = list(shape.dims)
@@ -114,7 +114,7 @@ def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
 
 
 def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
-    """The values of the outputs, which are consecutive parts along an axis."""
+    """Returns the values of the outputs, which are consecutive parts along an axis."""
     sizes = data.shape.static
     nothing: tuple[Value | None, ...] = (None,) * len(outputs)
     if (
@@ -139,7 +139,7 @@ def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple
 
 
 def _of_rank(data: Tensor) -> Tensor:
-    """A tensor of the type and rank of `data`, with unknown dimensions."""
+    """Returns a tensor with the type and rank of `data` and unknown dimensions."""
     shape = DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank)
     return Tensor(data.element_type, shape)
 
@@ -205,7 +205,7 @@ class VariadicSplit(Operation):
         )
 
     def parts(self, length: Dimension, split_lengths: Tensor, count: int) -> list[Dimension]:
-        """The lengths of the parts. Raises `Violation` where they do not make up the axis."""
+        """Returns the lengths of the parts. Raises `Violation` if they do not fill the axis."""
         known = split_lengths.known
         if known is None:
             return _named_parts(length, split_lengths, count)

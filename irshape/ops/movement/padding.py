@@ -1,4 +1,4 @@
-"""Elements added at the borders of a tensor, or removed."""
+"""Pad, which adds elements at the borders of a tensor or removes them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .index_ranges import Bounds, NamedBounds, bounds_of
 
 
 def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
-    """An array of zeros, or of empty strings."""
+    """Returns an array of zeros, or of empty strings."""
     return np.full(sizes, "", dtype) if dtype.kind == "O" else np.zeros(sizes, dtype)
 
 
 def padded_below_nothing(site: Site) -> bool:
-    """Whether negative pads take more from an axis than it has: OpenVINO leaves its size open."""
+    """Returns whether pads remove more than an axis has; OpenVINO then infers no size."""
     shape = site.shape(0)
     if site.layer.type != "Pad" or shape is None or shape.rank is None:
         return False
@@ -40,7 +40,7 @@ def _pad_lengths(site: Site) -> bool:
 
 
 def _padded(*names: str) -> When:
-    """Whether tensors of these element types are padded, and nothing says with what."""
+    """Matches a Pad without a value, of data with one of these element types."""
     of_type = typed(*names)
     return lambda site: len(site.layer.inputs) < 4 and of_type(site)
 
@@ -72,7 +72,7 @@ class Pad(Operation):
     ) -> Tensor:
         element_type = data.element_type
         if pad_value is not None and self.pad_mode == "constant":
-            # not declared: OpenVINO does not look at `pad_value` in the other modes
+            # not declared: OpenVINO does not check `pad_value` in the other modes
             conditions.rank(pad_value.rank, 0, at="pad_value")
             if not (
                 pad_value.element_type in (element_type, DYNAMIC_TYPE)
@@ -119,7 +119,7 @@ class Pad(Operation):
         )
 
     def padded(self, shape: PartialShape, axis: int, before: Bounds, after: Bounds) -> Dimension:
-        """The padded dimension, from the bounds of the padding at its beginning and end."""
+        """Returns the padded dimension, from the bounds of the padding at its beginning and end."""
         dim = shape[axis]
         (begin, most_begin), (end, most_end) = before, after
         if self.pad_mode != "constant" and (begin > 0 or end > 0):
@@ -191,7 +191,7 @@ class Pad(Operation):
         return data
 
     def mirrored(self, index: Array, size: int) -> Array:
-        """Indices out of range replaced by those of the elements that the mode puts there."""
+        """Replaces indices out of range by those that the mode repeats there."""
         if self.pad_mode == "reflect":
             index = np.where(index < 0, -index, index)
             index = np.where(index >= size, 2 * (size - 1) - index, index)

@@ -1,4 +1,4 @@
-"""A copy of a tensor with some of its elements replaced, or combined with others."""
+"""Operations that copy a tensor and replace some of its elements, or combine them with others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .slicing import SlicedAxes, require_lists, runs_of
 
 
 def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
-    """The result: `data`, with the element type of `updates` where its own is dynamic."""
+    """Returns `data` with the element type of `updates` where its own is dynamic."""
     element_type = updates.element_type if data.element_type.is_dynamic else data.element_type
     return Tensor(element_type, data.shape)
 
@@ -40,7 +40,7 @@ def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
 def combined(
     data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True
 ) -> Array:
-    """`data` with each update combined with the element at its place, one after the other.
+    """Returns `data` with each update combined, one by one, with the element at its place.
 
     Without `initial`, only the updates are combined with each other.
     """
@@ -129,7 +129,7 @@ def _narrow_update(site: Site) -> bool:
 class ScatterNDUpdate(Operation):
     """`data` with slices replaced by those of `updates`.
 
-    The slices are those at the tuples of indices along the last axis of `indices`.
+    Each tuple of indices along the last axis of `indices` names a slice.
     """
 
     differs = facts(
@@ -206,7 +206,7 @@ class ScatterNDUpdate_15(ScatterNDUpdate):
 
 
 def _reduced_scatter(site: Site) -> bool:
-    """Whether elements of small integers or booleans are reduced."""
+    """Returns whether elements of small integers or booleans are reduced."""
     narrow = ("i8", "u8", "boolean")
     return site.attribute("reduction") not in ("", "none") and site.type_name() in narrow
 
@@ -296,7 +296,7 @@ class ScatterElementsUpdate(Operation):
 
 
 def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
-    """The neutral element of a reduction."""
+    """Returns the neutral element of a reduction."""
     if reduction in ("sum", "prod"):
         return int(reduction == "prod")
     if dtype.kind == "b":
@@ -324,7 +324,7 @@ class ScatterElementsUpdate_12(ScatterElementsUpdate):
 
 
 class SliceScatter(Operation):
-    """`data` with the part that Slice would take replaced by `updates`.
+    """`data` with the part that Slice would select replaced by `updates`.
 
     Specification: SliceScatter-15.
     """

@@ -19,14 +19,11 @@ from .index_ranges import Bounds, Run, bounds_of, sliced, up_to
 
 
 class SlicedAxes:
-    """The axes that the elements of `start`, `stop` and `step` belong to.
-
-    Slice and SliceScatter share it.
-    """
+    """Maps the elements of `start`, `stop` and `step` to axes, for Slice and SliceScatter."""
 
     def __init__(self, data: PartialShape, start: Tensor, axes: Tensor | None) -> None:
         self.index: dict[int, int] | None = None
-        """The position in the lists for each sliced axis; None where these are not known."""
+        """The position in the lists for each sliced axis; None where the axes are unknown."""
         if axes is not None:
             known = axes.known
             if known is not None and data.rank is not None:
@@ -46,7 +43,7 @@ class SlicedAxes:
     def result(
         self, data: PartialShape, start: Tensor, stop: Tensor, step: Tensor
     ) -> list[Dimension]:
-        """The dimensions of the slice of `data`. Raises `Violation` where a step is 0."""
+        """Returns the dimensions of the slice of `data`. Raises `Violation` where a step is 0."""
         begins, ends, steps = bounds_of(start), bounds_of(stop), step.known
         dims: list[Dimension] = []
         for axis, dim in enumerate(data):
@@ -69,7 +66,7 @@ class SlicedAxes:
 
 
 def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
-    """Raises `Violation` unless the lists can have one length, at most the rank."""
+    """Raises `Violation` unless all lists can have the same length, which is at most the rank."""
     first: tuple[str, Tensor] | None = None
     for name, tensor in lists.items():
         if tensor is None:
@@ -93,7 +90,7 @@ def runs_of(
     step: Sequence[int],
     axes: Sequence[int] | None,
 ) -> list[Run]:
-    """What Slice takes of each axis."""
+    """Returns the indices that Slice selects along each axis."""
     runs = [Run(0, size, 1) for size in sizes]
     for position, axis in enumerate(axes if axes is not None else range(len(start))):
         runs[axis] = Run.of(sizes[axis], start[position], stop[position], step[position])
@@ -161,9 +158,9 @@ _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellips
 
 
 def _added_axes(site: Site) -> bool:
-    """Whether a StridedSlice has more indices than axes, those that it inserts included.
+    """Returns whether a StridedSlice has more indices than axes, inserted axes included.
 
-    One of them is then an ellipsis for no axis at all.
+    One of these indices is then an ellipsis for no axis.
     """
     data, begin = site.shape(0), site.shape(1)
     if data is None or data.rank is None or begin is None or not begin.rank:
@@ -173,7 +170,7 @@ def _added_axes(site: Site) -> bool:
 
 
 def _skipping(site: Site) -> bool:
-    """Whether a step leaves fewer of an axis whose range only execution knows."""
+    """Returns whether a step above 1 lowers the size of an axis whose begin or end is unknown."""
     steps = site.value(3) if len(site.inputs) > 3 else ()
     open_range = site.value(1) is None or site.value(2) is None
     data, output = dimensions(site.shape(0)), dimensions(site.output)
@@ -186,7 +183,7 @@ def _skipping(site: Site) -> bool:
 class StridedSlice(Operation):
     """The part of `data` from `begin` to `end` by `strides`.
 
-    The masks add, drop or skip axes.
+    The masks insert, remove or keep axes.
 
     Specification: StridedSlice-1.
     """
@@ -239,7 +236,7 @@ class StridedSlice(Operation):
     def part(
         self, dim: Dimension, begin: Bounds | None, end: Bounds | None, step: int | None, at: int
     ) -> Dimension:
-        """The size of the slice of an axis, with the bounds that are known of its ends."""
+        """Returns the size of the slice of an axis, from the known bounds of its ends."""
         if step is None:
             return up_to(dim)
         if not step:
@@ -256,7 +253,7 @@ class StridedSlice(Operation):
         return sliced(dim, first, last, step)
 
     def require_masks(self) -> None:
-        """Raises `Violation` unless the masks hold 0 and 1 and have one length."""
+        """Raises `Violation` unless the masks contain only 0 and 1 and have the same length."""
         expected = len(self.begin_mask)
         for name in _MASKS:
             mask = getattr(self, name)
@@ -291,17 +288,17 @@ class StridedSlice(Operation):
             )
 
     def marked(self, mask: str, at: int) -> bool:
-        """Whether a mask is 1 at a position in the lists."""
+        """Returns whether a mask is 1 at a position in the lists."""
         bits = getattr(self, mask)
         return at < len(bits) and bits[at] == 1
 
     def positions(self, mask: str, count: int) -> set[int]:
-        """Where a mask is 1, among so many positions in the lists."""
+        """Returns the positions, among the first `count` of the lists, at which a mask is 1."""
         bits = getattr(self, mask)[:count]
         return {at for at, bit in enumerate(bits) if bit == 1} if 1 in bits else set()
 
     def length(self, begin: Tensor, end: Tensor, strides: Tensor | None) -> int | None:
-        """The number of elements of the lists, where it is known."""
+        """Returns the number of elements of the lists, or None where it is unknown."""
         length: int | None = None
         for name, tensor in (("begin", begin), ("end", end), ("strides", strides)):
             if (
@@ -324,9 +321,9 @@ class StridedSlice(Operation):
         return length
 
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
-        """Pairs of an axis of `data` and a position in the lists, in the order of the result.
+        """Yields pairs of an axis of `data` and a list position, in the order of the result.
 
-        The axis is None for a new one, the position None where the whole axis is taken.
+        The axis is None for an inserted axis, the position for an axis that is selected whole.
         """
         elided = self.positions("ellipsis_mask", count)
         new = self.positions("new_axis_mask", count) - elided
@@ -358,7 +355,7 @@ class StridedSlice(Operation):
     def ends(
         self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
     ) -> tuple[Bounds | None, Bounds | None]:
-        """The beginning and end of the slice of an axis; a masked one is an end of the axis."""
+        """Returns the ends of the slice of an axis; a masked end becomes the end of the axis."""
         first, last = ((0, 0), (size, size)) if step > 0 else ((size, size), (-1 - size, -1 - size))
         return (
             first if self.marked("begin_mask", at) else begin,
@@ -372,9 +369,9 @@ class StridedSlice(Operation):
         end: Sequence[int],
         strides: Sequence[int],
     ) -> list[Run | None]:
-        """What is taken of each axis of the result.
+        """Returns the indices that are selected along each axis of the result.
 
-        It is None for a new axis, and a single index for a dropped one.
+        They are None for an inserted axis, and a single index for a removed one.
         """
         runs: list[Run | None] = []
         for axis, at in self.plan(len(sizes), len(begin)):

@@ -1,4 +1,4 @@
-"""Adaptive pooling: windows that share an axis out to an output of a given size."""
+"""Adaptive pooling, which divides each axis into as many windows as the output has elements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .base import I64, Share, largest
 
 
 class AdaptivePooling(Operation):
-    """Pooling to the spatial sizes that `output_shape` gives: window `i` of an axis goes from
+    """Pooling to the spatial sizes in `output_shape`. Window `i` of an axis goes from
     `floor(i·in/out)` to `ceil((i+1)·in/out)`.
     """
 
@@ -86,8 +86,7 @@ class AdaptiveAvgPool(AdaptivePooling):
 
 
 class AdaptiveMaxPool(AdaptivePooling):
-    """The largest element of each window, and where it stands among the spatial elements of its
-    channel.
+    """The largest element of each window, and its index among the spatial elements of its channel.
 
     Specification: AdaptiveMaxPool-8.
     """

@@ -15,8 +15,8 @@ from .base import ROUNDING_TORCH, Along, Pooling, Sizes, over_windows
 class AveragePooling(Pooling):
     """The mean of each window.
 
-    Padding counts as zeros, or with `exclude-pad` not at all; the mean of integers is the nearest,
-    an even one between two.
+    Padding counts as zeros, or with `exclude-pad` not at all. The mean of integers is rounded to
+    the nearest integer, ties to even.
     """
 
     differs = facts(
@@ -50,7 +50,7 @@ class AveragePooling(Pooling):
             divisor = (
                 counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
             )
-        divisor = np.maximum(divisor, 1)  # the mean of nothing is 0
+        divisor = np.maximum(divisor, 1)  # the mean of no elements is 0
         if real:
             return computed(np.divide(total, divisor, out=total), data)
         rest = 2 * (total - total // divisor * divisor)
@@ -62,7 +62,7 @@ class AveragePooling(Pooling):
 
 
 def inside(along: Along, size: int, count: int) -> Array:
-    """How many elements of each window along an axis are not padding."""
+    """Returns how many elements of each window along an axis are not padding."""
     positions = (
         np.arange(count)[:, None] * along.stride
         - along.begin
@@ -88,7 +88,7 @@ class AvgPool_14(AveragePooling):
 
 
 class AvgPool_16(AveragePooling):
-    """The mean of each window, whose elements can lie apart. Specification: AvgPool-16."""
+    """The mean of each window, which may be dilated. Specification: AvgPool-16."""
 
     since = 16
     dilations: Sizes = attribute(NATURALS, default=None)

@@ -1,4 +1,4 @@
-"""What the pooling operations share: where windows lie, and how many there are."""
+"""The base classes of pooling operations: the positions and the number of windows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...symbols.expressions import Expression
 
 Sizes = tuple[int, ...] | None
-"""A size for each spatial axis; None or nothing for the default along all of them."""
+"""A size for each spatial axis; None or empty for the default on all axes."""
 
 I64 = ElementType.of("i64")
 ROUNDING = Choice("floor", "ceil")
@@ -37,7 +37,7 @@ ROUNDING_TORCH = Choice("floor", "ceil", "ceil_torch")
 
 
 class Along(NamedTuple):
-    """How a window goes along one axis."""
+    """The geometry of a sliding window along one axis."""
 
     kernel: int
     stride: int
@@ -47,20 +47,19 @@ class Along(NamedTuple):
 
     @property
     def span(self) -> int:
-        """What the kernel covers, gaps included."""
+        """The number of elements that the kernel spans, gaps included."""
         return (self.kernel - 1) * self.dilation + 1
 
     def met(self, at: int, count: int) -> slice:
-        """The elements of padded data that position `at` of the kernel meets at each of `count`
-        steps.
-        """
+        """Returns the slice of the elements that kernel position `at` covers in `count` steps."""
         start = at * self.dilation
         return slice(start, start + (count - 1) * self.stride + 1, self.stride)
 
 
 class Share(NamedTuple):
-    """How an axis of `size` elements is shared out among so many windows, which may overlap by one
-    element, as PyTorch's adaptive pooling does.
+    """The division of an axis of `size` elements into `parts` windows.
+
+    As in PyTorch's adaptive pooling, neighbouring windows may overlap by one element.
     """
 
     size: int
@@ -80,16 +79,15 @@ class Share(NamedTuple):
         return int((self.ends - self.starts).max(initial=0))
 
     def met(self, at: int, parts: int | None = None) -> Array:
-        """The elements at position `at` of each window; the last one again where a window is
-        shorter.
+        """Returns the index of the element at position `at` of each window.
+
+        Where a window is shorter, it is the index of its last element.
         """
         return np.asarray(np.minimum(self.starts + at, np.maximum(self.ends - 1, 0)))
 
 
 class Pooling(Operation):
-    """A window of size `kernel` that slides along the spatial axes, which are those behind the
-    batch and the channels.
-    """
+    """A window of size `kernel` that slides along the axes after batch and channels."""
 
     differs = facts(
         refused("2024.1", 'rounding_type="ceil_torch"', ceil_torch),
@@ -105,10 +103,10 @@ class Pooling(Operation):
 
     dilations: Sizes = None
     avoids_padding: ClassVar[bool] = False
-    """Whether a window must not lie in the padding alone."""
+    """Whether a window that lies entirely in the padding is refused."""
 
     def pooled(self, data: PartialShape) -> PartialShape:
-        """The shape of the result. Raises `Violation`."""
+        """Returns the shape of the result. Raises `Violation`."""
         self.check_attributes(data)
         if data.rank is None:
             return PartialShape.of_rank(2 + len(self.kernel))
@@ -168,7 +166,7 @@ class Pooling(Operation):
                 )
 
     def along(self, axis: int, size: int) -> Along:
-        """How the window goes along a spatial axis of that size, padding worked out."""
+        """Returns the window along a spatial axis of this size, with the padding of `auto_pad`."""
         kernel, stride = self.kernel[axis], self.strides[axis]
         dilation = self.dilations[axis] if self.dilations else 1
         begin = end = 0
@@ -182,7 +180,7 @@ class Pooling(Operation):
 
     def steps(self, data: PartialShape, axis: int, dim: Dimension) -> Dimension:
         if dim.is_dynamic and self.auto_pad in SAME:
-            # OpenVINO's padding is for one size only
+            # OpenVINO computes the padding for a known size only
             return dim.followed(DYNAMIC, lambda size: self.symbolic_same(axis, size))
         along = self.along(axis, dim.low)
         room = dim + dimension_of(along.begin + along.end)
@@ -214,7 +212,7 @@ class Pooling(Operation):
         if along.stride < 1:
             return (
                 DYNAMIC if dim.is_dynamic else Dimension(1)
-            )  # as OpenVINO goes on with a negative one
+            )  # as in OpenVINO, which accepts a negative stride
         padding_ = along.begin + along.end
         high = UNBOUNDED if room.high == UNBOUNDED else self.count(along, room.high - padding_)
         room.at_least(along.span)
@@ -224,7 +222,7 @@ class Pooling(Operation):
         )
 
     def symbolic_count(self, along: Along, size: Expression) -> Expression | None:
-        """`count` for a size that is an expression."""
+        """Returns `count` for a size that is an expression."""
         room = (size + (along.begin + along.end - along.span)).maximum(0)
         if self.rounding_type == "floor":
             return room // along.stride + 1
@@ -240,7 +238,7 @@ class Pooling(Operation):
         return count.minimum(starts.maximum(1))
 
     def symbolic_same(self, axis: int, size: Expression) -> Expression | None:
-        """The number of windows where `auto_pad` makes room for them."""
+        """Returns the number of windows for a `same` mode of `auto_pad`, as an expression."""
         kernel, stride, facts = self.kernel[axis], self.strides[axis], size.facts
         span = (kernel - 1) * (self.dilations[axis] if self.dilations else 1) + 1
         if stride < 1 or not facts.assume_at_least(size, facts.number(1)):
@@ -254,7 +252,7 @@ class Pooling(Operation):
         return self.symbolic_count(Along(span, stride, 1, 0, 0), size + padding)
 
     def count(self, along: Along, size: int) -> int:
-        """How many windows there are along an axis of that size; 1 at least."""
+        """Returns the number of windows along an axis of this size; at least 1."""
         room = max(size + along.begin + along.end - along.span, 0)
         if self.rounding_type == "floor":
             return room // along.stride + 1
@@ -269,8 +267,8 @@ class Pooling(Operation):
         return count
 
     def laid_out(self, data: Array, filler: Any) -> tuple[Array, list[tuple[Along, int]]]:
-        """The data with as much padding as the windows reach, and along each spatial axis how they
-        go and how many there are.
+        """Returns the data with all padding that the windows reach, and the windows and their
+        number along each spatial axis.
         """
         ways = []
         for axis, size in enumerate(data.shape[2:]):
@@ -287,7 +285,7 @@ class Pooling(Operation):
         return padded(data, begins, ends, filler), ways
 
     def largest_values(self, data: Array) -> Array:
-        """The largest element of each window, NaN left out."""
+        """Returns the largest element of each window, NaN left out."""
         numbers = plain(data)
         bottom = lowest(numbers.dtype)
         area, ways = self.laid_out(numbers, bottom)
@@ -301,7 +299,7 @@ def _shown(sizes: tuple[int, ...]) -> str:
 
 
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:
-    """Each window along an axis of padded data combined into one value by a ufunc."""
+    """Returns each window along an axis of padded data, combined into one value by a ufunc."""
     before: tuple[Any, ...] = (slice(None),) * axis
     if count == 1:
         return np.asarray(
@@ -316,8 +314,10 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
-    """What the largest of nothing is: the padding, and in OpenVINO also what stands for a window of
-    NaN or of negative infinity.
+    """Returns the lowest number of a type, which is the maximum of no elements.
+
+    It fills the padding. In OpenVINO, a window of only NaN or negative infinity has this result,
+    too.
     """
     if dtype.kind == "b":
         return False
@@ -327,9 +327,7 @@ def lowest(dtype: np.dtype[Any]) -> Any:
 def largest(
     area: Array, places: Array, axis: int, along: Along | Share, count: int
 ) -> tuple[Array, Array]:
-    """The first largest value of each window along an axis of padded data, and what `places` holds
-    for it.
-    """
+    """Returns the first largest value of each window along an axis, and its element of `places`."""
     before: tuple[Any, ...] = (slice(None),) * axis
     first = (*before, along.met(0, count))
     values, where_from = np.array(area[first]), np.array(places[first])

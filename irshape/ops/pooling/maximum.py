@@ -1,4 +1,4 @@
-"""MaxPool: the largest element of each window, and where it stands."""
+"""MaxPool: the largest element of each window, and its index."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MaxPool_1(Pooling):
 
 
 class MaxPool_8(Pooling):
-    """The largest element of each window, and where it stands in the data flattened from `axis` on.
+    """The largest element of each window, and its index in the data flattened from `axis` on.
 
     Specification: MaxPool-8.
     """
@@ -92,7 +92,7 @@ class MaxPool_8(Pooling):
 
 
 class MaxPool_14(MaxPool_8):
-    """The largest element of each window and its place; with `ceil_torch` no window starts in the
+    """The largest element of each window and its index; with `ceil_torch` no window starts in the
     padding at the end.
 
     Specification: MaxPool-14.

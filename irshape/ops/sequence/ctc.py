@@ -1,4 +1,4 @@
-"""Connectionist temporal classification (CTC): sequences of classes, with a blank class between."""
+"""Connectionist temporal classification (CTC): sequences of classes, separated by a blank class."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..tensors import Tensor
 
 I32 = ElementType.of("i32")
 NO_CLASS = -1
-"""Pads a decoded sequence, and is the best class where there are none."""
+"""The padding of a decoded sequence, and the best class where there are no classes."""
 
 
 def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[Fault]:
-    """The fault that a known number is not in the range 0 to `most`."""
+    """Yields a fault for the first known number outside the range 0 to `most`."""
     for number in (tensor.known or ()) if tensor is not None else ():
         if not 0 <= number <= most:
             yield fault(
@@ -34,9 +34,9 @@ def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[
 
 
 def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
-    """The best paths `[N, T]` without blanks, moved to the front, and the length of each.
+    """Returns the best paths `[N, T]` without blanks, moved to the front, and the length of each.
 
-    With `merge`, repetitions are dropped too.
+    With `merge`, repetitions are removed, too.
     """
     kept = (
         (classes != blank)
@@ -49,14 +49,14 @@ def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple
 
 
 def packed(numbers: Array, kept: Array, rest: int) -> Array:
-    """The kept numbers of each row moved to its front, followed by `rest`."""
+    """Returns the kept numbers of each row, moved to its front and followed by `rest`."""
     order = np.argsort(~kept, axis=1, kind="stable")
     ordered = np.take_along_axis(numbers, order, axis=1)
     return np.where(np.take_along_axis(kept, order, axis=1), ordered, rest)
 
 
 def best_path(logits: Array) -> Array:
-    """The most probable class at each step; of equally probable ones the first."""
+    """Returns the most probable class at each step; the first of equally probable classes."""
     return np.argmax(logits, axis=-1) if logits.shape[-1] else np.full(logits.shape[:-1], NO_CLASS)
 
 
@@ -103,7 +103,7 @@ class CTCGreedyDecoderSeqLen(Operation):
     def infer(
         self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None
     ) -> tuple[Tensor, ...]:
-        # not declared: OpenVINO does not look at a shape that is not static
+        # not declared: OpenVINO does not check a shape that is not static
         if blank_index is not None and blank_index.shape.is_static:
             require_single(blank_index, "blank_index")
         batch = self.dimensions(data, sequence_length).get("batch", DYNAMIC)
@@ -245,7 +245,7 @@ class CTCLoss(Operation):
         return (-np.logaddexp(ends[:, 0], ends[:, 1])).astype(logits.dtype)
 
     def targets(self, labels: Array, lengths: Array) -> tuple[Array, Array]:
-        """The labels that count, moved to the front of each row, and their number."""
+        """Returns the labels to decode, moved to the front of each row, and their number."""
         kept = np.arange(labels.shape[1]) < lengths[:, None]
         if self.unique:
             apart = np.where(kept, labels, labels.min(initial=0) - 1)
@@ -260,6 +260,6 @@ class CTCLoss(Operation):
 
 
 def log_softmax(logits: Array) -> Array:
-    """The logarithms of the probabilities of the classes."""
+    """Returns the logarithms of the probabilities of the classes."""
     shifted = logits - logits.max(axis=-1, keepdims=True, initial=-np.inf)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""OneHot: indices as rows that are `on_value` in one place and `off_value` elsewhere."""
+"""OneHot, which turns indices into rows with `on_value` in one place and `off_value` elsewhere."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OneHot_1(Operation):
     axis: int = attribute(INT, default=0, required=True)
 
     def infer(self, indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor) -> Tensor:
-        # not declared: OpenVINO does not look at a shape that is not static
+        # not declared: OpenVINO does not check a shape that is not static
         for name, tensor in (("depth", depth), ("on_value", on_value), ("off_value", off_value)):
             require(
                 tensor.rank == 0 or not tensor.shape.is_static,
@@ -63,7 +63,7 @@ class OneHot_1(Operation):
         return Tensor(on_value.element_type, PartialShape(dims))
 
     def size(self, depth: Tensor) -> Dimension:
-        """The size of the new axis."""
+        """Returns the size of the new axis."""
         if depth.value is None or len(depth.value) != 1:
             return DYNAMIC
         size = depth.value.dimension(0)
@@ -87,7 +87,7 @@ class OneHot_1(Operation):
         return result
 
     def wanted(self, indices: Array, places: int) -> Array:
-        """The places that the indices point to."""
+        """Returns the positions on the new axis that the indices name."""
         return indices
 
 

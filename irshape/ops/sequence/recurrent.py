@@ -21,13 +21,13 @@ from ..tensors import Tensor
 
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "hardsigmoid")
 Places = list[tuple[str, Tensor, int]]
-"""Axes of inputs: the name of the operand, the tensor, and the axis."""
+"""Axes of inputs, each as the name of the operand, the tensor, and the axis."""
 
 
 def _open_weights(site: Site) -> bool:
-    """Whether weights of a recurrent operation are known at run time only.
+    """Returns whether weights of a recurrent operation are unknown before run time.
 
-    A cell that is clipped, or has other functions, is taken apart before it runs.
+    It returns False for a cell with clipping or ReLU, which is decomposed before it runs.
     """
     if site.layer.type.endswith("Cell"):
         clip = site.attribute("clip") or "0"
@@ -39,8 +39,9 @@ def _open_weights(site: Site) -> bool:
 
 
 def _hidden_size(site: Site) -> bool:
-    """Whether the hidden size of a recurrent operation follows from more than the states and the
-    recurrent weights, or an input of any rank matters.
+    """Returns whether the hidden size depends on more than the states and the recurrent weights.
+
+    For some types it also returns True if an input has a dynamic rank.
     """
     output = dimensions(site.output)
     if not output:
@@ -60,9 +61,9 @@ def _hidden_size(site: Site) -> bool:
 
 
 class Recurrent(Operation):
-    """What all cells and sequences share.
+    """The base of all cells and sequences.
 
-    The states and weights of a sequence are those of a cell with an axis of directions in front.
+    The states and weights of a sequence are those of a cell with a leading axis of directions.
     """
 
     differs = facts(
@@ -103,7 +104,7 @@ class Recurrent(Operation):
         }
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Those of the input and of the state with their weights, whatever the sequence lengths."""
+        """Returns the multiply-adds of input and state with their weights, for all steps of `X`."""
         named = self.named(tuple(inputs))
         steps = named["X"].shape
         if steps.rank is None:
@@ -112,7 +113,7 @@ class Recurrent(Operation):
         return PartialShape(steps[: 1 + self.directional]).size * weights
 
     def states(self, named: dict[str, Tensor]) -> Places:
-        """The initial states, each with the axis of its size."""
+        """Returns the initial states, each with the axis of its size."""
         return [
             (name, named[name], self.directional + 1)
             for name in ("initial_hidden_state", "initial_cell_state")
@@ -120,7 +121,7 @@ class Recurrent(Operation):
         ]
 
     def hidden(self, named: dict[str, Tensor], hidden: Dimension) -> Dimension:
-        """The size of the state, from that of the states and of `R`, and the rows of the weights.
+        """Returns the size of the state, from the states, `R` and the rows of the weights.
 
         Raises `Violation`.
         """
@@ -154,7 +155,7 @@ class Recurrent(Operation):
         return hidden
 
     def unfit_activations(self) -> Fault | None:
-        """The fault of `activations`, if any."""
+        """Returns the fault of `activations`, or None."""
         count = len(self.attributes["activations"].default)
         used = self.activations[:count]
         wrong = [name for name in used if name.lower() not in ACTIVATIONS]
@@ -220,7 +221,7 @@ class Recurrent(Operation):
         return np.clip(gate, -self.clip, self.clip) if self.clip > 0 else gate
 
     def activate(self, index: int, gate: Array) -> Array:
-        """The result of the activation function at that position of `activations`."""
+        """Returns the result of the activation function at this position of `activations`."""
         name = self.activations[index].lower()
         if name == "sigmoid":
             result = np.negative(gate)
@@ -238,12 +239,12 @@ class Recurrent(Operation):
     def step(
         self, projected: Array, states: list[Array], recurrence: Array, bias: Array
     ) -> list[Array]:
-        """The states after one step; `projected` is the input times the weights."""
+        """Returns the states after one step. `projected` is the input times the weights."""
         raise NotImplementedError
 
 
 def result_type(named: dict[str, Tensor]) -> ElementType:
-    """The element type that the inputs share."""
+    """Returns the element type that the inputs share."""
     for name, tensor in named.items():
         if name not in ("sequence_lengths", "P") and not tensor.element_type.is_dynamic:
             return tensor.element_type
@@ -251,7 +252,7 @@ def result_type(named: dict[str, Tensor]) -> ElementType:
 
 
 def computing(*arrays: Array) -> list[Array]:
-    """The arrays in the type of the computation: f32 for the narrower ones."""
+    """Returns the arrays in the type of the computation: f32 for narrower types."""
     return [
         array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
         for array in arrays
@@ -259,7 +260,7 @@ def computing(*arrays: Array) -> list[Array]:
 
 
 class Cell(Recurrent):
-    """One step."""
+    """A recurrent operation that computes one step."""
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         unfit = self.unfit_activations()
@@ -281,7 +282,7 @@ class Cell(Recurrent):
 
 
 class PlainStep(Recurrent):
-    """H = f(X W + H R + B)."""
+    """A step of a plain recurrent network: H = f(X W + H R + B)."""
 
     def step(
         self, projected: Array, states: list[Array], recurrence: Array, bias: Array
@@ -290,7 +291,10 @@ class PlainStep(Recurrent):
 
 
 class GatedStep(Recurrent):
-    """Update gate z, reset gate r and candidate h, in this order; H = (1 - z) h + z H."""
+    """A step of gated recurrent units: H = (1 - z) h + z H.
+
+    The gates are the update gate z, the reset gate r and the candidate h, in this order.
+    """
 
     gates = 3
     linear_before_reset: bool
@@ -318,9 +322,10 @@ class GatedStep(Recurrent):
 
 
 class LongShortTermStep(Recurrent):
-    """Forget gate f, input gate i, candidate c and output gate o, in this order.
+    """A step of long short-term memory: C = f C + i c, H = o h(C).
 
-    C = f C + i c, H = o h(C).
+    The gates are the forget gate f, the input gate i, the candidate c and the output gate o, in
+    this order.
     """
 
     gates = 4
@@ -385,7 +390,7 @@ class GRUCell(Cell, GatedStep):
 
 
 def _cell_input(site: Site) -> bool:
-    """Whether the input of a cell has one feature and its weights have others."""
+    """Returns whether the input of a cell differs in size from its weights."""
     data, weights = site.shape(0), site.shape(3)
     if data is None or weights is None or not data.rank or not weights.rank:
         return False
@@ -462,7 +467,7 @@ class LSTMCell_1(LSTMCell_4):
         return outputs
 
     def peephole_count(self, peepholes: Tensor | None) -> Dimension:
-        """The number of elements of `P`, which OpenVINO fills with zeros where it is absent."""
+        """Returns the number of elements of `P`. OpenVINO fills an absent `P` with zeros."""
         if peepholes is None:
             return Dimension(3 * max(self.hidden_size, 0))
         return peepholes.shape[0] if peepholes.rank else DYNAMIC

@@ -1,4 +1,4 @@
-"""Sequences of recurrent cells: a cell applied along the time axis, forwards, backwards or both."""
+"""Sequences of recurrent cells, applied along the time axis: forwards, backwards or both."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .recurrent import (
 
 
 class Recurrence(Recurrent):
-    """A cell applied along time: every hidden state, and the last states.
+    """A cell applied along time. It returns every hidden state, and the last states.
 
-    Beyond `sequence_lengths` of a batch item, the output is zero and the states stay.
+    Beyond the `sequence_lengths` of a batch item, the output is zero and the states do not change.
     """
 
     directional = 1
@@ -41,7 +41,7 @@ class Recurrence(Recurrent):
         sizes = self.dimensions(*inputs)
         batch = sizes.get("batch", DYNAMIC)
         hidden = self.hidden(named, sizes.get("hidden_size", DYNAMIC))
-        # not declared: the number of directions is what an attribute says
+        # not declared: an attribute determines the number of directions
         for name, axis in [*((name, 1) for name in states), ("W", 0), ("R", 0), ("B", 0)]:
             tensor = named[name]
             if tensor.rank is not None and not tensor.shape[axis].contains(self.directions):
@@ -105,7 +105,7 @@ class Recurrence(Recurrent):
         *,
         backward: bool,
     ) -> list[Array]:
-        """One direction: all hidden states, then the last states."""
+        """Returns all hidden states of one direction, then its last states."""
         batch, time = data.shape[:2]
         projected = data @ weights.T
         outputs = np.zeros((batch, time, states[0].shape[-1]), data.dtype)

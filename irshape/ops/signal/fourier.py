@@ -1,6 +1,6 @@
 """Discrete Fourier transforms along some axes.
 
-A complex number is a pair of reals: its real and imaginary part, along the last axis.
+A complex number is a pair of reals, its real and imaginary part, along the last axis.
 """
 
 from __future__ import annotations
@@ -34,37 +34,37 @@ from ..windows import dimension_of
 
 TRANSFORMED = types("f32 f16 bf16")
 FULL = -1
-"""The signal size that means the whole axis."""
+"""The signal size that stands for the whole axis."""
 
 
 def as_complex(pairs: Array) -> Array:
-    """Pairs along the last axis as complex numbers, in double precision."""
+    """Returns pairs along the last axis as complex numbers, in double precision."""
     numbers = np.empty(pairs.shape[:-1], np.complex128)
     numbers.real, numbers.imag = pairs[..., 0], pairs[..., 1]
     return numbers
 
 
 def as_pairs(numbers: Array) -> Array:
-    """Complex numbers as pairs along a new last axis."""
+    """Returns complex numbers as pairs along a new last axis."""
     return np.stack([numbers.real, numbers.imag], axis=-1)
 
 
 def abstract(array: Array) -> Tensor:
-    """The abstract tensor of an array, so that values of a run are checked as known ones are."""
+    """Returns the abstract tensor of an array, to check values at run time."""
     valued = array.dtype.kind in "iu" and array.size <= MAX_VALUE_ELEMENTS
     return Tensor(DYNAMIC_TYPE, array.shape, Value(map(int, array.ravel())) if valued else None)
 
 
 def spectrum_size(signal: int) -> int:
-    """The number of complex numbers in the spectrum of a real signal.
+    """Returns the number of complex numbers in the spectrum of a real signal.
 
-    The other half of the spectrum mirrors this one.
+    The other half of the spectrum is redundant.
     """
     return signal // 2 + 1 if signal > 0 else 0
 
 
 class Transform(Operation):
-    """What all Fourier transforms share: `axes`, `signal_size`, and the constraints on them."""
+    """The base of all Fourier transforms: `axes`, `signal_size`, and the constraints on them."""
 
     differs = facts(
         refused(
@@ -99,7 +99,7 @@ class Transform(Operation):
         return Tensor(data.element_type, PartialShape(dims))
 
     def along(self, data: Tensor, axes: Tensor) -> tuple[int, ...] | None:
-        """The axes counted from the front, where they are known."""
+        """Returns the axes counted from the front, or None where they are unknown."""
         assert data.rank is not None
         count = data.rank - self.pairs
         require(
@@ -142,7 +142,7 @@ class Transform(Operation):
     def sizes(
         self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
     ) -> list[Dimension]:
-        """The shape of the result from that of `data`."""
+        """Returns the dimensions of the result from those of `data`."""
         raise NotImplementedError
 
     def check(self, data: Tensor, axes: Tensor, signal_size: Tensor | None) -> Iterator[Fault]:
@@ -160,7 +160,7 @@ class Transform(Operation):
             )
 
     def steps(self, data: Array, axes: Array, signal_size: Array | None) -> list[tuple[int, int]]:
-        """The axes counted from the front, each with its signal size (or -1), in the given order.
+        """Returns the axes counted from the front, each with its signal size (or -1), in order.
 
         Raises `Violation` where the values break a constraint.
         """
@@ -173,7 +173,7 @@ class Transform(Operation):
 
 
 def transformed(function: str, data: Array, axis: int, size: int) -> Array:
-    """NumPy's transform of the given name along an axis, truncated or zero-padded to `size`.
+    """Returns NumPy's transform of this name along an axis, truncated or zero-padded to `size`.
 
     Where there is nothing to transform, the result is empty.
     """
@@ -181,19 +181,19 @@ def transformed(function: str, data: Array, axis: int, size: int) -> Array:
     shape[axis] = spectrum_size(size) if function == "rfft" else max(size, 0)
     if 0 in shape:
         return np.zeros(shape, np.float64 if function == "irfft" else np.complex128)
-    if 0 in data.shape:  # all that is transformed is the padding
+    if 0 in data.shape:  # only the padding is transformed
         shape = [1 if at == axis else length for at, length in enumerate(data.shape)]
         data = np.zeros(shape, data.dtype)
     return getattr(np.fft, function)(data, n=size, axis=axis)
 
 
 def _open_sizes(site: Site) -> bool:
-    """Whether the sizes of a Fourier transform are known at run time only."""
+    """Returns whether the sizes of a Fourier transform are unknown before run time."""
     return len(site.layer.inputs) > 2 and site.value(2) is None
 
 
 def _unknown_axes(site: Site) -> bool:
-    """Whether axes that only execution knows leave dimensions of the data known."""
+    """Returns whether axes are unknown, sizes are absent, and a dimension of the data is known."""
     shape = site.shape(0)
     return (
         site.value(1) is None
@@ -205,7 +205,10 @@ def _unknown_axes(site: Site) -> bool:
 
 
 def _unknown_signal(site: Site) -> bool:
-    """Whether signal sizes that only execution knows decide a dimension of which more is known."""
+    """Returns whether unknown signal sizes determine a dimension of which something is known.
+
+    The condition also holds where the rank of the signal sizes is unknown.
+    """
     output, axes = dimensions(site.output)[:-1], site.value(1)
     if len(site.layer.inputs) < 3 or site.value(2) is not None or axes is None:
         return False
@@ -215,7 +218,7 @@ def _unknown_signal(site: Site) -> bool:
 
 
 class ComplexTransform(Transform):
-    """From complex numbers to complex numbers."""
+    """Transforms from complex numbers to complex numbers."""
 
     differs = facts(
         *Transform.differs,
@@ -278,7 +281,7 @@ class IDFT(ComplexTransform):
 
 
 class RealTransform(Transform):
-    """Between a real signal and its spectrum, half of which lies along the last of `axes`."""
+    """Transforms between a real signal and half of its spectrum, along the last of `axes`."""
 
     halves = True
 
@@ -300,12 +303,12 @@ class RealTransform(Transform):
         return result
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
-        """The size of the last of `axes`, from its size in `data` (`full`) or its signal size."""
+        """Returns the last axis's size, from its size in `data` (`full`) or signal size."""
         raise NotImplementedError
 
 
 def _spectrum(size: Expression) -> Expression | None:
-    """The size of half the spectrum of a signal that is not empty."""
+    """Returns the size of half the spectrum of a signal that is not empty."""
     facts = size.facts
     return size // 2 + 1 if facts.assume_at_least(size, facts.number(1)) else None
 

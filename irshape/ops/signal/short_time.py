@@ -19,7 +19,7 @@ from .fourier import abstract, as_complex, as_pairs, spectrum_size, transformed
 
 
 def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator[Fault]:
-    """The faults of the frames, whatever the signal."""
+    """Yields the faults of frames that do not depend on the signal."""
     for name, number in (("frame_size", size), ("frame_step", step)):
         if number is not None and number < 1:
             yield fault(at=name, relation="at least", expected=Between(1, None), actual=number)
@@ -41,9 +41,9 @@ def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator
 
 
 def require_frames(window: Tensor, size: int | None, step: int | None) -> None:
-    """Raises `Violation` for the faults that OpenVINO rejects.
+    """Raises `Violation` for the faults of frames that OpenVINO reports.
 
-    It does not check a window of unknown length.
+    OpenVINO does not check a window of unknown length.
     """
     for fault_of_frames in frame_faults(window, size, step):
         if fault_of_frames.at != "window" or window.shape.is_static:
@@ -51,12 +51,12 @@ def require_frames(window: Tensor, size: int | None, step: int | None) -> None:
 
 
 def merged_type(data: Tensor, window: Tensor) -> ElementType:
-    """The element type of both inputs; dynamic where neither is known."""
+    """Returns the element type of both inputs; dynamic where neither is known."""
     return window.element_type if data.element_type.is_dynamic else data.element_type
 
 
 def centred(window: Array, size: int) -> Array:
-    """A window padded with zeros at both ends to the length of a frame."""
+    """Returns a window padded with zeros at both ends to the length of a frame."""
     frame = np.zeros(size, np.float64)
     begin = (size - len(window)) // 2
     frame[begin : begin + len(window)] = window
@@ -117,7 +117,7 @@ class STFT(Operation):
 class ISTFT(Operation):
     """The real signal whose frames have the given spectra.
 
-    Overlapping frames are added, and the sum is divided by that of the squared windows.
+    Overlapping frames are added. The sum is divided by the sum of the squared windows.
 
     Specification: ISTFT-16.
     """
@@ -162,7 +162,7 @@ class ISTFT(Operation):
     def length(
         self, frames: Dimension, size: int | None, step: int | None, signal_length: Tensor | None
     ) -> Dimension:
-        """The length of the signal: `signal_length`, or else what the frames cover.
+        """Returns the length of the signal: `signal_length`, or the length of the frames.
 
         With `center`, half a frame at each end does not count.
         """

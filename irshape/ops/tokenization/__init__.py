@@ -1,3 +1,3 @@
-"""The operations that the extension library openvino_tokenizers adds to OpenVINO: strings, ragged
-tensors and the tokenizers themselves. They belong to no opset; their version is `extension`.
+"""The operations of OpenVINO's extension library openvino_tokenizers: strings, ragged tensors and
+the tokenizers themselves. They belong to no opset; their version is `extension`.
 """

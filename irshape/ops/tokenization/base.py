@@ -1,8 +1,8 @@
-"""What the operations of openvino_tokenizers have in common.
+"""Shared code of the operations of openvino_tokenizers.
 
-A string tensor is decomposed into three tensors: where each string begins and ends (i32, of the
-shape of the string tensor), and the bytes of all strings (u8, one axis). A ragged tensor has two
-more in front: where each row begins and ends among the elements.
+A string tensor is decomposed into three tensors. Two hold the begin and the end of each string
+(i32, of the shape of the string tensor), and one the bytes of all strings (u8, one axis). A ragged
+tensor has two more tensors in front: the begin and the end of each row among the elements.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class TokenizerOperation(LibraryOperation):
 
 
 def require_types(tensors: Sequence[Tensor], *names: str, first: int = 0) -> None:
-    """The inputs `names`, from position `first`, are i32, and the one called `…chars` is u8.
+    """Raises `Violation` unless the inputs `names` are i32, and an input called `…chars` is u8.
 
-    OpenVINO refuses other types, a dynamic one too.
+    OpenVINO refuses other types, and a dynamic type.
     """
     for name, tensor in zip(names, tensors, strict=False):
         wanted = U8 if name.endswith("chars") else I32
@@ -61,7 +61,7 @@ STRINGS = ("begins", "ends", "chars")
 
 
 def require_bytes(name: str, tensor: Tensor, position: int) -> None:
-    """The input is one text: a list of u8."""
+    """Raises `Violation` unless the input is one text: a list of u8."""
     require(
         tensor.element_type in (U8, DYNAMIC_TYPE),
         at=name,
@@ -73,7 +73,7 @@ def require_bytes(name: str, tensor: Tensor, position: int) -> None:
 
 
 def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> None:
-    """The layer has one of the allowed numbers of inputs."""
+    """Raises `Violation` unless the layer has one of the allowed numbers of inputs."""
     wanted = ", ".join(map(str, allowed[:-1])) + " or " * (len(allowed) > 1) + str(allowed[-1])
     require(
         count in allowed,
@@ -85,7 +85,7 @@ def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> N
 
 
 def require_same_count(keys: Tensor, values: Tensor, key_name: str, value_name: str) -> None:
-    """As many keys as values, where the number of keys is known."""
+    """Raises `Violation` unless there are as many values as keys, if their number is known."""
     require(
         not keys.shape.is_static or keys.shape == values.shape,
         f"`{value_name}` has shape {values.shape}, but `{key_name}` has {keys.shape}; "
@@ -98,37 +98,37 @@ def require_same_count(keys: Tensor, values: Tensor, key_name: str, value_name: 
 
 
 def string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
-    """The three parts of a string tensor."""
+    """Returns the three tensors of a string tensor."""
     places = Tensor(I32, shape)
     return places, places, Tensor(U8, ONE_AXIS)
 
 
 def ragged_outputs(shape: PartialShape, element_type: ElementType) -> tuple[Tensor, ...]:
-    """The three parts of a ragged tensor of numbers."""
+    """Returns the three tensors of a ragged tensor of numbers."""
     rows = Tensor(I32, shape)
     return rows, rows, Tensor(element_type, ONE_AXIS)
 
 
 def ragged_string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
-    """The five parts of a ragged tensor of strings."""
+    """Returns the five tensors of a ragged tensor of strings."""
     rows, places = Tensor(I32, shape), Tensor(I32, ONE_AXIS)
     return rows, rows, places, places, Tensor(U8, ONE_AXIS)
 
 
 def first_axis(tensor: Tensor) -> Dimension:
-    """The size of the first axis."""
+    """Returns the size of the first axis."""
     return DYNAMIC if tensor.shape.dims is None else tensor.shape[0]
 
 
 def texts(begins: Array, ends: Array, chars: Array) -> list[bytes]:
-    """The strings of a decomposed string tensor, in row-major order."""
+    """Returns the strings of a decomposed string tensor, in row-major order."""
     run = chars.tobytes()
     places = zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
     return [run[begin:end] for begin, end in places]
 
 
 def packed(strings: Sequence[bytes], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """The three parts of a string tensor of that shape, its strings one after the other."""
+    """Returns the three arrays of a string tensor of this shape, its strings concatenated."""
     lengths = np.fromiter((len(text) for text in strings), np.int64, len(strings))
     ends = np.cumsum(lengths)
     begins = (ends - lengths).astype(np.int32).reshape(shape)
@@ -137,13 +137,13 @@ def packed(strings: Sequence[bytes], shape: tuple[int, ...]) -> tuple[Array, Arr
 
 
 def rows(ragged_begins: Array, ragged_ends: Array) -> Iterable[range]:
-    """The positions of the elements of each row."""
+    """Returns the positions of the elements of each row."""
     places = zip(ragged_begins.ravel().tolist(), ragged_ends.ravel().tolist(), strict=True)
     return (range(begin, end) for begin, end in places)
 
 
 def ragged(lists: Sequence[Sequence[int]], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """The three parts of a ragged tensor of i32 from its rows."""
+    """Returns the three arrays of a ragged tensor of i32 from its rows."""
     lengths = np.fromiter((len(row) for row in lists), np.int64, len(lists))
     ends = np.cumsum(lengths)
     begins = (ends - lengths).astype(np.int32).reshape(shape)
@@ -157,7 +157,7 @@ def tokenized(
     strings: Sequence[bytes],
     tokens: Callable[[bytes], Sequence[int]],
 ) -> tuple[Array, Array, Array]:
-    """The tokens of the strings of each row, as a ragged tensor."""
+    """Returns the tokens of the strings of each row, as a ragged tensor."""
     known: dict[bytes, Sequence[int]] = {}
     lists: list[list[int]] = []
     for row in rows(ragged_begins, ragged_ends):

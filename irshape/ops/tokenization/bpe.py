@@ -1,4 +1,4 @@
-"""Byte-pair encoding: the merges of a vocabulary applied to a text, by rank."""
+"""Byte-pair encoding, which applies the merges of a vocabulary to a text, by rank."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .tries import Trie
 
 
 class _Merge(NamedTuple):
-    """A pair of neighbours that may become one symbol. order: when it was noticed."""
+    """A pair of adjacent symbols that can be merged. order: the order in which pairs were found."""
 
     rank: int
     order: int
@@ -24,8 +24,10 @@ class _Merge(NamedTuple):
 class BytePairs:
     """A vocabulary with its merges.
 
-    unknown: the token for bytes that no entry covers. end_suffix: put at the end of every text.
-    Raises `ValueError` for a merge of texts that the vocabulary lacks.
+    Raises `ValueError` for a merge of texts that the vocabulary does not contain.
+
+    unknown: the token for bytes that no entry covers.
+    end_suffix: the text that is appended to every text.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class BytePairs:
         self.trie = Trie(remaining.items())
 
     def tokens(self, text: bytes) -> list[int]:
-        """The tokens of one text."""
+        """Returns the tokens of one text."""
         text += self.end_suffix
         symbols = self._symbols(text)
         after = [*range(1, len(symbols)), -1]
@@ -101,7 +103,10 @@ class BytePairs:
         return result
 
     def _symbols(self, text: bytes) -> list[int]:
-        """The symbols before any merge: at each place the longest entry that no merge makes."""
+        """Returns the symbols before any merge.
+
+        At each position, it is the longest entry that is not the result of a merge.
+        """
         symbols: list[int] = []
         place = 0
         while place < len(text):
@@ -118,8 +123,8 @@ class BytePairs:
         return symbols
 
 
-# The heap of C++'s standard library as GCC has it. Which of two merges of one rank comes first is
-# open where they were noticed at once, so that the order depends on the heap.
+# The heap of C++'s standard library in GCC. Two merges of the same rank that were found at the same
+# time have no defined order, so the result depends on the heap.
 
 
 def _push(heap: list[_Merge], merge: _Merge) -> None:

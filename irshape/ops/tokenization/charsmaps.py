@@ -1,7 +1,7 @@
 """Normalization of strings by a map of characters, as SentencePiece does it.
 
-At each place of a string, the longest entry of the map is replaced. A precompiled map holds a
-double-array trie and the replacements; other maps are made here from the Unicode data of Python.
+At each position of a string, the longest entry of the map is replaced. A precompiled map contains a
+double-array trie and the replacements. Other maps are made here from Python's Unicode data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal
 _SURROGATES = range(0xD800, 0xE000)
 
 Prefix = Callable[[bytes, int], tuple[int, bytes]]
-"""How many bytes are replaced at a place, and by what; 0 where nothing is."""
+"""Returns the number of bytes to replace at a position, and their replacement; 0 for none."""
 
 _LATER = (
     (0xA7CB, 0xA7CF),
@@ -30,8 +30,8 @@ _LATER = (
     (0x1CC00, 0x1CEBF),
     (0x1E030, 0x1E08F),
 )
-"""Code points with a decomposition or a case that Unicode has had since version 15. The maps of the
-library are of an earlier version, and leave them as they are.
+"""Code points that got a decomposition or a case in Unicode 15 or later. The maps of the library
+are of an earlier version and leave these code points unchanged.
 """
 
 _SPACE_SYMBOL = "\u2581".encode()
@@ -50,7 +50,7 @@ class PrecompiledMap:
         self.texts = blob[4 + size :]
 
     def prefix(self, text: bytes, start: int) -> tuple[int, bytes]:
-        """The longest entry at a place."""
+        """Returns the length and the replacement of the longest entry at a position."""
         units, node, longest, value = self.units, 0, 0, -1
         node ^= _offset(units[0])
         for position in range(start, len(text)):
@@ -77,13 +77,16 @@ def _offset(unit: int) -> int:
 
 @lru_cache(maxsize=8)
 def precompiled(blob: bytes) -> Prefix:
-    """The entries of a precompiled map. Raises `ValueError`."""
+    """Returns the entries of a precompiled map. Raises `ValueError`."""
     return PrecompiledMap(blob).prefix if blob else lambda text, start: (0, b"")
 
 
 @lru_cache(maxsize=16)
 def unicode_map(form: str, fold: bool) -> Prefix:
-    """A normalization form (`NFC`, `NFD`, `NFKC`, `NFKD`; `identity`), then simple case folding."""
+    """Returns the map of a normalization form (`NFC`, `NFD`, `NFKC`, `NFKD`; `identity`).
+
+    fold: whether simple case folding follows.
+    """
     form = form.upper()
     if form not in ("NFC", "NFD", "NFKC", "NFKD", "IDENTITY"):
         raise ValueError(f"there is no normalization form '{form}'")
@@ -117,8 +120,9 @@ def unicode_map(form: str, fold: bool) -> Prefix:
 
 @lru_cache(maxsize=2)
 def _compositions(form: str) -> dict[str, str]:
-    """Sequences of characters with what they are composed to, as SentencePiece enumerates them:
-    every way to write the full decomposition of a character.
+    """Maps sequences of characters to their compositions, as SentencePiece enumerates them.
+
+    The sequences are all ways to write the full decomposition of a character.
     """
     from itertools import product
 
@@ -129,7 +133,7 @@ def _compositions(form: str) -> dict[str, str]:
         if block in _SURROGATES:
             continue
         characters = [chr(point) for point in range(block or 1, block + 0x800)]
-        # what stands between null characters is decomposed as if it stood alone
+        # null characters separate the characters, so that each is decomposed alone
         wholes = unicodedata.normalize(decomposition, "\0".join(characters)).split("\0")
         for character, whole in zip(characters, wholes, strict=True):
             if character == whole:
@@ -151,7 +155,7 @@ def _compositions(form: str) -> dict[str, str]:
 
 
 def folded(text: str) -> str:
-    """Simple case folding: every character becomes one character."""
+    """Returns a text with simple case folding: every character becomes one character."""
     result = []
     for character in text:
         fold = character.casefold()
@@ -162,7 +166,10 @@ def folded(text: str) -> str:
 
 
 def character_size(text: bytes, start: int) -> int:
-    """The bytes of the character at a place by its first byte, up to the end of the text."""
+    """Returns the size in bytes of the character at a position, at most up to the end of the text.
+
+    The first byte of the character determines it.
+    """
     first = text[start]
     size = 1 if first < 0xC0 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
     return min(size, len(text) - start)
@@ -176,7 +183,7 @@ def normalized(
     remove_spaces: bool = False,
     escape_spaces: bool = False,
 ) -> bytes:
-    """A string normalized as SentencePiece's Normalizer does it."""
+    """Returns a string normalized as by SentencePiece's Normalizer."""
     pieces = list(_replaced(text, prefix))
     if remove_spaces:
         while pieces and pieces[0] == b" ":
@@ -198,7 +205,7 @@ def normalized(
 
 
 def _replaced(text: bytes, prefix: Prefix) -> list[bytes]:
-    """What becomes of each stretch of a text."""
+    """Returns the replacement of each piece of a text."""
     pieces = []
     start = 0
     while start < len(text):

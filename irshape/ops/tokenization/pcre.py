@@ -1,7 +1,7 @@
 """Regular expressions of PCRE2, as openvino_tokenizers compiles them (UTF and UCP).
 
-The package `regex` evaluates them. What PCRE2 writes otherwise is translated; for what the two read
-differently, `NotImplementedError` is raised.
+The package `regex` evaluates them. Different notation of PCRE2 is translated. Patterns that the two
+may interpret differently raise `NotImplementedError`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ESCAPES = {"w": f"[{_WORD}]", "W": f"[^{_WORD}]", "h": r"[\t\p{Zs}]", "e": r"\x
             "b": _WORD_EDGE, "B": f"(?!{_WORD_EDGE})"}  # fmt: skip
 _ESCAPES_IN_CLASS = {"w": _WORD, "h": r"\t\p{Zs}", "e": r"\x1b"}
 _SAME_LETTERS = frozenset("tnrfasSdD0123456789")
-"""Letters and digits that mean the same behind a backslash."""
+"""Letters and digits that have the same meaning after a backslash in both."""
 _TOKEN = re.compile(
     r"""\\(?:x\{(?P<point>[0-9A-Fa-f]{1,6})\}|x(?P<hex>[0-9A-Fa-f]{2})
       |(?P<property>[pP](?:\{\^?[A-Za-z_]+\}|[A-Z]))|(?P<escaped>.))
@@ -42,7 +42,7 @@ def _refuse(what: str) -> NotImplementedError:
 
 
 def _translated(pattern: str) -> str:
-    """The pattern as the package `regex` writes it."""
+    """Returns the pattern in the notation of the package `regex`."""
     parts: list[str] = []
     in_class = False
     for token in _TOKEN.finditer(pattern):
@@ -69,7 +69,7 @@ def _translated(pattern: str) -> str:
 
 
 def _escape(letter: str, in_class: bool) -> str:
-    """A letter behind a backslash."""
+    """Returns the translation of a letter after a backslash."""
     known = (_ESCAPES_IN_CLASS if in_class else _ESCAPES).get(letter)
     if known is not None:
         return known
@@ -79,7 +79,7 @@ def _escape(letter: str, in_class: bool) -> str:
 
 
 def _property(text: str) -> str:
-    """A Unicode property; PCRE2 takes a script with its extensions."""
+    """Returns the translation of a Unicode property. In PCRE2, a script includes its extensions."""
     name = text[1:].strip("{}")
     negated = (text[0] == "P") != name.startswith("^")
     name = name.removeprefix("^")
@@ -89,7 +89,7 @@ def _property(text: str) -> str:
 class Expression:
     """A compiled pattern.
 
-    `branch_reset`: the groups of its alternatives share one number, 1.
+    branch_reset: whether the groups of its alternatives share the number 1.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -102,8 +102,9 @@ class Expression:
             raise _refuse(f"the pattern {pattern!r}") from None
 
     def group(self, match: Any, number: int) -> str | None:
-        """A group of a match; None if it took no part. Raises `IndexError` for one that is not
-        there.
+        """Returns a group of a match; None if it did not participate.
+
+        Raises `IndexError` for a group that does not exist.
         """
         if self.branch_reset and number == 1:
             return next((text for text in match.groups() if text is not None), None)
@@ -111,15 +112,16 @@ class Expression:
         return text
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The matches one after the other, up to the first that is empty."""
+        """Yields the matches in order, up to the first empty one."""
         start = 0
         while (match := self.compiled.search(text, start)) and match.end() > match.start():
             yield match.span()
             start = match.end()
 
     def replaced(self, text: str, replacement: str, *, everywhere: bool) -> str:
-        """What `pcre2_substitute` gives, or the text itself where the library gives up on it: an
-        unset group, or a result longer than the memory that it sets aside.
+        """Returns the result of `pcre2_substitute`, or the text itself where the library gives up.
+
+        It gives up on an unset group, and on a result longer than the memory that it reserves.
         """
         first = self.compiled.search(text)
         if first is None:
@@ -151,7 +153,7 @@ _REPLACEMENT = re.compile(r"\$(?:(\$)|([0-9]+)|\{([0-9]+)\}|(.?))|([^$]+)", re.D
 
 @lru_cache(maxsize=64)
 def _replacement(text: str) -> list[str | int]:
-    """The pieces of a replacement: texts, and numbers of groups. Raises `ValueError`."""
+    """Returns the pieces of a replacement: texts, and numbers of groups. Raises `ValueError`."""
     pieces: list[str | int] = []
     for dollar, number, braced, other, plain in _REPLACEMENT.findall(text):
         if number or braced:
@@ -164,21 +166,21 @@ def _replacement(text: str) -> list[str | int]:
 
 
 def replacement_of(text: str) -> str:
-    """A replacement as the library passes it on: `\\1` to `\\9` are `$1` to `$9`."""
+    """Returns a replacement as the library passes it on: `\\1` to `\\9` become `$1` to `$9`."""
     return re.sub(r"\\([1-9])", r"$\1", text)
 
 
 @lru_cache(maxsize=64)
 def compiled(pattern: str) -> Expression:
-    """A compiled pattern of PCRE2.
+    """Returns a compiled pattern of PCRE2.
 
-    Raises `NotImplementedError` for one that is not evaluated.
+    Raises `NotImplementedError` for a pattern that cannot be evaluated.
     """
     return Expression(_REWRITTEN.get(pattern, pattern))
 
 
 def _engine() -> Any:
-    """The package regex. Raises `NotImplementedError` where it is not installed."""
+    """Returns the package regex. Raises `NotImplementedError` where it is not installed."""
     from importlib import import_module
 
     try:

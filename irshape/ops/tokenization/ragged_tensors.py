@@ -1,4 +1,4 @@
-"""Ragged tensors: rows of different lengths, as begins, ends and elements."""
+"""Operations on ragged tensors: rows of different lengths, as begins, ends and elements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .base import (
 
 
 def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
-    """The begins of the ragged tensor whose three inputs begin at `first`. Raises `Violation`."""
+    """Returns the begins of the ragged tensor in three inputs from `first`. Raises `Violation`."""
     begins, ends, data = segments[first : first + 3]
     require_types((begins, ends), "begins", "ends", first=first)
     require(
@@ -43,7 +43,7 @@ def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
 
 
 class RaggedTensorPack(TokenizerOperation):
-    """The elements of a ragged tensor; its rows are forgotten.
+    """The elements of a ragged tensor, without its rows.
 
     Source: openvino_tokenizers, ragged_tensor_pack.cpp.
     """
@@ -89,8 +89,8 @@ class FuzeRagged(TokenizerOperation):
 
 
 class RaggedToDense(TokenizerOperation):
-    """A ragged tensor as a matrix: rows are cut or padded to one length. The second result says
-    which elements are not padding.
+    """A ragged tensor as a matrix. Rows are truncated or padded to one length. The second result
+    tells which elements are not padding.
 
     Source: openvino_tokenizers, ragged_to_dense.cpp.
     """
@@ -176,7 +176,7 @@ class RaggedToDense(TokenizerOperation):
 
 
 class RaggedToSparse(TokenizerOperation):
-    """The indices of the elements of a ragged tensor: the row and the place in it.
+    """The indices of the elements of a ragged tensor: the row, and the position in the row.
 
     Source: openvino_tokenizers, ragged_to_sparse.cpp.
     """
@@ -203,7 +203,7 @@ class RaggedToSparse(TokenizerOperation):
 
 
 class RaggedToRagged(TokenizerOperation):
-    """Where each row of a ragged tensor begins and ends, from the row of each element.
+    """The begin and the end of each row of a ragged tensor, from the row of each element.
 
     Source: openvino_tokenizers, ragged_to_ragged.cpp.
     """
@@ -240,8 +240,8 @@ class RaggedToRagged(TokenizerOperation):
 
 
 class CombineSegments(TokenizerOperation):
-    """Several ragged tensors side by side: the rows of one after those of the other. The last three
-    results say from which tensor each element comes, by the numbers of the last input.
+    """Several ragged tensors concatenated row by row. The last three results give the number of the
+    tensor of each element, from the last input.
 
     Source: openvino_tokenizers, combine_segments.cpp.
     """
@@ -301,7 +301,7 @@ class CombineSegments(TokenizerOperation):
 
 
 class Truncate(TokenizerOperation):
-    """One ragged tensor or two, cut to a length; of two it is the length of both together.
+    """One or two ragged tensors, truncated to a length. For two, it is their total length.
 
     Inputs after the ragged tensors: the length, the side (`left` or `right`) and the mode
     (`only_first`, `only_second` or `longest_first`). Source: openvino_tokenizers, truncate.cpp.
@@ -323,7 +323,7 @@ class Truncate(TokenizerOperation):
         return tuple(outputs)
 
     def _segments(self, inputs: tuple[Tensor, ...]) -> int:
-        """How many ragged tensors there are: the length, an i32 scalar, follows the last."""
+        """Returns the number of ragged tensors, which the length, an i32 scalar, follows."""
         for count in (1, 2):
             if len(inputs) > 3 * count:
                 length = inputs[3 * count]
@@ -365,7 +365,7 @@ class Truncate(TokenizerOperation):
         return tuple(outputs)
 
     def _pair(self, first: Array, second: Array, length: int, mode: str) -> list[Array]:
-        """The lengths that are kept of two ragged tensors."""
+        """Returns the lengths to which two ragged tensors are truncated."""
         too_long = first + second > length
         if mode == "only_first":
             return [np.where(too_long, np.minimum(first, length), first), second]

@@ -1,4 +1,4 @@
-"""Tokenizers that carry a SentencePiece model. They are not evaluated: that takes SentencePiece."""
+"""Tokenizers with a SentencePiece model. They would need SentencePiece and are not evaluated."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class SentencepieceTokenizer(TokenizerOperation):
 
 
 class SentencepieceDetokenizer(TokenizerOperation):
-    """The strings that tokens stand for, by a SentencePiece model. It is not evaluated.
+    """The strings of tokens, by a SentencePiece model. It is not evaluated.
 
     Source: openvino_tokenizers, sentence_piece.cpp.
     """
@@ -88,8 +88,7 @@ class SentencepieceDetokenizer(TokenizerOperation):
 
 
 class SentencepieceStreamDetokenizer(TokenizerOperation):
-    """The strings that tokens stand for, piece by piece, with the bytes of byte tokens. It is not
-    evaluated.
+    """The strings of tokens, piece by piece, with the bytes of byte tokens. It is not evaluated.
 
     Source: openvino_tokenizers, sentence_piece.cpp.
     """

@@ -1,4 +1,4 @@
-"""Strings cut into pieces, and the byte alphabet of byte-level BPE."""
+"""Operations that split strings into pieces, and the byte alphabet of byte-level BPE."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RaggedStringOperation(TokenizerOperation):
 
 
 def decoded(text: bytes) -> str:
-    """A string as text. Raises `ValueError` for bytes that are no UTF-8."""
+    """Returns a string as text. Raises `ValueError` for bytes that are not UTF-8."""
     try:
         return text.decode()
     except UnicodeDecodeError:
@@ -55,7 +55,7 @@ def decoded(text: bytes) -> str:
 
 
 def byte_places(text: str) -> list[int]:
-    """The byte at which each character begins, and the end."""
+    """Returns the byte at which each character begins, and the end."""
     places = [0]
     for character in text:
         places.append(places[-1] + len(character.encode()))
@@ -63,11 +63,11 @@ def byte_places(text: str) -> list[int]:
 
 
 class RegexSplit(RaggedStringOperation):
-    """Strings cut where a pattern matches.
+    """Strings split where a pattern matches.
 
-    After the strings comes the pattern, with or without a flag for each string that says whether
-    it stays whole (which comes before the pattern), or with the texts that stay whole (three
-    inputs after the pattern). Source: openvino_tokenizers, regex_split.cpp.
+    After the strings come, in order: optional flags of strings that stay whole, the pattern, and
+    optional texts that stay whole (three inputs). Flags and texts are not given together.
+    Source: openvino_tokenizers, regex_split.cpp.
     """
 
     introduced = "2023.3"
@@ -141,7 +141,7 @@ class RegexSplit(RaggedStringOperation):
         return (*outputs, np.array([skip for _, _, skip in places], np.bool_))
 
     def _pieces(self, text: bytes, expression: Expression) -> list[tuple[int, int]]:
-        """The pieces of one string, by the places of their first and last byte."""
+        """Returns the pieces of one string, as begin and end in bytes."""
         string = decoded(text)
         place = byte_places(string)
         collector = _Pieces(MODES[self.behaviour], len(text), self.max_splits)
@@ -160,7 +160,7 @@ class RegexSplit(RaggedStringOperation):
 
 
 class _Pieces:
-    """The pieces of a string as they are cut. `pending`: where one begins that is not ended yet."""
+    """The pieces of a string. `pending`: the beginning of a piece whose end is not known yet."""
 
     def __init__(self, mode: str, length: int, limit: int) -> None:
         self.mode = mode
@@ -170,7 +170,10 @@ class _Pieces:
         self.pieces: list[tuple[int, int]] = []
 
     def add(self, begin: int, end: int, removed: bool) -> None:
-        """Adds a stretch. removed: whether the mode `remove` leaves it out."""
+        """Adds a piece.
+
+        removed: whether the mode `remove` leaves it out.
+        """
         if self.mode == "remove" and removed:
             return
         if self.mode == "previous":
@@ -191,10 +194,9 @@ class _Pieces:
 
 
 class SpecialTokensSplit(RaggedStringOperation):
-    """Special tokens cut out of strings. The last result says which pieces are special tokens.
+    """Strings split at special tokens. The last result tells which pieces are special tokens.
 
-    After the strings comes the pattern, with or without a flag for each string that says whether it
-    stays whole (which comes before the pattern).
+    After the strings come, in order: optional flags of strings that stay whole, and the pattern.
     Source: openvino_tokenizers, special_tokens_split.cpp.
     """
 
@@ -238,9 +240,9 @@ class SpecialTokensSplit(RaggedStringOperation):
 
 
 def _special_pieces(text: bytes, expression: Expression) -> list[tuple[int, int, bool]]:
-    """The pieces of one string, by their first and last byte, and whether each is a special token.
+    """Returns the begin and end of each piece in bytes, and whether it is a special token.
 
-    Of a match, only its group is the token.
+    If a match has a group, only the group is the token.
     """
     string = decoded(text)
     place = byte_places(string)
@@ -261,8 +263,9 @@ def _special_pieces(text: bytes, expression: Expression) -> list[tuple[int, int,
 
 
 def byte_alphabet() -> list[bytes]:
-    """The character of each byte in byte-level BPE, in UTF-8: printable bytes stand for themselves,
-    the others for the characters from U+0100.
+    """Returns the UTF-8 character of each byte in byte-level BPE.
+
+    Printable bytes stand for themselves. The others have the characters from U+0100.
     """
     printable = {*range(33, 127), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     alphabet, next_character = [], 0x100
@@ -276,8 +279,7 @@ def byte_alphabet() -> list[bytes]:
 
 
 class BytesToChars(RaggedStringOperation):
-    """Every byte as a printable character, by the alphabet of byte-level BPE. Strings whose flag is
-    set stay as they are.
+    """Every byte as a printable character of byte-level BPE. Flagged strings stay unchanged.
 
     Source: openvino_tokenizers, bytes_to_chars.cpp.
     """
@@ -308,7 +310,7 @@ class BytesToChars(RaggedStringOperation):
 
 
 class CharsToBytes(RaggedStringOperation):
-    """The bytes for which the characters of byte-level BPE stand; the strings of a row become one.
+    """The bytes of the characters of byte-level BPE. The strings of a row are joined.
 
     Source: openvino_tokenizers, chars_to_bytes.cpp.
     """

@@ -1,4 +1,4 @@
-"""String tensors: packing, comparing, joining, and the normalization of each string."""
+"""Operations that pack, compare, join and normalize strings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _require_mode(mode: str) -> None:
 
 
 class StringTensorPack(TokenizerOperation):
-    """Strings cut out of a run of bytes; StringTensorPack-15 has taken its place.
+    """Strings cut out of one array of bytes; superseded by StringTensorPack-15.
 
     Source: openvino_tokenizers, string_tensor_pack.hpp.
     """
@@ -70,9 +70,9 @@ class StringTensorPack(TokenizerOperation):
 
 
 class StringTensorUnpack(TokenizerOperation):
-    """The bytes of all strings as one run, with where each begins and ends; StringTensorUnpack-15
-    has taken its place. It also takes strings packed into u8: their number, where each begins, the
-    end of the last, and the bytes.
+    """The bytes of all strings in one array, and the begin and end of each string; superseded by
+    StringTensorUnpack-15. It also reads strings packed into u8: their number, the begin of each,
+    the end of the last, and the bytes.
 
     Source: openvino_tokenizers, string_tensor_unpack.cpp.
     """
@@ -111,7 +111,7 @@ class StringTensorUnpack(TokenizerOperation):
 
 
 class EqualStr(TokenizerOperation):
-    """Whether the strings of two tensors are equal, as 1 and 0. One of them may be a single string.
+    """1 where the strings of two tensors are equal, else 0. Either tensor may be a single string.
 
     Source: openvino_tokenizers, equal_str.cpp.
     """
@@ -140,7 +140,7 @@ class EqualStr(TokenizerOperation):
 
 
 class NumericToString(TokenizerOperation):
-    """Numbers as decimal text; a float has at most six digits.
+    """Numbers as decimal text. A float has at most six digits.
 
     Source: openvino_tokenizers, numeric_to_string.cpp.
     """
@@ -167,7 +167,7 @@ class NumericToString(TokenizerOperation):
 
 
 class StringToHashBucket(TokenizerOperation):
-    """A number from 0 to `num_buckets` - 1 for each string, by FarmHash (Fingerprint64).
+    """The hash of each string by FarmHash (Fingerprint64), from 0 to `num_buckets` - 1.
 
     It is not evaluated. Source: openvino_tokenizers, string_to_hash_bucket.cpp.
     """
@@ -185,7 +185,7 @@ class StringToHashBucket(TokenizerOperation):
 
 
 class ContribStringJoin(TokenizerOperation):
-    """The strings along an axis joined, with a separator between them (ai.onnx.contrib StringJoin).
+    """The strings along an axis, joined with a separator (ai.onnx.contrib StringJoin).
 
     Source: openvino_tokenizers, contrib_string_ops.cpp.
     """
@@ -235,8 +235,8 @@ class ContribStringJoin(TokenizerOperation):
 
 
 class ContribStringSplit(TokenizerOperation):
-    """Strings cut at a separator, as a sparse tensor: indices, strings, shape (ai.onnx.contrib
-    StringSplit).
+    """Strings split at a separator, as a sparse tensor (ai.onnx.contrib StringSplit). The tensor is
+    given by indices, strings and shape.
 
     Source: openvino_tokenizers, contrib_string_ops.cpp.
     """
@@ -280,7 +280,7 @@ class ContribStringSplit(TokenizerOperation):
 
 
 class UTF8Validate(TokenizerOperation):
-    """Strings with the bytes that are no UTF-8 left out, or replaced by U+FFFD.
+    """Strings with bytes that are not UTF-8 removed, or replaced by U+FFFD.
 
     Source: openvino_tokenizers, utf8_validate.cpp.
     """
@@ -305,8 +305,9 @@ _FIRST_POINTS = (0, 0, 0x80, 0x800, 0x10000)
 
 
 def _valid_utf8(text: bytes, mark: bytes) -> bytes:
-    """A text whose bytes that are no UTF-8 give place to a mark. Code points past U+10FFFF and
-    surrogates pass, as in the library.
+    """Returns a text with bytes that are not UTF-8 replaced by a mark.
+
+    As in the library, code points beyond U+10FFFF and surrogates are kept.
     """
     result = bytearray()
     position = 0
@@ -335,7 +336,7 @@ def _valid_utf8(text: bytes, mark: bytes) -> bytes:
 
 
 class ByteFallback(TokenizerOperation):
-    """Byte tokens, `<0x0A>`, as the bytes that they stand for.
+    """Byte tokens such as `<0x0A>`, replaced by their bytes.
 
     Source: openvino_tokenizers, byte_fallback.cpp.
     """
@@ -359,12 +360,12 @@ class ByteFallback(TokenizerOperation):
 
 
 def _like_byte_token(text: bytes) -> bool:
-    """Whether the library takes a text for a byte token; one that is none becomes the byte 255."""
+    """Returns whether a text has the form of a byte token. Invalid ones become the byte 255."""
     return len(text) == 6 and text.rfind(b"<") == 0 and text.rfind(b">") == 5
 
 
 class Normalization(TokenizerOperation):
-    """An operation that rewrites each string. `skips`: flags of the strings that stay the same."""
+    """An operation that rewrites each string. `skips`: flags of strings that stay unchanged."""
 
     begins = operand(I32_ONLY)
     ends = operand(I32_ONLY)
@@ -373,7 +374,7 @@ class Normalization(TokenizerOperation):
     def rewritten(
         self, strings: tuple[Array, ...], skips: Array | None, rewrite: Callable[[bytes], bytes]
     ) -> tuple[Array, ...]:
-        """The outputs, of which the flags are the last where there are any."""
+        """Returns the outputs, with the flags last if there are any."""
         results = [
             text if skips is not None and skips.ravel()[position] else rewrite(text)
             for position, text in enumerate(texts(*strings))
@@ -383,7 +384,7 @@ class Normalization(TokenizerOperation):
 
 
 class SkippingNormalization(Normalization):
-    """A normalization whose only other input are the flags."""
+    """A normalization that has only flags as an additional input."""
 
     skips = operand(ANY, optional=True)
 
@@ -395,7 +396,7 @@ class SkippingNormalization(Normalization):
 
 
 class CaseFold(SkippingNormalization):
-    """Strings in lower case, by simple case folding; or in one case for ASCII alone.
+    """Strings in lower case by simple case folding, or in one case for ASCII only.
 
     Source: openvino_tokenizers, case_fold.cpp.
     """
@@ -421,7 +422,7 @@ class CaseFold(SkippingNormalization):
         strings = tuple(array for array in inputs[:3] if array is not None)
         if self.encoding == "":
             ascii_case = bytes.lower if self.lower else bytes.upper
-            # the library heeds no flags here
+            # the library ignores the flags here
             outputs = self.rewritten(strings, None, ascii_case)
             return outputs if inputs[3] is None else (*outputs, inputs[3])
         entries = unicode_map("identity", True)
@@ -429,7 +430,7 @@ class CaseFold(SkippingNormalization):
 
 
 class NormalizeUnicode(SkippingNormalization):
-    """Strings in a Unicode normalization form, as SentencePiece's maps of characters give it.
+    """Strings in a Unicode normalization form, by SentencePiece's maps of characters.
 
     Source: openvino_tokenizers, normalize_unicode.cpp.
     """
@@ -457,16 +458,16 @@ class NormalizeUnicode(SkippingNormalization):
 
 
 def _no_mapping(site: Site) -> bool:
-    """Whether flags are the last input, where a table of characters can follow them."""
+    """Returns whether flags are the last input, so that the map of characters is missing."""
     return site.type_name(len(site.layer.inputs) - 1) == "boolean"
 
 
 class CharsMapNormalization(Normalization):
-    """Strings rewritten by a map of characters, as SentencePiece's normalizer does it.
+    """Strings rewritten by a map of characters, as by SentencePiece's normalizer.
 
-    After the strings come, as far as there are any, flags of strings that stay as they are, and a
-    precompiled map; a normalization form takes the place of the map.
-    Source: openvino_tokenizers, charsmap_normalization.cpp.
+    After the strings come optional flags of strings that stay unchanged, and an optional
+    precompiled map. A normalization form replaces the map. Source: openvino_tokenizers,
+    charsmap_normalization.cpp.
     """
 
     differs = facts(
@@ -512,10 +513,10 @@ class CharsMapNormalization(Normalization):
 
 
 class RegexNormalization(Normalization):
-    """Strings in which what matches a pattern is replaced.
+    """Strings with matches of a pattern replaced.
 
-    After the strings come, as far as there are any, flags of strings that stay as they are; then
-    the pattern and the replacement. Source: openvino_tokenizers, regex_normalization.cpp.
+    After the strings come optional flags of strings that stay unchanged, then the pattern and the
+    replacement. Source: openvino_tokenizers, regex_normalization.cpp.
     """
 
     introduced = "2023.3"

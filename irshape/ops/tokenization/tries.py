@@ -1,4 +1,4 @@
-"""Vocabularies, and the longest entry of one at a place of a text."""
+"""Tries, which find the longest entry of a vocabulary at a position of a text."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterable
 
 
 class Trie:
-    """Texts with a number each. A text that is added again takes the later number."""
+    """A vocabulary that maps texts to numbers. A text that is added again gets the later number."""
 
     def __init__(self, entries: Iterable[tuple[bytes, int]]) -> None:
         self.values: dict[bytes, int] = dict(entries)
         self.prefixes = {text[:end] for text in self.values for end in range(1, len(text) + 1)}
 
     def longest(self, text: bytes, start: int) -> tuple[int, int]:
-        """The number of the longest entry at a place and where it ends; -1 and the place if there
-        is none.
+        """Returns the number of the longest entry at a position, and the end of the entry.
+
+        Without an entry, it returns -1 and the position.
         """
         number, reached = -1, start
         end = start + 1

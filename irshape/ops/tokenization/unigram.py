@@ -1,4 +1,4 @@
-"""The Unigram language model: the cover of a text by vocabulary entries with the highest score."""
+"""The Unigram language model, which splits a text into entries with the highest score."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .charsmaps import character_size
 from .tries import Trie
 
 UNKNOWN_PENALTY = 10.0
-"""How far below the lowest score the unknown token lies."""
+"""The difference between the lowest score and that of the unknown token."""
 
 
 class UnigramModel:
@@ -23,7 +23,7 @@ class UnigramModel:
         self.unknown_score = np.float32(float(min(self.scores)) - UNKNOWN_PENALTY)
 
     def tokens(self, text: bytes) -> list[int]:
-        """The tokens of one text; unknown tokens side by side are one."""
+        """Returns the tokens of one text. Adjacent unknown tokens become one."""
         size = len(text)
         best = [np.float32(0)] * (size + 1)
         came_from = [-1] * (size + 1)

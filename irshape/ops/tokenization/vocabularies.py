@@ -1,4 +1,4 @@
-"""Tokens of strings and strings of tokens: BPE, WordPiece, Unigram and plain vocabularies."""
+"""Operations between strings and tokens: BPE, WordPiece, Unigram and plain vocabularies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VOCABULARY = ("vocab_begins", "vocab_ends", "vocab_chars")
 
 
 class VocabEncoder(TokenizerOperation):
-    """The number of each string in a vocabulary, or a default for one that it lacks.
+    """The number of each string in a vocabulary, or a default for a string that is not in it.
 
     Source: openvino_tokenizers, vocab_encoder.cpp.
     """
@@ -88,8 +88,8 @@ def _skipped_tokens(site: Site) -> bool:
 
 
 class VocabDecoder(TokenizerOperation):
-    """The texts of tokens, a row of texts for each row of tokens. Tokens that are skipped, or that
-    the vocabulary lacks, have an empty text.
+    """The texts of tokens, with a row of texts for each row of tokens. Tokens that are skipped, or
+    that the vocabulary does not contain, have an empty text.
 
     Source: openvino_tokenizers, vocab_decoder.cpp.
     """
@@ -142,10 +142,10 @@ class VocabDecoder(TokenizerOperation):
 
 
 class TokenizingOperation(RaggedStringOperation):
-    """An operation from ragged strings to ragged tokens."""
+    """An operation that converts ragged strings to ragged tokens."""
 
     def tokens_outputs(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The outputs, after a check of the strings and of the vocabulary that follows them."""
+        """Returns the outputs. Checks the strings and the vocabulary that follows them."""
         require_types(inputs, *RAGGED_STRINGS)
         require_types(inputs[5:], *VOCABULARY, first=5)
         return ragged_outputs(inputs[0].shape, I32)
@@ -154,9 +154,10 @@ class TokenizingOperation(RaggedStringOperation):
 class BPETokenizer(TokenizingOperation):
     """The tokens of strings by byte-pair encoding.
 
-    After the strings come the vocabulary (three inputs) and the merges, as three inputs of texts
-    with a space in them or as six for their left and right halves; then, if there are any, added
-    tokens (three inputs) with their numbers. Source: openvino_tokenizers, bpe_tokenizer.cpp.
+    After the strings come the vocabulary (three inputs) and the merges. The merges are three inputs
+    of texts with a space in each, or six inputs for their left and right halves. Then come optional
+    added tokens (three inputs) with their numbers.
+    Source: openvino_tokenizers, bpe_tokenizer.cpp.
     """
 
     introduced = "2023.3"
@@ -195,14 +196,14 @@ def _stored(part: bytes, element_type: str = "int32") -> Array:
 
 
 def _strings(parts: tuple[bytes, ...], first: int) -> list[bytes]:
-    """The strings whose begins, ends and bytes are three parts from `first`."""
+    """Returns the strings whose begins, ends and bytes are three consecutive parts from `first`."""
     begins, ends = _stored(parts[first]), _stored(parts[first + 1])
     return texts(begins, ends, _stored(parts[first + 2], "uint8"))
 
 
 @lru_cache(maxsize=4)
 def _byte_pairs(parts: tuple[bytes, ...], count: int, settings: tuple[str, str, bool]) -> BytePairs:
-    """The model of a BPETokenizer from the bytes of its inputs after the strings."""
+    """Returns the model of a BPETokenizer from the bytes of its inputs after the strings."""
     vocabulary = {text: number for number, text in enumerate(_strings(parts, 0))}
     merges: list[tuple[bytes, bytes]] = []
     if count in (11, 15):
@@ -229,8 +230,8 @@ def _byte_pairs(parts: tuple[bytes, ...], count: int, settings: tuple[str, str, 
 
 
 class WordpieceTokenizer(TokenizingOperation):
-    """The tokens of words by WordPiece: at each place the longest entry of the vocabulary; a word
-    that has no such cover, or is too long, is the unknown token.
+    """The tokens of words by WordPiece, which takes the longest vocabulary entry at each position.
+    A word that entries do not cover, or that is too long, becomes the unknown token.
 
     Source: openvino_tokenizers, wordpiece_tokenizer.cpp.
     """
@@ -266,7 +267,7 @@ class WordpieceTokenizer(TokenizingOperation):
 
 @lru_cache(maxsize=4)
 def _word_pieces(parts: tuple[bytes, ...], indicator: bytes) -> tuple[Trie, Trie]:
-    """The entries that begin a word, and those that go on with one."""
+    """Returns the entries that begin a word, and those that continue a word."""
     entries = list(enumerate(_strings(parts, 0)))
     return (
         Trie((text, number) for number, text in entries if not text.startswith(indicator)),
@@ -279,7 +280,7 @@ def _word_pieces(parts: tuple[bytes, ...], indicator: bytes) -> tuple[Trie, Trie
 
 
 class UnigramTokenizer(TokenizingOperation):
-    """The tokens of strings by a Unigram language model: the cover with the highest score.
+    """The tokens of strings by a Unigram language model, with the highest total score.
 
     Source: openvino_tokenizers, unigram_tokenizer.cpp.
     """
@@ -309,7 +310,7 @@ def _unigram(parts: tuple[bytes, ...], unknown: int) -> UnigramModel:
 
 
 class TrieTokenizer(TokenizingOperation):
-    """The tokens of strings by the longest entry of the vocabulary at each place (RWKV).
+    """The tokens of strings by the longest vocabulary entry at each position (RWKV).
 
     Source: openvino_tokenizers, trie_tokenizer.cpp.
     """

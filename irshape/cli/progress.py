@@ -1,4 +1,4 @@
-"""How far a command is, on a terminal's stderr only."""
+"""Shows the progress of a command, only if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _write(text: str) -> None:
 
 
 def _duration(seconds: float) -> str:
-    """`45 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Returns a duration such as `45 s`, `3 min 20 s`, `2 h 5 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -88,7 +88,8 @@ class Judge:
         That layer is to blame; its bodies are compared, and it is saved. If a layer is right alone
         and nothing inherits its difference, the device merges it with its neighbours, and computes
         the layers after it without its tensor. The same then holds for all layers in the same
-        surroundings after which nothing differs, and for those with equal computation and constants.
+        surroundings after which nothing differs, and for those that compute the same with equal
+        constants.
 
         If a layer is right alone but others inherit its difference, it is to blame, unless it is
         right when the device is not asked for its tensor. Returns the run whose verdicts hold. That

@@ -59,8 +59,9 @@ def runnable_part(
     """Returns the answer of a device for the part of a model that it can run.
 
     The device is asked with inputs of known types, then without the layers that its message names,
-    then without those that have bodies, until it gives values. Returns None if it runs none of these, gave no
-    types and shapes, or is not there at all. refused: its answer for the whole model.
+    then without those that have bodies, until it gives values. Returns None if it
+    runs none of these, gave no types and shapes, or is not there at all. refused: its answer for
+    the whole model.
     """
     known = refused.shapes and refused.facts.get("capabilities")
     if not known or options["layers"] != "all":

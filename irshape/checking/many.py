@@ -37,9 +37,9 @@ FLYING = 1024
 
 
 class Task(NamedTuple):
-    """One file to check. It and its report can be pickled.
+    """One file to check. The task and its report can be pickled.
 
-    folder: where a relative path starts. plugins: the files that --plugin names.
+    folder: the base of a relative path. plugins: the files that --plugin names.
     """
 
     path: str

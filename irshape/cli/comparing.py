@@ -65,7 +65,8 @@ def number(value: float | None) -> str:
 
 
 def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
-    """A line of the table. NaN and infinity as one count where both sides have as many."""
+    """Returns a line of the table. NaN and infinity are one count if both sides have equally
+    many."""
     counts = [
         f"{pair[0]}" if pair[0] == pair[1] else f"{pair[0]}/{pair[1]}"
         for pair in (errors.nan, errors.inf)
@@ -92,7 +93,7 @@ def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
 
 
 def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
-    """The rows under `HEAD`."""
+    """Returns the rows as a table under `HEAD`."""
     return text_table(
         HEAD,
         rows,

@@ -85,10 +85,11 @@ def command(
     """Fix IRs without changing what OpenVINO reads.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. OpenVINO reads
-    operations, attributes, edges and weights, and no port: the dimensions and precisions of ports
-    are made to follow. In a file that OpenVINO refuses, a misspelt word or a number in another
-    notation is corrected where the text leaves no choice. All else is listed; --unsafe-fixes makes
-    the likeliest change of each. What is not selected is neither fixed nor listed.
+    operations, attributes, edges and weights, but no ports: their dimensions and precisions are
+    changed to agree with what it reads. In a file that OpenVINO refuses, a misspelt word or a
+    number in another notation is corrected if the text leaves no choice. All else is listed;
+    --unsafe-fixes makes the likeliest change of each. What is not selected is neither fixed nor
+    listed.
 
     Exit status of --diff and --check: 0; 1 if there is something to correct. Of --in-place and
     --output: 0; 1 if errors remain. Of all: 1 if a file cannot be read as an IR, 2 if one cannot be
@@ -315,7 +316,7 @@ class _Account:
 
 
 def _fixed(count: int, done: str, infos: int) -> str:
-    """`3 findings (1 info) fixed`: `validate` does not show infos."""
+    """Returns text such as `3 findings (1 info) fixed`. `validate` does not show infos."""
     of_them = f" ({counted(infos, 'info')})" if infos else ""
     return f"{counted(count, 'finding')}{of_them} {done}"
 

@@ -194,7 +194,7 @@ def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], str]])
 
 
 def listed(names: Sequence[str], limit: int = 8) -> str:
-    """Names for a message, the first of many."""
+    """Returns names for a message, only the first `limit` of them if there are many."""
     more = f", and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(f"'{name}'" for name in names[:limit]) + more
 

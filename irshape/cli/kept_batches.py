@@ -70,7 +70,7 @@ def _batch(output: Output) -> Dimension | None:
 
 
 def _differs(output: Output, batch: Dimension) -> bool:
-    """Whether axis 0 has a size that is not within the batch."""
+    """Returns whether the size of axis 0 is known and is not the batch."""
     own = _batch(output)
     return own is not None and own.is_static and own != batch
 

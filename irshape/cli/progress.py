@@ -16,9 +16,9 @@ GONE = "\r\033[K"
 
 
 def progress(items: Iterable[T], total: int, *, clears: bool = False) -> Iterator[T]:
-    """Passes the items on and counts them; the line is gone at the end.
+    """Passes the items on and shows their count in a line, which is removed at the end.
 
-    clears: the line is also gone while an item is worked on, since lines are written about it.
+    clears: remove the line also while an item is processed, since other lines are written about it.
     """
     if total < 2 or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield from items

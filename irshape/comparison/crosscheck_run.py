@@ -100,7 +100,7 @@ def device_name(layer: Layer) -> str:
 
 
 class DeviceOutputs(Mapping[Layer, tuple[Array, ...]]):
-    """The device's values of the outputs of some layers, read each time they are asked for."""
+    """Maps some layers to the device's values of their outputs, which are read on each access."""
 
     def __init__(self, run: CrosscheckRun, layers: Iterable[Layer]) -> None:
         self._run = run
@@ -155,14 +155,14 @@ class CrosscheckRun(LayerwiseRun[int]):
         }
         self.suspects: list[Suspect] = []
         self.next_to_steps: set[Layer] = set()
-        """Layers that are one step off for the errors of their input."""
+        """Layers that are one step off because of small errors in their input."""
         self.cut_to_16_bits: set[Layer] = set()
-        """Products of 8-bit levels of which the device cuts sums to 16 bits."""
+        """Layers with products of 8-bit levels whose sums the device cuts to 16 bits."""
         self.on_levels: set[Layer] = set()
-        """Normalizations that the device computes of levels, before they are scaled."""
+        """Normalizations that the device computes from levels, before it scales these."""
         self.results: list[Array] = []
         self.unrounded: list[Array] = []
-        """The results where no tensor is rounded to f16 or bf16, if they have been computed."""
+        """The results when no tensor is rounded to f16 or bf16, once they have been computed."""
         self.unasked = unasked
         """Layers whose tensors the device was not asked for."""
         self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}

@@ -108,7 +108,7 @@ KINDS = [
     "HardSigmoidBackward",
     "Select",
 ]
-"""The kinds in the order of their numbers."""
+"""The kinds of operations. The index of a kind is its number in the C interface."""
 
 ATTRIBUTES = {
     name: first + place
@@ -134,7 +134,7 @@ ATTRIBUTES = {
     )
     for place, name in enumerate(names.split())
 }
-"""The numbers of the attributes."""
+"""The numbers of the attributes in the C interface."""
 
 NEWER = {("SoftMax", "mode"): "none", ("GELU", "mode"): "gelu_erf"}
 """Attributes that 3.2 does not know, with the values that describe what it does anyway."""

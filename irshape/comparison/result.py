@@ -115,7 +115,7 @@ class Row(NamedTuple):
     allowed: float | None = None
     remark: Remark | None = None
     ranges: dict[str, str] = {}  # noqa: RUF012  (a tuple's default, never changed)
-    """Ranges of the inputs, of irshape's output and of OpenVINO's, where the values differ."""
+    """Ranges of the inputs and of both outputs, irshape's and OpenVINO's, if the values differ."""
     errors: Errors = Errors()
     own: Measured = "not compared"
     own_errors: Errors | None = None

@@ -85,7 +85,7 @@ class Fact(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """The table of one device and release."""
+    """The facts in the table of one device and release."""
 
     device: str
     release: str

@@ -39,9 +39,9 @@ class DeviceLayer:
         self.outputs = result.outputs[index]
         several = range(len(self.outputs) if len(self.outputs) > 1 else 0)
         self.used = tuple([(index, port) in taken for port in several])
-        """Of each output, whether a layer takes it; empty where there is only one."""
+        """Whether a layer uses each output; empty if there is only one output."""
         self.constant = constant
-        """Of each input, whether it is a constant once constants are folded."""
+        """Whether each input is a constant after constants are folded."""
 
     @property
     def operation(self) -> type[Operation] | None:

@@ -47,7 +47,7 @@ class DeviceVerdict:
         self.obstacles: list[Obstacle] = sorted(
             _obstacles(inference, facts, max_alloc), key=lambda each: VERDICTS.index(each.verdict)
         )
-        """What stands against the model, the gravest first."""
+        """The obstacles for the model, most severe first."""
 
     @property
     def verdict(self) -> Verdict:

@@ -54,7 +54,8 @@ class Admission:
         For these it knew all the values that it depends on.
         """
         self.peak = 0
-        """The most bytes of tensors that are alive at one time, in all sets so far."""
+        """The largest total size in bytes of tensors alive at one time, over all sets checked so
+        far."""
         self._largest: Shapes | None = None
 
     def forget(self) -> None:

@@ -1,7 +1,7 @@
 """Computes the layers of a body one after the other, in the order of a plan.
 
-Every layer is computed by the evaluation that its operation declares, or by the kernel that takes
-its place. A tensor is freed after its last use.
+Each layer is computed by the evaluation that its operation declares, or by a kernel that replaces
+it. A tensor is freed after its last use.
 """
 
 from __future__ import annotations

@@ -201,9 +201,9 @@ def simulate(
     max_iterations: int = MAX_ITERATIONS,
     progress: Observer | None = None,
 ) -> Simulation:
-    """Runs a model at full precision and in a lower one.
+    """Runs a model at full precision and in a lower one. Raises `ExecutionError`.
 
-    All tensors of the first run are kept for the second. Raises `ExecutionError`.
+    All tensors of the first run are kept for the second.
     max_memory, max_iterations: as for `Session`.
     """
     limits: Any = {"max_memory": max_memory, "max_iterations": max_iterations}

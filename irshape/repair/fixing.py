@@ -81,7 +81,7 @@ class Fixes:
         self.edits: list[Edit] = []
         """Edits of `original`, by byte offset."""
         self.candidates: list[Choice] = []
-        """For each finding of the original that can be fixed, the changes, best first."""
+        """The findings of the original that can be fixed, each with its changes, best first."""
 
     def __repr__(self) -> str:
         return f"<Fixes: {str(self).splitlines()[0]}>"

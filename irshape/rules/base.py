@@ -62,7 +62,7 @@ class Rule:
     name: ClassVar[str]
     severity: ClassVar[Severity]
     default: ClassVar[bool] = True
-    """Whether the rule is active without being selected. Rules that read the whole .bin are not."""
+    """Whether the rule runs without being selected. Rules that read the whole .bin do not."""
     suspects: ClassVar[tuple[Suspect, ...]] = ()
     """The possible origins of its findings. `validate` and `fix` look for a change there."""
     refused: ClassVar[bool] = False

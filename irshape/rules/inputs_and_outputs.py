@@ -101,7 +101,7 @@ def _unnamed(context: Context) -> Iterator[End]:
 
 
 def _name(layer: Layer) -> str:
-    """The name of a layer as it is written in `names`."""
+    """Returns the name of a layer in the form for `names`."""
     return layer.name.replace(",", "\\,") or f"{layer.type.lower()}{layer.id}"
 
 

@@ -107,9 +107,9 @@ class _Walk:
         self.port = -1
         """The port that began last in the innermost <input> or <output>."""
         self.waiting: list[tuple[str, int]] = []
-        """Comments that stand before the port that they belong to."""
+        """Comments that come before the port to which they belong."""
         self.ended: tuple[_Element, int, int] | None = None
-        """The <input> or <output> whose end tag was the last tag, and where that lies."""
+        """The <input> or <output> that the last tag closed, and the position of that tag."""
 
     def walk(self) -> None:
         plain, position = self.plain, 0

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .printed_layers import Repaired
 
 MAX_DEPTH = 256
-"""The depth of nested elements. A body takes four levels, so 60 bodies may nest."""
+"""How deeply elements may be nested. A body takes four levels, so 60 bodies may nest."""
 
 MOST_TEXTS = 3
 """If there are more texts between elements than this, only the first is reported, for all."""
@@ -101,7 +101,7 @@ class _Reader(Elements):
         self.fragment = repaired is not None
         self.text: bytes | bytearray = source.data if repaired is None else repaired.plain
         self.encoding = "utf-8" if source.encoding == "utf-8-sig" else None
-        """What the parser takes in place of the encoding that the file declares."""
+        """The encoding for the parser, in place of the one that the file declares."""
         self.parser = expat.ParserCreate(self.encoding)
         self.positions: expat.XMLParserType | _Origins = self.parser
         if repaired is not None:
@@ -118,7 +118,7 @@ class _Reader(Elements):
         self.outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
         """The layers around the body that is being read."""
         self.early = Body()
-        """Holds back edges that stand before their body, which is where OpenVINO writes them."""
+        """Keeps back edges that come before their body, where OpenVINO writes them."""
         self.passed_over, self.passed_start = 0, 0
         """Inside an element that is passed over: the depth, and where the element begins."""
         self.seen: set[tuple[Body, str]] = set()

@@ -29,7 +29,7 @@ def texts_between(data: bytes, pieces: Iterable[tuple[int, int]]) -> list[tuple[
     """
     parser = expat.ParserCreate()
     shift = 0
-    """How far an offset in the document is past the parser's position."""
+    """How far an offset in the document is ahead of the parser's position."""
     spans: list[tuple[int, int]] = []
     opened: list[str] = []
     outside = [0]

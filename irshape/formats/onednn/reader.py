@@ -101,7 +101,7 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
     """Returns the operations with their positions. Raises `ValueError`, `_Malformed`."""
 
     def behind(position: int) -> int:
-        """Where the next key, value or bracket begins, in text that is valid JSON."""
+        """Returns where the next key, value or bracket begins. The text must be valid JSON."""
         return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]
 
     decoder = json.JSONDecoder()

@@ -101,7 +101,7 @@ class _Scope:
         self.outer: tuple[_Scope, Builder] | None = None
         """For a branch or a loop: the enclosing scope, whose names are visible, and its builder."""
         self.captured: list[tuple[NodeOutput, Layer]] = []
-        """The values from around it that it uses, each with the Parameter that stands for it."""
+        """The values from outside that the scope uses, each with the Parameter that replaces it."""
 
 
 class _Reader:

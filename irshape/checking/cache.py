@@ -65,8 +65,7 @@ def _program() -> bytes:
 
 
 class Entries:
-    """The entries in a folder, as lines of one file. A file for each would take up to 1 ms to
-    create.
+    """The entries in a folder, as lines of one file. A file for each would take up to 1 ms.
 
     Several processes may add lines at once: each line is appended by one system call. If a crash or
     a network drive tears a line nevertheless, its checksum fails.

@@ -16,8 +16,7 @@ class SchedulerError(ValueError):
 
 @contextmanager
 def scheduler(address: str) -> Iterator[Executor]:
-    """Yields an executor that runs work on the workers of a Dask scheduler. Raises
-    `SchedulerError`.
+    """Yields an executor on the workers of a Dask scheduler. Raises `SchedulerError`.
 
     The workers need irshape, and must see the files under the same paths. If a worker dies, its
     work is given to another one.

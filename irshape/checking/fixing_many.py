@@ -46,8 +46,7 @@ def task(
     weights: WeightsChoice = "beside",
     unsafe: bool = False,
 ) -> Task:
-    """Returns the task of fixing a file, with its settings. over: the selectors of the command
-    line.
+    """Returns the task of fixing a file. over: the selectors of the command line.
 
     Raises `ConfigurationError` for an invalid selector.
     """

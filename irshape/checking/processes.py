@@ -84,8 +84,7 @@ def with_processes(
     jobs: int,
     batch: int = BATCH,
 ) -> Generator[R, None, None]:
-    """Runs the tasks in worker processes. lost: returns the result for a task that kills its
-    process.
+    """Runs the tasks in processes. lost: returns the result for a task that kills its own.
 
     If a process dies, the unfinished batches are run again, each in a process of its own. This
     identifies the task that kills its process, and keeps the others.

@@ -145,8 +145,7 @@ def _writer(
     alone: bool,
     weights: str,
 ) -> tuple[Writer | None, list[str]]:
-    """Returns the function that writes the fixes of a file, None to write none, and the files to
-    fix.
+    """Returns the function that writes the fixes of a file, or None, and the files to fix.
 
     Raises `UsageError` if the output would overwrite an input.
     """

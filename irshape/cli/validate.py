@@ -172,8 +172,7 @@ def _draw(output: str, path: str, wanted: Chosen, weights: str) -> None:
 def _streamed(
     forms: list[Form], files: list[str], wanted: Chosen, *, quiet: bool
 ) -> tuple[list[Form], Callable[[FileReport], None] | None]:
-    """Returns the formats to write at the end, and a function that writes each file's report at
-    once.
+    """Returns the formats to write at the end, and a function that writes reports at once.
 
     The function is None if nothing can be written at once. JSON Lines on stdout can, unless later
     files may change them: by a baseline, a limit of errors, or an export whose models are checked

@@ -96,8 +96,7 @@ class Device(Protocol):
 
 
 def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
-    """Returns the array that these bytes hold, laid out as in OpenVINO. Texts are JSON, in
-    hexadecimal.
+    """Decodes bytes in OpenVINO's layout to an array. Texts are JSON, in hexadecimal.
 
     Raises `ValueError` if the bytes do not fit the element type and the shape.
     """

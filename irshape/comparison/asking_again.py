@@ -82,8 +82,7 @@ class FewerTensors:
         return self.run.rows[number].layer
 
     def _apart(self, numbers: Iterable[int]) -> list[int]:
-        """Selects rows whose layers are neither outputs of the model nor neighbours of a selected
-        layer.
+        """Selects rows whose layers are neither outputs nor neighbours of a selected layer.
 
         A tensor that is not asked for is judged by its neighbours, so those must be asked for.
         """
@@ -195,8 +194,7 @@ def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckR
 
 
 def _is_right(run: CrosscheckRun, again: CrosscheckRun, number: int) -> bool:
-    """Returns whether a tensor that differs in one run is right in another, where fewer are asked
-    for.
+    """Returns whether a tensor that differs is right in a run that asks for fewer tensors.
 
     If the other run has the tensor, it must agree. Otherwise all layers computed from irshape's
     value of it must agree, and at least one must not agree when computed from the value that
@@ -215,8 +213,7 @@ def _is_right(run: CrosscheckRun, again: CrosscheckRun, number: int) -> bool:
 
 
 def _leads_to_what_agrees(again: CrosscheckRun, source: OutputRef, departing: Array) -> bool:
-    """Returns whether all layers computed from a tensor agree, and some would not for another
-    value.
+    """Returns whether all users of a tensor agree, and one would not for another value.
 
     Raises `ExecutionError` if irshape cannot compute a layer, `KeyError` if the device lacks a
     value.

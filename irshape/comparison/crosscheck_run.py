@@ -355,8 +355,7 @@ class CrosscheckRun(LayerwiseRun[int]):
     def explained_next_to_a_step(
         self, row: Row, computed: ComputedLayer, inputs: tuple[Array, ...]
     ) -> Row:
-        """Explains the row of a layer that is right by itself but turns small input errors into a
-        step.
+        """Explains the row of a layer that only turns small input errors into a step.
 
         Returns the row unchanged unless its input agrees or is explained.
         """
@@ -396,8 +395,7 @@ class CrosscheckRun(LayerwiseRun[int]):
     # explanations that take another run
 
     def explain_precision(self) -> None:
-        """Runs the model once more, rounded as the device may round, and explains outputs by the
-        result.
+        """Runs the model once more, rounded as the device may round, to explain outputs.
 
         Every tensor is rounded to the device's precision. For a device that computes in f32, none
         is rounded to f16 or bf16 instead. An output of the model is explained if it differs by at
@@ -460,8 +458,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         return port < len(outputs) and self.alike(layer, outputs[port], theirs, alone=True)
 
     def explain_inherited(self) -> None:
-        """Runs the model once more with some values computed as the device does, and explains rows
-        by it.
+        """Runs the model once more with some of the device's values, to explain rows.
 
         Weights are decompressed in f32. Products that the device cuts to 16 bits get the device's
         values, and so do FakeQuantize layers if some of them are one level off at a tie. Rows that
@@ -507,8 +504,7 @@ class CrosscheckRun(LayerwiseRun[int]):
             return
 
     def explain_unrounded(self) -> None:
-        """Runs the model once more with no tensor rounded to f16 or bf16, and explains rows by the
-        result.
+        """Runs the model once more with nothing rounded to f16 or bf16, to explain rows.
 
         Does so only if the device computes in f32 and layers with such inputs differ by themselves.
         Rows that then agree are explained. Unrounded values decide, for example, which of two boxes
@@ -545,8 +541,7 @@ class CrosscheckRun(LayerwiseRun[int]):
             self.unrounded = list(session.run(self.fed, observe=observe).values())
 
     def levels_of_the_device(self) -> DeviceOutputs:
-        """Returns the device's values that may stand in for irshape's when inherited errors are
-        explained.
+        """Returns the device's values that replace irshape's to explain inherited errors.
 
         They belong to products that the device cuts to 16 bits, normalizations that it computes
         from levels, and FakeQuantize layers that it leaves out. If one of them is explained,

@@ -125,8 +125,7 @@ def compared(
     told: Progress,
     label: str = "",
 ) -> Comparison:
-    """Compares a model with a device's answer. label: names what the model was cut out of, if
-    anything.
+    """Compares a model with a device's answer. label: what the model was cut out of, if anything.
 
     Raises `ExecutionError` for inputs that do not fit, `Unanswered` if a recording has no answer.
     """

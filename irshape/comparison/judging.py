@@ -169,8 +169,7 @@ class Judge:
         return (self.patterns.of(position), row.port), computed
 
     def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
-        """Returns whether a layer agrees when irshape's values replace the inputs that the device
-        merges.
+        """Returns whether a layer agrees with irshape's values of the inputs that are merged.
 
         If it does not, its row gets the remaining difference.
         """

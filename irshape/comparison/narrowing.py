@@ -215,8 +215,7 @@ def _beyond_f16(of: Difference) -> Remark | None:
 
 
 def _level_at_a_tie(of: Difference) -> Remark | None:
-    """Explains a FakeQuantize that is one level off where its input lies near the middle of two
-    levels.
+    """Explains a FakeQuantize that is one level off where its input is near a tie of two levels.
 
     There rounding errors decide which of the two levels the device picks. "Near" depends on the
     precision in which the device computes: four roundings of the largest number involved, at most a

@@ -258,8 +258,7 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether everything was compared, and no layer by itself and no output of the model
-        differs.
+        """Whether all was compared, and no layer by itself and no output of the model differs.
 
         Differences that inner tensors only inherit do not count.
         """

@@ -95,8 +95,7 @@ def _transposed(layer: Layer) -> tuple[bool, bool]:
 
 
 def _what_is_cut(rows: Array, columns: Array) -> tuple[Array, int]:
-    """Returns the amount that cutting changes in each product of a row and a column, and their
-    number.
+    """Returns how much cutting changes each product of a row and a column, and how many.
 
     rows, columns: unsigned and signed levels. Their last axis is the common one.
     """

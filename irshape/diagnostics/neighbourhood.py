@@ -50,8 +50,7 @@ def layer_key(reference: Mapping[str, Any]) -> LayerKey:
 def neighbourhoods(
     file: FileReport, weights: str = "beside", values: Mapping[str, str] | None = None
 ) -> dict[LayerKey, Neighbourhood]:
-    """Returns the neighbourhood of every layer with a finding; if several share a key, that of the
-    first.
+    """Returns the neighbourhood of each layer with a finding, by key; the first one wins.
 
     It reads and infers the file again, from the text in the report, so that a report over thousands
     of files need not keep their models. The result is empty if there is no model.

@@ -48,8 +48,7 @@ class Admission:
         self.settled_sizes: frozenset[Layer] = frozenset()
         """The layers whose sizes are determined by the set checked last."""
         self.judged: frozenset[Layer] = frozenset()
-        """The layers, those in bodies included, that inference has judged with the set checked
-        last.
+        """The layers that inference judged with the set checked last, bodies included.
 
         For these it knew all the values that it depends on.
         """
@@ -64,8 +63,7 @@ class Admission:
         self._largest = None
 
     def check(self, fed: Mapping[str, Array], state: Mapping[str, Array], max_memory: int) -> None:
-        """Checks that every layer accepts the shapes that follow from these sizes, within the
-        memory limit.
+        """Checks that every layer accepts these sizes, within the memory limit.
 
         A decoder comes with a new size for each token. So after some sets of sizes, one that is not
         much larger is not checked if memory is plentiful.

@@ -140,8 +140,7 @@ def random_array(
 
 
 def array_of(text: str, element_type: ElementType) -> Array:
-    """Returns the array for an option: a .npy file, or a value such as `[[1, 2]]` of the given
-    type.
+    """Returns the array of an option: a .npy file, or a value such as `[[1, 2]]` of the given type.
 
     Raises `ValueError` as `read_array` does, and for a number outside the range of the type.
     """

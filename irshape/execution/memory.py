@@ -50,8 +50,7 @@ def least_bytes(tensor: Tensor) -> int:
 
 
 def peak_memory(result: BodyResult) -> tuple[int, Layer | None]:
-    """Returns the largest total size of the tensors alive at one time, and the layer that runs
-    then.
+    """Returns the largest size of all tensors alive at one time, and the layer that runs then.
 
     Mapped constants count as nothing. Temporary memory of a layer is not counted.
     """

@@ -171,8 +171,7 @@ class Simulation(NamedTuple):
 
 
 def rounding(precision: Precision) -> Callable[[Array], Array]:
-    """Returns a function that converts f32 and f64 to a narrower type and back, as a device stores
-    them.
+    """Returns a function that rounds f32 and f64 to a narrower type, as a device stores them.
 
     It returns other types unchanged.
     """

@@ -30,8 +30,7 @@ _ALONE, _ALONE_RESHAPED = _holders((np.empty(1), np.empty(1).reshape(1, 1)))
 
 
 def spare(inputs: tuple[Array, ...]) -> Array | None:
-    """Returns an input that the result of an elementwise operation may overwrite; None if none
-    fits.
+    """Returns an input that an elementwise result may overwrite; None if none fits.
 
     It has the shape of the result, and nothing else refers to it: no view, state or caller.
     """

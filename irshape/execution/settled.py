@@ -27,8 +27,7 @@ def settled_layers(
     repeated: Callable[[Layer], Operation | None],
     known: Collection[Layer],
 ) -> set[int]:
-    """Returns the positions of the layers that depend only on constants and on shapes of `known`
-    layers.
+    """Returns positions of layers that depend only on constants and shapes of `known` layers.
 
     repeated: returns the operation of a layer whose outputs depend on its inputs alone, else None.
     """
@@ -69,8 +68,7 @@ def arranged(
     repeated: Callable[[Layer], Operation | None],
     limit: int,
 ) -> dict[int, tuple[Array, ...]]:
-    """Returns copies of tensors that exist before a run, in the memory layout that consumers
-    prefer.
+    """Returns copies of existing tensors in the memory layout that their consumers prefer.
 
     A tensor is copied only if all its consumers prefer the same layout. The copies take at most
     `limit` bytes in all.

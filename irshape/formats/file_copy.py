@@ -30,8 +30,7 @@ class FileSpan(NamedTuple):
 
 
 def copied(span: FileSpan, target: IO[bytes]) -> None:
-    """Writes the bytes at the current position of the target, in the way that suits the file
-    system.
+    """Writes the bytes at the target's position, in the way that suits the file system.
 
     A file system that can share blocks between files copies nothing. Raises `OSError`.
     """

@@ -1,5 +1,4 @@
-"""Reads models from URLs: https, s3, hf and whatever else fsspec reads. Only this module uses
-fsspec.
+"""Reads models from URLs: https, s3, hf and all others of fsspec, which only this module uses.
 
 The .xml is read whole. Of the .bin, only the requested ranges are read: those of small integer
 constants, which determine shapes, in few requests. No content of a file causes another request,

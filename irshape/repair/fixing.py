@@ -1,5 +1,4 @@
-"""Implements `irshape fix`: makes safe changes, with `unsafe` the likeliest others, and fixes
-ports.
+"""Implements `irshape fix`: safe changes, with `unsafe` the likeliest others, and ports.
 
 After each round the text is read and checked again, until nothing is left to apply.
 """

@@ -94,8 +94,7 @@ def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
 
 
 def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
-    """Returns the layers before some that refuse their inputs, as long as their ports declare
-    otherwise.
+    """Returns the layers before refusing ones, as long as their ports declare otherwise.
 
     OpenVINO refuses such a file, and these ports may state what was meant.
     """
@@ -115,8 +114,7 @@ def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
 
 
 def further_contradictions(context: Context, reported: list[Finding]) -> Iterator[Finding]:
-    """Yields ports that contradict what is read although all inputs of their layers are as
-    declared.
+    """Yields ports that contradict what is read although their layers' inputs do not.
 
     After a port that they report, the rules continue from what it declares. So they miss values
     that depend on sizes, such as those of a Range after a ShapeOf.

@@ -168,8 +168,7 @@ class _Search:
 
     @cached_property
     def _violations(self) -> tuple[set[int], set[tuple[Layer, RuleId]]]:
-        """The attribute faults that OpenVINO refuses, by `id`, and the layers that inference
-        refuses.
+        """The attribute faults that OpenVINO refuses, by `id`, and the refused layers.
 
         Each such layer comes with the rule that reports it.
         """

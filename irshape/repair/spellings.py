@@ -39,8 +39,7 @@ def one_letter_off(one: str, other: str) -> bool:
 
 
 def only_word(written: str, words: Iterable[str]) -> str | None:
-    """Returns the only word that is one letter off what is written; None if there is none or
-    several.
+    """Returns the only word that is one letter off; None if there is none or several.
 
     Words with other digits never count.
     """

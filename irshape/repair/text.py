@@ -78,8 +78,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
-    """Finds a missing end tag. Returns where it belongs, the name of its element, and where that
-    begins.
+    """Finds a missing end tag: returns where it belongs, and its element's name and start.
 
     Returns None for any other fault. The element without an end tag is one that is closed by the
     end tag of another, or one in which an element begins that it cannot contain.

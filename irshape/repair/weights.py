@@ -54,8 +54,7 @@ def cause_of(sites: Sites) -> Cause | None:
 
 
 def _in_order(context: Context, size: int) -> bool:
-    """Returns whether constants that end past the .bin lie directly after others, as a writer puts
-    them.
+    """Returns whether constants that end past the .bin lie directly after others.
 
     With several such constants this is not checked.
     """

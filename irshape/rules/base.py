@@ -71,8 +71,7 @@ class Rule:
     Rules for conditions that an operation refuses need not set it.
     """
     doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "nothing"
-    """What an error of this rule leaves uncertain, so that `irshape fix` does not change ports
-    there.
+    """What an error of this rule leaves uncertain. `irshape fix` does not change ports there.
 
     That is nothing, the outputs of its layer, or which layers feed each other.
     """

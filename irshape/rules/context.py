@@ -231,8 +231,7 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """Adds to a misfit the contradicting sizes that may cause it. Those of inputs are added
-        only once.
+        """Adds to a misfit the contradicting sizes that may cause it, those of inputs only once.
 
         This takes a few times as long as inferring the model.
         """
@@ -311,8 +310,7 @@ class Context:
 
     @cached_property
     def mistyped(self) -> set[Layer]:
-        """The Const layers whose `element_type` contradicts both their own port and a port that
-        they feed.
+        """The Const layers whose `element_type` contradicts their own port and one they feed.
 
         In this case the attribute is the wrong one.
         """

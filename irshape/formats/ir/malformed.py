@@ -25,8 +25,7 @@ class Malformation(NamedTuple):
 def malformation(
     text: bytes, stopped: int, encoding: str | None, *, mismatched: bool, ended: bool
 ) -> Malformation | None:
-    """Returns why an XML parser stops at an offset; None if that offset is the right place to
-    report.
+    """Returns why an XML parser stops at an offset; None if the fault is at that offset.
 
     encoding: what the parser is given. mismatched: whether it stops at an end tag that does not
     close the innermost element. ended: whether it stops at the end of the text.

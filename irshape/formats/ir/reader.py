@@ -1,5 +1,4 @@
-"""Reads an IR as a stream of XML events. It builds no tree, and records the offset of every
-element.
+"""Reads an IR as a stream of XML events, without a tree, and records every element's offset.
 
 expat is used for its exact byte positions (libxml2's line numbers are wrong past line 65,535) and
 its small footprint. A DOCTYPE, and so an entity, is never accepted.

@@ -71,7 +71,7 @@ def _runs(
         if inner.is_parameter and len(runs) <= MAX_ITERATIONS:
             runs[-1][1][inner.id] = outputs[0]
 
-    # what goes wrong was said by the run before; the iterations up to there can be looked at
+    # the whole run has reported the error; the iterations before it can still be compared
     with suppress(ExecutionError):
         session.evaluate(layer, inputs, observe)
     return runs[:MAX_ITERATIONS]

@@ -321,7 +321,7 @@ class Judge:
         ]
         departing = [each for each in fed if each.value_verdict not in ("equal", "explained")]
         if not runtime_expects(row, self.device_value_of(row)):
-            # by themselves, they were given irshape's value
+            # compared by themselves, they were computed from irshape's value
             departing = [
                 each for each in departing if each.own_verdict not in ("equal", "explained")
             ]

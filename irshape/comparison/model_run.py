@@ -324,7 +324,7 @@ class ModelRun(LayerwiseRun[Pair]):
             pair.second.name
             for pair in comparison.pairs
             if pair.constant and pair.verdict == "differs" and pair.second.is_constant
-            # of other types the numbers mean something else
+            # numbers of another type have another meaning
             if pair.first.attribute("element_type") == pair.second.attribute("element_type")
         ]
         first = {pair.first.id for pair in comparison.pairs}

@@ -52,7 +52,7 @@ def ask_process(
         ending = process.ending(timeout)
         if process.late:
             return ending
-        # it had ended already, or an earlier request had left it unwell: only a new one proves it
+        # it may have ended before, or be damaged by an earlier request: only a new one can tell
     process = _Process(surroundings)
     if process.answers(request, timeout):
         _keep(process)

@@ -119,7 +119,7 @@ class Interpreter:
         if prepared is not None:
             tensors, steps = prepared.tensors.copy(), plan.computed
         elif note is None:
-            # nobody looks at constants as they come: they are there from the beginning, and stay
+            # without an observer, constants are in place from the beginning
             tensors, steps = self.with_constants(body), plan.computed
         else:
             tensors, steps = [()] * len(layers), plan.steps

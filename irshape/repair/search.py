@@ -162,7 +162,7 @@ class _Search:
             return "display"
         if change.same_model:
             return "safe"
-        # a name is decided where an attribute is missing without which OpenVINO refuses the file
+        # a name is decided if OpenVINO refuses the file because an attribute is missing
         refused = change.kind == "name" or any(map(self._is_refused, gone))
         return "safe" if alone and change.decided and refused else "unsafe"
 

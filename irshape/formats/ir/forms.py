@@ -214,7 +214,7 @@ def _outline(ones: bytes) -> Outline | None:
                 items.append((index, len(slices)))
                 slices.append(slice(place, place + len(item)))
     dims = tuple([_dims(text, port, slices) for side in sides for port in side])
-    nothing = slice(0, 0)  # of one slice alone, `itemgetter` makes no tuple
+    nothing = slice(0, 0)  # for a single slice, `itemgetter` returns no tuple
     return Outline(
         form,
         itemgetter(*slices, nothing, nothing),

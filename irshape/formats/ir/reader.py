@@ -366,7 +366,7 @@ class _Reader(Elements):
         self.resume()
         self.state = self.stack.pop()
 
-    # what each element may hold: the state of the child, or None for one that no reader knows
+    # what each element may contain: the state of the child, or None for an unknown one
 
     def enter_net(self, tag: str, attributes: list[str], place: int) -> int | None:
         if tag in ("layers", "edges") and (self.body, tag) not in self.seen:

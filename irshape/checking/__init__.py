@@ -1,1 +1,1 @@
-"""From a path to a report: one file, many files, what is remembered, baselines, fixes."""
+"""Turns paths into reports: single files, many files, the cache, baselines, and fixes."""

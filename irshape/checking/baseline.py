@@ -1,4 +1,4 @@
-"""Applies what concerns all files together: ignores by file, the baseline, the error limit.
+"""Applies settings that concern all files together: ignores by file, the baseline, the error limit.
 
 A baseline is a JSON file of findings that a team accepts. An entry consists of the file (relative
 to the folder of the baseline), the code, the ids of the layer and of the bodies around it, the
@@ -21,23 +21,24 @@ from ..settings.patterns import relative
 from ..settings.selection import ignored_in
 
 Key = tuple[str, str, str]
-"""Code; layer, as `5/then_body/1`; port, as `output:2`. Empty where there is none."""
+"""Code; layer, as `5/then_body/1`; port, as `output:2`. Layer and port are empty if there is
+none."""
 
 
 class Finished(NamedTuple):
     report: Report
     baselined: int
-    """How many findings the baseline holds back."""
+    """How many findings the baseline suppresses."""
     stale: int
-    """How many entries of the baseline, of the files that were checked, no longer occur."""
+    """How many entries of the baseline no longer occur in the files that were checked."""
     cut: int
-    """How many findings `max-errors` leaves out of the last file."""
+    """How many findings of the last file `max-errors` leaves out."""
     unchecked: int
-    """How many files it leaves out."""
+    """How many files `max-errors` leaves out."""
 
 
 def finish(report: Report, configuration: Configuration, *, baseline: bool = True) -> Finished:
-    """Removes what is ignored by file and what is in the baseline, then cuts after `max_errors`.
+    """Removes findings that are ignored by file or in the baseline, then cuts after `max_errors`.
 
     Raises `ConfigurationError` for a baseline that cannot be used.
     """
@@ -53,7 +54,7 @@ def finish(report: Report, configuration: Configuration, *, baseline: bool = Tru
 
 
 class Left(NamedTuple):
-    """A file with the findings that are left of it."""
+    """A file with its remaining findings."""
 
     file: FileReport
     baselined: int
@@ -61,7 +62,7 @@ class Left(NamedTuple):
 
 
 def left_of(configuration: Configuration) -> Callable[[FileReport], Left]:
-    """What removes from a file that which is ignored in it, and what the baseline lists.
+    """Returns a function that removes from a file the findings that are ignored or in the baseline.
 
     Raises `ConfigurationError` for a baseline that cannot be used.
     """
@@ -73,7 +74,7 @@ def left_of(configuration: Configuration) -> Callable[[FileReport], Left]:
 
 
 def without_ignored(file: FileReport, configuration: Configuration) -> FileReport:
-    """A file without the findings that `per-file-ignores` takes out."""
+    """Returns a file without the findings that `per-file-ignores` excludes."""
     codes = ignored_in(file.path, configuration) if configuration.per_file_ignores else frozenset()
     if not codes:
         return file
@@ -115,7 +116,7 @@ def key(diagnostic: Diagnostic) -> Key:
 
 
 def read(path: str) -> dict[str, Counter[Key]]:
-    """The entries of a baseline by file. Raises `ConfigurationError`."""
+    """Returns the entries of a baseline by file. Raises `ConfigurationError`."""
     import json
 
     try:
@@ -164,7 +165,7 @@ def _without(file: FileReport, entries: dict[str, Counter[Key]], folder: str) ->
 
 
 def update(report: Report, path: str) -> int:
-    """Writes the findings of a report as a baseline. Returns how many they are.
+    """Writes the findings of a report as a baseline. Returns their number.
 
     Entries of files that were not checked are kept, unless the file no longer exists.
     """

@@ -1,8 +1,8 @@
-"""A cache of reports, by the content of the file, the settings, and the version of irshape.
+"""Caches reports by the content of the file, the settings, and the version of irshape.
 
-An entry also records which bytes of the .bin were read, and their digest. A .bin that differs in
-them, or in size, is a miss. An entry that cannot be read or written is not an error. The folder
-can be deleted at any time.
+An entry also records which bytes of the .bin were read, and their digest. If the .bin differs in
+these bytes or in its size, the entry does not apply. An entry that cannot be read or written is not
+an error. The folder can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def default_folder() -> str:
-    """IRSHAPE_CACHE_DIR, or the place for caches of this system."""
+    """Returns IRSHAPE_CACHE_DIR, or the system's folder for caches."""
     given = os.environ.get("IRSHAPE_CACHE_DIR")
     if given:
         return given
@@ -40,7 +40,8 @@ def default_folder() -> str:
 
 @lru_cache(maxsize=1)
 def _program() -> bytes:
-    """A digest of the program: its version, the size and time of its files, and the plugins."""
+    """Returns a digest of the program: its version, the size and time of its files, and the
+    plugins."""
     from ..rules.plugins import entry_point_files
 
     digest = blake2b(__version__.encode(), digest_size=16)
@@ -64,22 +65,23 @@ def _program() -> bytes:
 
 
 class Entries:
-    """The entries in a folder: lines of one file, since a file for each takes up to 1 ms to make.
+    """The entries in a folder, as lines of one file. A file for each would take up to 1 ms.
 
-    Processes may add lines at once: each is written at the end of the file, by one call of the
-    system. A line that is torn nevertheless, by a crash or on a network drive, fails its check.
+    Several processes may add lines at once: each line is appended by one system call. If a crash or
+    a network drive tears a line nevertheless, its checksum fails.
     """
 
     def __init__(self, folder: str) -> None:
         self.path = os.path.join(folder, "reports")
         self._places: dict[bytes, int] = {}
-        """Where the lines begin, by key."""
+        """The offsets of the lines, by key."""
         self._identity = (0, 0)
         self._end = 0
-        """Of the file, as far as its lines are known."""
+        """The offset in the file up to which the lines are known."""
 
     def get(self, key: bytes) -> bytes | None:
-        """The text under a key; None for none. Raises `OSError` where there is no file."""
+        """Returns the text under a key; None if there is none. Raises `OSError` if the file is
+        missing."""
         with open(self.path, "rb", opener=_open_at_once) as file:
             self._look_at(file)
             place = self._places.get(key)
@@ -91,7 +93,7 @@ class Entries:
         return text if line == _line(key, text) else None
 
     def _look_at(self, file: IO[bytes]) -> None:
-        """Looks through the lines that the file has gained."""
+        """Reads the lines that were appended to the file since the last time."""
         state = os.fstat(file.fileno())
         identity = state.st_dev, state.st_ino
         if identity != self._identity or state.st_size < self._end:
@@ -106,7 +108,7 @@ class Entries:
             self._end += len(line)
 
     def put(self, key: bytes, text: bytes) -> None:
-        """Adds a text. Where they have become too many, all others are dropped.
+        """Adds a text. If the file has become too large, all other texts are dropped.
 
         Raises `OSError`.
         """
@@ -126,14 +128,17 @@ class Entries:
 
 
 MAX_BYTES = 1 << 28
-"""Of the entries of a folder: 10,000 models with 25 kB of findings each, and many more with few."""
+"""The largest size of the entries in a folder.
+
+It holds 10,000 models with 25 kB of findings each, or many more with few findings.
+"""
 _KEY = 48
 _HEAD = _KEY + 18
-"""The key and the check, with a space behind each."""
+"""The length of the key and the checksum, each followed by a space."""
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Opens a file; a pipe that stands in its place is not waited for."""
+    """Opens a file. If a pipe has taken its place, does not wait for it."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
@@ -144,7 +149,7 @@ def _line(key: bytes, text: bytes) -> bytes:
 
 @lru_cache(maxsize=8)
 def _entries(folder: str) -> Entries:
-    """The entries in a folder, of which a process looks through what is new alone."""
+    """Returns the entries in a folder. A process reads only lines that it does not know yet."""
     return Entries(folder)
 
 
@@ -173,7 +178,8 @@ class Entry:
         self.weights = weights
 
     def get(self, shown: str) -> FileReport | None:
-        """The report, under the path `shown`; None if there is none or the .bin has changed."""
+        """Returns the report, with `shown` as its path; None if there is none or the .bin has
+        changed."""
         try:
             data = json.loads(self.entries.get(self.key) or b"")
             reads = data["reads"]
@@ -188,7 +194,7 @@ class Entry:
             return None
 
     def put(self, report: FileReport, *, whole: bool) -> None:
-        """Remembers. whole: all of the .bin has been looked at."""
+        """Stores a report. whole: whether the entire .bin has been read."""
         reads = None if whole else sorted(self.weights.reads or ())
         data = {
             "layers": report.layers,
@@ -211,7 +217,7 @@ def _diagnostic(fields: dict[str, Any]) -> Diagnostic:
 
 
 def _digest(weights: Weights, reads: list[tuple[int, int]] | None) -> str:
-    """Of some ranges of a .bin, or of all of it for None.
+    """Returns a digest of some ranges of a .bin, or of all of it if `reads` is None.
 
     Raises `ValueError` for a range beyond its end.
     """

@@ -1,4 +1,4 @@
-"""Checks files on a Dask cluster that is already running. The only use of distributed."""
+"""Checks files on a running Dask cluster. This is the only module that uses distributed."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 
 CONNECT = "10s"
-"""How long a scheduler may take to answer."""
+"""How long a scheduler may take to respond."""
 
 
 class SchedulerError(ValueError):
-    """A scheduler that cannot be used, or no distributed to reach it with."""
+    """Raised if a scheduler cannot be used, or if distributed is not installed."""
 
 
 @contextmanager
 def scheduler(address: str) -> Iterator[Executor]:
-    """An executor whose work a Dask scheduler hands to its workers. Raises `SchedulerError`.
+    """Yields an executor on the workers of a Dask scheduler. Raises `SchedulerError`.
 
-    The workers need irshape, and see the files under the same paths. Work of a worker that dies is
-    given to another one.
+    The workers need irshape, and must see the files under the same paths. If a worker dies, its
+    work is given to another one.
     """
     try:
         from distributed import Client

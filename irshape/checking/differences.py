@@ -1,4 +1,4 @@
-"""What a cross-check or a comparison found, as a report that every format can render."""
+"""Turns the result of a cross-check or comparison into a report that every format can render."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def crosscheck_report(comparison: Comparison) -> Report:
-    """The outputs on which a cross-check depends that differ, and what could not be compared."""
+    """Reports the outputs that make a cross-check fail, and what could not be compared."""
     return _report(comparison.model, list(_crosschecked(comparison)))
 
 
 def comparison_report(comparison: ModelComparison) -> Report:
-    """The layers of the second model that are to blame, and its outputs that differ."""
+    """Reports the layers of the second model that are to blame, and its outputs that differ."""
     return _report(comparison.second, list(_compared(comparison)))
 
 

@@ -1,4 +1,5 @@
-"""Folders that optimum-intel exports: several models, checked against each other and against the
+"""Checks folders that optimum-intel exports: several models, which must match each other and the
+
 configurations beside them.
 """
 
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 MARKS = ("openvino_tokenizer.xml", "openvino_detokenizer.xml", "openvino_language_model.xml")
 JSON_FILES = ("config.json", "generation_config.json", "model_index.json")
 MAX_JSON = 4 << 20
-"""A configuration of more bytes is not read."""
+"""Configurations with more bytes are not read."""
 
 
 def check_exports(reports: Sequence[FileReport], request: Request) -> list[FileReport]:
-    """The reports, with the findings on the exported folders among the files added."""
+    """Returns the reports, with findings on the exported folders among the files added."""
     folders = _exported([report.path for report in reports])
     if not folders:
         return list(reports)
@@ -57,7 +58,7 @@ def _sound(report: FileReport) -> bool:
 
 
 def _exported(paths: Sequence[str]) -> dict[str, list[str]]:
-    """The files of each folder that is an export, by folder."""
+    """Returns the files of each exported folder, by folder."""
     folders: dict[str, list[str]] = {}
     for path in paths:
         folder, name = os.path.split(path)
@@ -77,7 +78,7 @@ def _exported(paths: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _read(folder: str, paths: Sequence[str], request: Request) -> Export | None:
-    """The models and configurations of a folder; None if no model of it can be read."""
+    """Returns the models and configurations of a folder; None if none of its models can be read."""
     from ..formats.loading import open_model, read_source
     from ..inference.engine import infer
     from ..rules.export_folders import Export, Member

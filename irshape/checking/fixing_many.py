@@ -1,6 +1,6 @@
-"""Fixes several files, in turn or in processes, by the settings that apply to each.
+"""Fixes several files, in turn or in processes, with the settings that apply to each.
 
-Nothing is written here: a process that dies while it fixes a file leaves all files as they are.
+Nothing is written here: if a process dies while it fixes a file, all files stay unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..settings.selection import ignored_in, settings
 from .processes import in_turn, with_processes
 
 BATCH = 2
-"""How many files a process is given at once, at most: their texts come back."""
+"""How many files a process receives at once, at most. The texts have to be sent back."""
 
 
 class Task(NamedTuple):
@@ -31,7 +31,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The fixes of a file, or why there are none."""
+    """The fixes of a file, or the reason why there are none."""
 
     path: str
     fixes: Fixes | None
@@ -46,7 +46,7 @@ def task(
     weights: WeightsChoice = "beside",
     unsafe: bool = False,
 ) -> Task:
-    """A file with the settings for it. over: the selectors of the command line.
+    """Returns the task of fixing a file. over: the selectors of the command line.
 
     Raises `ConfigurationError` for an invalid selector.
     """
@@ -56,14 +56,14 @@ def task(
 
 
 def fixes_of(task: Task) -> Fixes:
-    """Raises as `fix` does."""
+    """Returns the fixes of one task. Raises what `fix` raises."""
     return fix(
         task.path, task.weights, unsafe=task.unsafe, settings=task.settings, spared=task.spared
     )
 
 
 def fix_many(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
-    """The fixes of several files, in order. No file stops the others."""
+    """Yields the fixes of several files, in order. A file that fails does not stop the others."""
     workable = [task for task in tasks if task.path != "-"]
     answers: Generator[Outcome, None, None] = (
         with_processes(_outcome, _lost, workable, min(jobs, len(workable)), BATCH)

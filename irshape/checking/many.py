@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 FEW = 8
 SMALL = 4 << 20
-"""Below so many files and bytes of .xml together, starting processes costs more than it saves."""
+"""With fewer files and fewer bytes of .xml, starting processes costs more than it saves."""
 
 
 FLYING = 1024
-"""How many files an executor is given before the first answer is taken."""
+"""How many files an executor receives before the first result is read."""
 
 
 class Task(NamedTuple):
-    """One file to check. It and its report can be pickled.
+    """One file to check. The task and its report can be pickled.
 
-    folder: where a relative path starts. plugins: the files that --plugin names.
+    folder: the base of a relative path. plugins: the files that --plugin names.
     """
 
     path: str
@@ -53,7 +53,7 @@ class Task(NamedTuple):
 
 
 class StoredSource(Source):
-    """The source of a file whose text is read again when it is asked for.
+    """The source of a file whose text is read again on demand.
 
     A worker sends back the report without the text. Only the last text read is kept in memory.
     """
@@ -79,7 +79,7 @@ class StoredSource(Source):
 
 @lru_cache(maxsize=1)
 def _source_of(path: str) -> Source:
-    """The text of a file, empty if it cannot be opened any more."""
+    """Returns the text of a file; empty if it can no longer be opened."""
     from ..formats.loading import open_source
 
     try:
@@ -102,9 +102,9 @@ def validate_many(
     executor: Executor | None = None,
     cache: str | None = None,
 ) -> Iterator[FileReport]:
-    """The reports on several files or models, in order.
+    """Yields the reports on several files or models, in order.
 
-    Raises `ConfigurationError` for settings; the contents of a file raise nothing.
+    Raises `ConfigurationError` for invalid settings. The contents of a file never raise.
     """
     known: dict[tuple[Any, ...], Settings] = {}
 
@@ -153,7 +153,7 @@ def validate_many(
 
 
 def default_jobs(paths: Sequence[str]) -> int:
-    """As many as cores for many or large files, one for few small ones."""
+    """Returns the number of processes: the number of cores, or 1 for a few small files."""
     if len(paths) < 2:
         return 1
     if len(paths) < FEW:
@@ -169,22 +169,22 @@ def default_jobs(paths: Sequence[str]) -> int:
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def shard(paths: list[str], index: int, count: int) -> list[str]:
-    """Part `index` of `count`, from 1. Every file is in exactly one part.
+    """Returns part `index` of `count`, counted from 1. Every file is in exactly one part.
 
-    Neighbours, which are often alike, are in different parts.
+    Neighbouring files, which are often alike, are in different parts.
     """
     return paths[index - 1 :: count]
 
 
 def check(task: Task) -> FileReport:
-    """The report on one file, in any process. For `-` it keeps the text.
+    """Returns the report on one file, in any process. For `-`, the report keeps the text.
 
-    Raises `ValueMismatch`, and with IRSHAPE_DEBUG set also what goes wrong in irshape itself.
+    Raises `ValueMismatch`. With IRSHAPE_DEBUG set, also raises internal errors of irshape.
     """
     for plugin in task.plugins:
         load(plugin)
@@ -222,12 +222,12 @@ def check(task: Task) -> FileReport:
 
 
 def _path_from(folder: str | None, path: str) -> str:
-    """A path as seen from a folder; a URL and `-` are seen the same from everywhere."""
+    """Returns a path relative to a folder. URLs and `-` stay unchanged."""
     return path if not folder or path == "-" or is_url(path) else os.path.join(folder, path)
 
 
 def failure(task: Task, rule: RuleId, message: str, help: str) -> FileReport:
-    """The report on a file that could not be checked."""
+    """Returns the report on a file that could not be checked."""
     ignored = rule.code in task.settings.ignored
     return FileReport(
         without_credentials(task.path),
@@ -248,7 +248,7 @@ def died(task: Task) -> FileReport:
 
 
 def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileReport, None, None]:
-    """With somebody else's executor; a file whose answer does not come back is a finding."""
+    """Checks files with the caller's executor. A file whose result is lost becomes a finding."""
     from concurrent.futures import CancelledError
 
     flying: deque[tuple[Task, Future[FileReport] | None]] = deque()
@@ -277,7 +277,7 @@ def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileR
 
 
 def _broken(problem: BaseException) -> bool:
-    """Whether an executor says that a worker is gone, in its own words."""
+    """Returns whether an executor's error means that a worker is gone."""
     return any(
         "Broken" in kind.__name__ or kind.__name__ in ("KilledWorker", "CancelledError")
         for kind in type(problem).__mro__

@@ -1,4 +1,4 @@
-"""Validates one file: open, read, diagnose, report."""
+"""Validates one file: opens, reads and diagnoses it, and reports the findings."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ if TYPE_CHECKING:
 Target = str | os.PathLike[str] | Model
 
 _left_behind: list[Diagnosis] = []
-"""The diagnosis that a process ends with. It is left to the system, which is faster than taking a
-large model apart object by object."""
+"""The last diagnosis of a process that is about to end.
+
+Leaving it to the system is faster than freeing a large model object by object.
+"""
 
 
 class UnfitValue(ValueError):
-    """A value that was given fits no input of the file, or is not a value."""
+    """Raised for a value that fits no input of the file, or is not a value."""
 
 
 def validate_model(model: Model, settings: Settings = PLAIN, *, leaves: bool = False) -> FileReport:
-    """The report on a model. leaves: whether the process ends with it."""
+    """Returns the report on a model. leaves: whether the process ends afterwards."""
     diagnosis = diagnose(model, settings)
     if leaves:
         _left_behind[:] = [diagnosis]
@@ -42,7 +44,7 @@ def validate_model(model: Model, settings: Settings = PLAIN, *, leaves: bool = F
 
 
 def report_on(diagnosis: Diagnosis) -> FileReport:
-    """The report on a model, with what may be behind its findings and what takes them away."""
+    """Returns the report on a model, with possible causes and fixes of its findings."""
     context = diagnosis.context
     source = context.model.source
     diagnostics, trace = [], []
@@ -67,7 +69,7 @@ def _trial(tried: Tried) -> Trial:
 
 
 def _fix(fix: Fix, source: Source) -> dict[str, Any]:
-    """A change that takes a finding away, with its edits by line and column."""
+    """Returns a fix as JSON, with its edits by line and column."""
     return {
         "change": fix.change,
         "applicability": fix.applicability,
@@ -78,7 +80,8 @@ def _fix(fix: Fix, source: Source) -> dict[str, Any]:
 
 
 def _cause(cause: Cause, fixes: list[Fix], source: Source) -> dict[str, Any]:
-    """What may be behind a finding; `fix` is the position of the change among the fixes."""
+    """Returns a possible cause of a finding as JSON. `fix` is the position of its change in the
+    fixes."""
     line, column = source.place(cause.change.offset)
     layer = cause.change.layer
     row: dict[str, Any] = {
@@ -94,7 +97,7 @@ def _cause(cause: Cause, fixes: list[Fix], source: Source) -> dict[str, Any]:
 
 
 def _places(edits: Iterable[Edit], source: Source) -> list[dict[str, Any]]:
-    """Edits by line and column."""
+    """Returns edits by line and column."""
     places = []
     for start, end, text in sorted(edits):
         (line, column), (end_line, end_column) = source.place(start), source.place(end)
@@ -119,10 +122,10 @@ def validate_file(
     cache: str | None = None,
     leaves: bool = False,
 ) -> FileReport:
-    """The report on a file; `-` is standard input.
+    """Returns the report on a file; `-` is standard input.
 
-    values: those of the inputs of layers on their own. cache: a folder of earlier reports. leaves:
-    whether the process ends with the report.
+    values: values of inputs, for layers on their own. cache: a folder of earlier reports.
+    leaves: whether the process ends afterwards.
     Raises `OSError` if the file cannot be opened, `ValueMismatch` for a value that fits no input.
     """
     # the model is gone before the collector runs again, so that it finds nothing new to look at
@@ -157,7 +160,8 @@ def _validate_file(
 
 
 def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileReport:
-    """The report of the cache if it has one for this content; otherwise a new one is stored."""
+    """Returns the report from the cache if it has one for this content. Otherwise stores a new
+    one."""
     from ..model.weights import Weights
     from .cache import Entry
 
@@ -178,14 +182,14 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
 
 
 def _has_plugin_rules() -> bool:
-    """Whether plugins add rules. What part of the .bin such a rule reads is unknown."""
+    """Returns whether plugins add rules. It is unknown which bytes of the .bin such rules read."""
     from ..rules.plugins import plugin_rules
 
     return bool(plugin_rules())
 
 
 def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
-    """The report on a file from which no model can be read."""
+    """Returns the report on a file from which no model can be read."""
     from ..repair.text import causes_of
 
     source, finding = unreadable.source, unreadable.finding

@@ -1,6 +1,6 @@
-"""Does the same for many files: in turn, or in processes of our own.
+"""Runs a function on many files: in turn, or in worker processes.
 
-The answers come in the order of the files, and one bad file never stops the others.
+The results come in the order of the files, and one bad file never stops the others.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
-"""A task, which can be pickled."""
+"""A task. It can be pickled."""
 R = TypeVar("R")
-"""Its answer, which can be pickled as well."""
+"""The result of a task. It can be pickled."""
 
 COLLECT_EVERY = 64
-"""Files after which a process looks for garbage: the collector is off while one is checked."""
+"""How many files a process checks between two garbage collections. The collector is off
+meanwhile."""
 COLLECT_ALL_EVERY = 16
-"""After so many times it looks through what it keeps, too: reports, and what is remembered."""
+"""Every so many collections also examine long-lived objects: reports, and caches."""
 BATCH = 32
-"""How many tasks a process is given at once, at most."""
+"""How many tasks a process receives at once, at most."""
 
 
 def in_turn(work: Callable[[T], R], tasks: Sequence[T]) -> Generator[R, None, None]:
-    """Does the work in this process."""
+    """Runs the tasks in this process."""
     for index, task in enumerate(tasks, 1):
         yield work(task)
         if index % COLLECT_EVERY == 0 and not gc.isenabled():
@@ -38,13 +39,15 @@ def in_turn(work: Callable[[T], R], tasks: Sequence[T]) -> Generator[R, None, No
 
 
 def _collect(times: int) -> None:
-    """Frees what came since the last time and is in use no more, and now and then all else."""
+    """Frees recent objects that are no longer in use; now and then also old ones."""
     gc.collect(2 if times % COLLECT_ALL_EVERY == 0 else 1)
 
 
 def _begin() -> None:
-    """Sets up a worker: the garbage collector is off, and ignores what the parent allocated. The
-    worker ends when its parent does, however that ends.
+    """Sets up a worker.
+
+    The garbage collector is off, and ignores what the parent allocated. The worker ends when its
+    parent does, however that ends.
     """
     from threading import Thread
 
@@ -64,11 +67,11 @@ def _end_with_parent() -> None:
 
 
 _batches = itertools.count(1)
-"""Those that a process of ours works on."""
+"""Numbers the batches of a worker process."""
 
 
 def _several(work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
-    """A batch, in a process of ours."""
+    """Runs a batch in a worker process."""
     answers = list(map(work, tasks))
     _collect(next(_batches))
     return answers
@@ -81,10 +84,10 @@ def with_processes(
     jobs: int,
     batch: int = BATCH,
 ) -> Generator[R, None, None]:
-    """Does the work in processes of our own. lost: the answer for a task that kills its process.
+    """Runs the tasks in processes. lost: returns the result for a task that kills its own.
 
-    If one dies, the batches under way are checked again, each in a process of its own. So the task
-    that kills its process is identified, and the others are not lost.
+    If a process dies, the unfinished batches are run again, each in a process of its own. This
+    identifies the task that kills its process, and keeps the others.
     """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -123,15 +126,19 @@ def with_processes(
 
 
 def _processes() -> Any:
-    """Forks where the system can, so that nothing is imported again; the command has one thread."""
+    """Returns a context that forks if possible, so that nothing is imported again.
+
+    Forking is safe because the command has one thread.
+    """
     from multiprocessing import get_all_start_methods, get_context
 
     return get_context("fork" if "fork" in get_all_start_methods() else "spawn")
 
 
 def _apart(work: Callable[[T], R], lost: Callable[[T], R], batch: Sequence[T]) -> Iterator[R]:
-    """A batch in a process of its own, and where that dies, each half of it. The death of a
-    process with a single task is told by `lost`.
+    """Runs a batch in a process of its own; if that dies, runs each half of the batch so.
+
+    If a process with a single task dies, `lost` returns the result.
     """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool

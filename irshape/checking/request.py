@@ -1,4 +1,4 @@
-"""What one call or one command of validation asks for."""
+"""Describes the validation that one call or one command requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """How to validate. `over` are the selectors of the command line, which win over the file's."""
+    """How to validate. over: the selectors of the command line, which win over the file's."""
 
     configuration: Configuration
     over: Configuration | None = None
@@ -25,4 +25,4 @@ class Request(NamedTuple):
     executor: Executor | None = None
     cache: str | None = None
     leaves: bool = False
-    """Whether the process ends with the report on a single model."""
+    """Whether the process ends after the report on a single model."""

@@ -1,7 +1,7 @@
-"""`irshape.Session` and `irshape.run`: runs of models that have been examined before.
+"""Implements `irshape.Session` and `irshape.run`, which examine a model before they run it.
 
-`run` keeps a session for each model that it is called with, so that only the first call works out
-what the model needs.
+`run` keeps sessions for the models that it is called with, so that only the first call examines a
+model.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from ..ops.kernels import Kernels
 from .soundness import require_sound
 
 MAX_MODELS = 8
-"""How many models `run` keeps sessions for; those that were run last."""
+"""How many models `run` keeps sessions for: the ones run last."""
 MAX_SESSIONS = 4
-"""How many idle sessions it keeps for a model: as many threads run it without new ones."""
+"""How many idle sessions `run` keeps for a model. As many threads can run it without new
+sessions."""
 
 
 class Session(execution.Session):
-    """Runs a model; keeps the values of its variables from one call to the next, until `reset`.
+    """Runs a model. Keeps the values of its variables from one call to the next, until `reset`.
 
-    A session notices when the model changes: layers, attributes, edges or constants. It then works
-    everything out anew, and the variables stay. Of a Graph, it runs what the graph is now.
+    A session notices changes of layers, attributes, edges and constants. It then examines the model
+    anew, and variables keep their values. For a Graph, it runs the current state.
 
     max_memory: bytes that the tensors alive at one time may take. It is estimated before anything
-    runs; where sizes depend on values, before the layer that makes them runs.
+    runs; if sizes depend on values, before the layer that determines them runs.
     max_iterations: how often the body of one layer may run in one inference.
     rounding: applied to every constant, and to every tensor after the layer that computes it.
-    kernels: functions that compute operations in place of the evaluation that these declare.
-    force: run a model although `validate` reports errors that decide types, shapes or bytes.
+    kernels: functions that replace the declared evaluation of operations.
+    force: run a model although `validate` reports errors that affect types, shapes or bytes.
 
     Raises `ExecutionError`, whose `diagnostics` are those errors.
     """
@@ -90,19 +91,19 @@ class Session(execution.Session):
 
 
 class _KeptSession(execution.Session):
-    """A session that `run` keeps; the model is known not to have changed."""
+    """A session that `run` keeps. Its model is known to be unchanged."""
 
     def _notice_changes(self) -> None:
         pass
 
 
 class _Kept:
-    """The idle sessions of a model, whether it is sound, and what the model was then."""
+    """The idle sessions of a model, whether it is sound, and a snapshot of it."""
 
     def __init__(self, model: Model) -> None:
         self.snapshot = Snapshot(model)
         self.sound = False
-        """Whether it is known that nothing stops a run."""
+        """Whether the model is known to have no errors that stop a run."""
         self.idle: list[_KeptSession] = []
         self.constants: Constants | None = None
 
@@ -119,7 +120,7 @@ def run(
     max_memory: int | None = None,
     force: bool = False,
 ) -> dict[str, Array]:
-    """`irshape.run`: a run whose variables are empty before it, in any thread."""
+    """Implements `irshape.run`: runs a model with empty variables. Any thread may call it."""
     kept = _kept_for(model)
     if not force and not kept.sound:
         require_sound(model)
@@ -143,7 +144,7 @@ def run(
 
 
 def _kept_for(model: Model) -> _Kept:
-    """What is kept for a model, made anew if the model has changed."""
+    """Returns what is kept for a model. It starts anew if the model has changed."""
     key = ref(model, _forget)
     with _lock:
         kept = _kept.get(key)
@@ -160,5 +161,5 @@ def _kept_for(model: Model) -> _Kept:
 
 
 def _forget(key: ReferenceType[Model]) -> None:
-    """Called when a model is gone, perhaps while this thread holds the lock."""
+    """Called when a model has been freed, perhaps while this thread holds the lock."""
     _kept.pop(key, None)

@@ -1,7 +1,7 @@
-"""Whether a model is sound enough to be computed: the errors that decide types, shapes or bytes.
+"""Decides whether a model may be computed: no error may affect its types, shapes or bytes.
 
-`run`, `crosscheck`, `compare`, `convert` and sessions ask here before anything is computed. Which
-rules stop a run is written at each rule (`Rule.stops_runs`).
+`run`, `crosscheck`, `compare`, `convert` and sessions check this before they compute anything. Each
+rule states whether it stops runs (`Rule.stops_runs`).
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ if TYPE_CHECKING:
 
 
 class Blocking(NamedTuple):
-    """What stops a run of a model: the errors as `validate` reports them, and the first's layer."""
+    """The errors that stop a run, as `validate` reports them, and the layer of the first."""
 
     report: FileReport
     layer: Layer | None
 
 
 class UnsoundModel(ExecutionError):
-    """A model is not computed because of errors that `validate` reports; `diagnostics` has them."""
+    """Raised if a model is not computed because of errors that `validate` reports.
+
+    `diagnostics` has the errors.
+    """
 
     def __init__(self, blocking: Blocking) -> None:
         self.report, self.layer = blocking
@@ -43,7 +46,7 @@ class UnsoundModel(ExecutionError):
 
 
 class _Verdict:
-    """What stops a run of a model, and the model of which it was found."""
+    """The errors that stop a run of a model, and a snapshot of the model."""
 
     __slots__ = ("blocking", "snapshot")
 
@@ -56,7 +59,7 @@ _verdicts: WeakKeyDictionary[Model, _Verdict] = WeakKeyDictionary()
 
 
 def blocking(model: Model) -> Blocking | None:
-    """What stops a run of a model. A model is examined again if it has changed."""
+    """Returns the errors that stop a run of a model. A changed model is examined again."""
     verdict = _verdicts.get(model)
     if verdict is None or not verdict.snapshot.matches(model):
         if verdict is not None:
@@ -66,7 +69,7 @@ def blocking(model: Model) -> Blocking | None:
 
 
 def require_sound(model: Model) -> None:
-    """Raises `UnsoundModel` if an error of a model decides types, shapes or bytes."""
+    """Raises `UnsoundModel` if an error of a model affects types, shapes or bytes."""
     reason = blocking(model)
     if reason is not None:
         raise UnsoundModel(reason)
@@ -74,7 +77,7 @@ def require_sound(model: Model) -> None:
 
 def _examined(model: Model) -> Blocking | None:
     if model.kind == "layers":
-        return None  # nothing computes them, and whoever is asked to says so
+        return None  # layers on their own cannot be run, and `Session` says so
     from ..inference.engine import infer
     from ..rules import Context
 
@@ -95,7 +98,8 @@ def _examined(model: Model) -> Blocking | None:
 
 
 def _candidates(context: Context) -> Iterator[Finding]:
-    """What the rules that stop runs find, and what a plugin's operation reports under its own."""
+    """Yields findings of the rules that stop runs, and of plugins' operations under their own
+    codes."""
     from ..rules import all_rules
 
     known = set()

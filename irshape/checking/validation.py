@@ -1,7 +1,7 @@
-"""Validates everything that one call or one command names: `irshape.validate` and the command.
+"""Validates everything that one call of `irshape.validate`, or one command, names.
 
-The files are checked in order, alone or in several processes; then the ignores by file, the
-baseline and the limit of errors are applied to all of them together.
+The files are checked in order, alone or in several processes. Then ignores by file, the baseline
+and the limit of errors are applied to all of them together.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ..formats.loading import WeightsChoice
 
 EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
-"""How the names of models end that optimum-intel exports together."""
+"""The suffixes of models that optimum-intel exports together."""
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
-"""Passes reports on, and shows how many of the total there are."""
+"""Passes reports on, and shows how many of the total are done."""
 
 
 def validate(
@@ -39,7 +39,7 @@ def validate(
     config: Configuration | str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
 ) -> Report:
-    """`irshape.validate`."""
+    """Implements `irshape.validate`."""
     request = Request(
         configuration_of(config), weights=weights, values=values, also=also, executor=executor
     )
@@ -59,10 +59,10 @@ def validate_all(
     baseline: bool = True,
     watch: Watch | None = None,
 ) -> Finished:
-    """Validates models, and applies what holds for all of them together.
+    """Validates models, and applies the settings that concern all of them together.
 
-    alone: the one target is validated without a worker, and an `OSError` for it is raised.
-    baseline: leave out the findings that the baseline of the configuration lists.
+    alone: the single target is validated without a worker, and an `OSError` for it is raised.
+    baseline: leave out the findings that the configuration's baseline lists.
     Raises `ConfigurationError`, and `ValueError` for values that fit no input.
     """
     configuration = request.configuration

@@ -37,14 +37,18 @@ COMMANDS = (
     "rule",
     "init",
 )
-"""The commands, in the order of the help. The docstring of each begins with a sentence for it."""
+"""The commands, in the order of the help. The first sentence of a command's docstring describes
+it."""
 
 FILES = re.compile(r"PATH|MODEL|FILE|DIR|\.xml|^[AB]$")
-"""What the help calls arguments and values that name files and folders."""
+"""Matches the metavars of arguments and options whose values are files or folders."""
 
 
 def _of_every_command() -> list[click.Option]:
-    """The options of every command, for operations of the user's; a command may have its own."""
+    """Returns the options of every command that concern the user's own operations.
+
+    A command may replace one by its own.
+    """
     return [
         click.Option(
             ["--plugin"],
@@ -68,7 +72,7 @@ def _of_every_command() -> list[click.Option]:
 
 
 def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> None:
-    """Loads the files of --plugin. Raises `UsageError` for one that cannot be used."""
+    """Loads the files of --plugin. Raises `UsageError` for a file that cannot be used."""
     if not paths:
         return
     from ..rules.plugins import PluginError
@@ -82,7 +86,7 @@ def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...])
 
 
 def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> None:
-    """Makes the extensions of a command and of the configuration known while the command runs.
+    """Registers the extensions of the options and of the configuration while the command runs.
 
     Raises `UsageError` for a configuration or an extension that cannot be used.
     """
@@ -100,7 +104,7 @@ def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[st
 
 
 class FileName(click.types.StringParamType):
-    """A text that shells complete as the name of a file."""
+    """A text that shells complete as a file name."""
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -139,7 +143,8 @@ class LazyGroup(click.Group):
         raise click.UsageError(f"there is no command '{name}'{close}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command. It ends in silence if the reader of its output is gone, as `head`."""
+        """Runs the command. If the reader of its output has gone, as `head` does, it ends
+        silently."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # click itself would exit 1
@@ -169,7 +174,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Runs a command, and turns whatever goes wrong into one line and an exit status."""
+    """Runs a command. Turns every error into one line and an exit status."""
     _open_closed_streams()
     try:
         status = cli.main(arguments, prog_name="irshape", standalone_mode=False)
@@ -201,9 +206,9 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def _open_closed_streams() -> None:
-    """Standard streams that were closed before the process began: empty, or going nowhere.
+    """Replaces standard streams that were closed when the process began: stdin by an empty one.
 
-    In the order of their numbers, as a file that is opened gets the lowest that is free.
+    They are opened in the order of their numbers, since an opened file gets the lowest free number.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -211,7 +216,7 @@ def _open_closed_streams() -> None:
 
 
 def _blamed() -> str:
-    """Who may be responsible for an internal error."""
+    """Names what may be responsible for an internal error."""
     from ..rules.plugins import entry_point_files
 
     return "irshape, or in a plugin of it" if entry_point_files() else "irshape"
@@ -220,7 +225,7 @@ def _blamed() -> str:
 def _leave(status: int) -> NoReturn:
     """Ends the process without freeing the model object by object.
 
-    For a large model that takes a tenth of the time of the whole command.
+    For a large model that would take a tenth of the command's time.
     """
     try:
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""How command lines are read: options with several values, in sections, and shapes of inputs."""
+"""Reads command lines: options with several values, sections of the help, and shapes of inputs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Option(click.Option):
-    """An option that stands in a section of the help."""
+    """An option that belongs to a section of the help."""
 
     def __init__(self, *names: Any, section: str = "", **attributes: Any) -> None:
         super().__init__(*names, **attributes)
@@ -27,15 +27,15 @@ class Option(click.Option):
 class Command(click.Command):
     """A command whose repeatable options take several values: `--from a b` is `--from a --from b`.
 
-    What follows the first value belongs to the option once all models are named: they stand first.
-    A NAME=VALUE that is no file belongs to it in any case.
+    Models come first. Once all are named, further words belong to the preceding option. A
+    NAME=VALUE that is no file always belongs to it.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, list(self._spread(args)))
 
     def _spread(self, args: Sequence[str]) -> Iterator[str]:
-        """The arguments with the name of the option before each of its values."""
+        """Yields the arguments with the name of the option before each of its values."""
         options = {
             name: each
             for each in self.params
@@ -67,7 +67,7 @@ class Command(click.Command):
                 yield word
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options in their sections, in order; those without one come last."""
+        """Writes the options by section, in order. Those without a section come last."""
         rows: dict[str, list[tuple[str, str]]] = {}
         for each in self.get_params(ctx):
             row = each.get_help_record(ctx) if isinstance(each, click.Option) else None
@@ -89,14 +89,14 @@ def shape_option(
     help: str = "The shape of an input, by tensor name, layer name, position or id (id:3), as "
     "x=[1,3,?,?]; a model of one input needs no NAME.",
 ) -> Callable[[F], F]:
-    """`--shape`, for `given_shapes`."""
+    """Returns the option `--shape`. `given_shapes` reads its values."""
     return click.option(
         "-s", "--shape", "shapes", multiple=True, metavar="[NAME=]SHAPE...", help=help
     )
 
 
 def given_shapes(model: Model, shapes: Sequence[str]) -> dict[str, str]:
-    """The shapes that `--shape` gives, by the names of the inputs. Raises `UsageError`."""
+    """Returns the shapes of `--shape` by the names of the inputs. Raises `UsageError`."""
     from ..model.names import inputs_of
 
     inputs = inputs_of(model)

@@ -1,4 +1,5 @@
-"""The kernels of OpenBLAS, which NumPy's wheels contain, on processors that it does not know."""
+"""Chooses the kernels of OpenBLAS, which NumPy's wheels contain, on processors that it does not
+know."""
 
 from __future__ import annotations
 
@@ -13,12 +14,11 @@ _ZEN_5 = 26
 
 
 def prefer_avx512() -> None:
-    """Has OpenBLAS take its kernels for AVX-512 on a Zen 5 or later. Call it before NumPy is
-    imported.
+    """Makes OpenBLAS use its AVX-512 kernels on Zen 5 and later. Call it before NumPy is imported.
 
-    OpenBLAS up to 0.3.31 takes those for AVX2 there, which are a third slower; later releases take
-    the ones for AVX-512 by themselves (pull request 6033 of OpenBLAS). What the environment says
-    counts.
+    There OpenBLAS up to 0.3.31 uses its AVX2 kernels, which are a third slower. Later releases
+    choose those for AVX-512 themselves (pull request 6033 of OpenBLAS). A setting in the
+    environment wins.
     """
     if "numpy" in sys.modules or _KERNELS in os.environ or not sys.platform.startswith("linux"):
         return
@@ -32,7 +32,10 @@ def prefer_avx512() -> None:
 
 
 def is_unknown_with_avx512(processor: str) -> bool:
-    """Whether OpenBLAS does not know a processor that has AVX-512, by its part of /proc/cpuinfo."""
+    """Returns whether a processor has AVX-512 but is unknown to OpenBLAS.
+
+    processor: its part of /proc/cpuinfo.
+    """
     facts = dict(re.findall(r"^([^\t:]+?)\s*: (.*)$", processor, re.MULTILINE))
     family = facts.get("cpu family", "")
     return (

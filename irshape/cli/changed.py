@@ -1,4 +1,4 @@
-"""Which models have changed since a commit, for `irshape validate --since`."""
+"""Finds the models that have changed since a commit, for `irshape validate --since`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import click
 
 
 def changed_since(commit: str, files: Sequence[str]) -> list[str]:
-    """Those of the files that changed since a commit, are new, or whose .bin did or is gone.
+    """Returns the files that are new or have changed since a commit. A .bin counts for its .xml.
 
-    Raises `UsageError` where git knows no such commit.
+    A .bin counts also if it is gone. Raises `UsageError` if git does not know the commit.
     """
     if commit.startswith("-"):
         raise click.UsageError(f"--since takes a commit or a branch, got '{commit}'")
@@ -34,7 +34,7 @@ def changed_since(commit: str, files: Sequence[str]) -> list[str]:
 
 
 def _git(*arguments: str) -> str:
-    """What git prints. Raises `UsageError`."""
+    """Returns the output of a git command. Raises `UsageError`."""
     try:
         done = subprocess.run(["git", *arguments], capture_output=True, check=False)
     except OSError as problem:

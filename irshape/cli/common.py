@@ -1,4 +1,4 @@
-"""What the commands share: paths, colours, the options that mean the same everywhere."""
+"""Shared parts of the commands: paths, colours, and options with the same meaning everywhere."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FOREIGN = {".json": "oneDNN graph", ".onnx": "ONNX model"}
-"""The formats besides the IR, by what the names of their files end in."""
+"""The formats other than IR, by the suffix of their files."""
 
 
 def expand(paths: Iterable[str], *, only_ir: bool = False, foreign: bool = False) -> list[str]:
-    """The files that paths name: folders are searched for IRs, globs resolved, `-` is kept.
+    """Returns the files that paths name. Searches folders for IRs, resolves globs, and keeps `-`.
 
-    A .bin stands for the .xml beside it, also one that is gone.
-    Raises `UsageError` for a path that leads to no file.
-
-    only_ir: an .xml or a .json is looked into as in folders, and passed over where it is no model.
-    foreign: folders are searched for oneDNN graphs too, and with the onnx package for ONNX models.
+    A .bin stands for the .xml beside it, also if the .bin is gone. Raises `UsageError` for a path
+    that leads to no file.
+    only_ir: skips each .xml or .json that is no model, as in folders.
+    foreign: also searches folders for oneDNN graphs and, with the onnx package, ONNX models.
     """
     files: list[str] = []
     for path in map(_described_by, paths):
@@ -65,13 +64,14 @@ def expand(paths: Iterable[str], *, only_ir: bool = False, foreign: bool = False
 
 
 def _described_by(path: str) -> str:
-    """The .xml beside a .bin, which may be gone; any other path as it is."""
+    """Returns the .xml beside a .bin, which may be gone; any other path unchanged."""
     stem, extension = os.path.splitext(path)
     return f"{stem}.xml" if extension == ".bin" and os.path.isfile(f"{stem}.xml") else path
 
 
 def _suffixes(foreign: bool) -> tuple[str, ...]:
-    """What the names of models in folders end in. foreign: also those of other formats than IR."""
+    """Returns the suffixes of models in folders. foreign: whether to include formats other than
+    IR."""
     from importlib.util import find_spec
 
     if not foreign:
@@ -80,7 +80,7 @@ def _suffixes(foreign: bool) -> tuple[str, ...]:
 
 
 def _empty(folder: str, foreign: bool) -> str:
-    """Why a folder has nothing to read."""
+    """Says why a folder has nothing to read."""
     searched = _suffixes(foreign)
     looked_for = ["IR", *(name for suffix, name in _FOREIGN.items() if suffix in searched)]
     unread = [suffix for suffix in _FOREIGN if suffix not in searched]
@@ -100,8 +100,10 @@ def _empty(folder: str, foreign: bool) -> str:
 
 
 def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
-    """The models in a folder, and what cannot be looked into: links to nothing, pipes, folders that
-    are not to be read. Whoever checks them says so, so that no model is passed over in silence.
+    """Returns the models in a folder, and entries that cannot be examined.
+
+    Those are broken links, pipes and unreadable folders. Checking them reports an error, so that no
+    model is skipped silently.
     """
     closed: list[OSError] = []
     candidates = [
@@ -115,7 +117,7 @@ def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
 
 
 def _behind(url: str) -> list[str]:
-    """The models that a URL names: one, or the IRs of a folder or a pattern."""
+    """Returns the models at a URL: one, or the IRs of a folder or a pattern."""
     if "*" not in url and os.path.splitext(without_credentials(url))[1]:
         return [url]
     from ..formats.remote import list_remote
@@ -130,8 +132,10 @@ def _behind(url: str) -> list[str]:
 
 
 def _may_hold_model(path: Path) -> bool:
-    """Whether a file may be a model, by its first bytes: any .onnx, an .xml that may be an IR or
-    cannot be looked into, a .json that begins as a oneDNN graph.
+    """Judges by its first bytes whether a file may be a model.
+
+    It may be any .onnx, an .xml that may be an IR or cannot be read, or a .json that begins as a
+    oneDNN graph.
     """
     if path.suffix == ".onnx":
         return True
@@ -149,9 +153,9 @@ def _may_hold_model(path: Path) -> bool:
 
 
 def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None) -> None:
-    """Writes to stdout. If its reader is gone, this and all further output is dropped in silence.
+    """Writes to stdout. If its reader is gone, silently drops this and all further output.
 
-    So `irshape validate … | head` still ends with the status that the findings give.
+    So `irshape validate … | head` still ends with the exit status for its findings.
     """
     try:
         click.echo(text, nl=newline, color=colour)
@@ -160,14 +164,14 @@ def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None)
 
 
 def drop_stdout() -> None:
-    """Sends what is still written to stdout nowhere."""
+    """Discards everything that is still written to stdout."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) -> None:
-    """Raises `UsageError` if writing the model `output` would replace what it is made from.
+    """Raises `UsageError` if writing the model `output` would replace a file that it is made from.
 
-    Also for a name that is not that of an .xml.
+    It also does so if the name does not end in .xml.
     """
     if not output.endswith(".xml"):
         raise click.UsageError(f"'{output}': the name of an IR ends in .xml")
@@ -181,9 +185,9 @@ def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) 
 
 
 def keep_apart(sources: Iterable[str], *outputs: str | None, weights: str = "beside") -> None:
-    """Raises `UsageError` if one of the files to write is a model that is read, or its .bin.
+    """Raises `UsageError` if a file to write is a model that is read, or its .bin.
 
-    Outputs may be None and `-`, which are no files.
+    None and `-` in `outputs` are ignored.
     """
     there = [output for output in outputs if output is not None and os.path.exists(output)]
     read = _identities(sources, weights) if there else set()
@@ -195,7 +199,8 @@ def keep_apart(sources: Iterable[str], *outputs: str | None, weights: str = "bes
 
 
 def _identities(sources: Iterable[str], weights: str) -> set[tuple[int, int]]:
-    """What tells these models and their .bin from all other files, under whatever name."""
+    """Returns the file system's identities of models and their .bin, which do not depend on
+    names."""
     from ..formats.loading import weights_path
 
     read = [path for source in sources for path in (source, weights_path(source, weights)) if path]
@@ -214,9 +219,9 @@ def overwrite_option(function: F) -> F:
 
 
 def wants_colour(choice: str) -> bool:
-    """Whether to colour: `always`, `never`, or `auto`.
+    """Returns whether to colour the output: `always`, `never`, or `auto`.
 
-    `auto` goes by NO_COLOR, then FORCE_COLOR, then whether stdout is a terminal.
+    `auto` checks NO_COLOR first, then FORCE_COLOR, then whether stdout is a terminal.
     """
     if choice != "auto":
         return choice == "always"
@@ -238,7 +243,10 @@ def colour_option(function: F) -> F:
 
 
 def form_option(*forms: str, help: str = "Output format.") -> Callable[[F], F]:
-    """`--format`, as `form`, of a command with forms of its own; the first is the default."""
+    """Returns the option `--format`, passed as `form`, with a command's own formats.
+
+    The first one is the default.
+    """
     return click.option(
         "-f",
         "--format",
@@ -260,7 +268,8 @@ def weights_option(function: F) -> F:
 
 
 def load_or_exit(path: str, weights: str) -> Model:
-    """The model, or exit status 1 with its diagnostics on stderr."""
+    """Loads a model. If it cannot be read, prints its diagnostics on stderr and exits with status
+    1."""
     model = load_or_none(path, weights)
     if model is None:
         raise click.exceptions.Exit(1)
@@ -268,9 +277,9 @@ def load_or_exit(path: str, weights: str) -> Model:
 
 
 def load_or_none(path: str, weights: str) -> Model | None:
-    """The model, or None with its diagnostics on stderr.
+    """Loads a model. If it cannot be read, prints its diagnostics on stderr and returns None.
 
-    Exit status 2 if a package is missing that reads the format.
+    Exits with status 2 if the package that reads the format is missing.
     """
     from ..diagnostics.renderers.common import plain
     from ..diagnostics.report import LoadError, load
@@ -287,9 +296,9 @@ def load_or_none(path: str, weights: str) -> Model | None:
 
 
 def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | None:
-    """One of several models, or None with the reason on stderr: the others are still looked at.
+    """Loads one of several models. If it cannot be read, says why on stderr and returns None.
 
-    statuses: takes the exit status that the reason gives. Raises `OSError` for a single path.
+    statuses: the exit status for the failure is added to it. Raises `OSError` for a single path.
     """
     try:
         model = load_or_none(path, "beside")
@@ -307,10 +316,10 @@ def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | N
 def pairs(
     values: Iterable[str], option: str, known: Callable[[str], bool] | None = None
 ) -> dict[str, str]:
-    """`NAME=VALUE` options as a dictionary.
+    """Parses `NAME=VALUE` options into a dictionary.
 
-    A name may contain `=`: of several places to part, the one at which the name is known.
-    Raises `UsageError` for a name given twice, and with what the help says that the option takes.
+    A name may contain `=`. The text is then split where `known` accepts the name. Raises
+    `UsageError` for a name given twice and for a malformed value.
     """
     named: dict[str, str] = {}
     for value in values:
@@ -336,7 +345,7 @@ def pairs(
 
 
 def _metavar(option: str) -> str:
-    """How the help of the command that runs writes a value of an option."""
+    """Returns the metavar of an option of the current command."""
     context = click.get_current_context()
     (declared,) = (each for each in context.command.params if option in each.opts)
     return (declared.metavar or "").rstrip(".")

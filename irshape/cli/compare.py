@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     help="What runs an ONNX model. [default: onnxruntime if it is installed]",
 )
 @answer_options
-@view_option("Also draw both models side by side with what differs, as a page.")
+@view_option("Also write an HTML page that shows both models, with the differences marked.")
 @memory_option
 @force_option
 def command(
@@ -70,7 +70,7 @@ def command(
     For instance two precisions of a network, the output of two versions of a converter, or an IR
     and the ONNX model that it was made from. Inputs and outputs are matched by name, the others in
     order; inner tensors by tensor name, by the structure around them, by layer name. A layer of B
-    is blamed if its output differs although it is given A's inputs.
+    is blamed if its output differs even when it is computed from A's inputs.
 
     Exit status: 0; 1 if a tensor differs, nothing could be compared or a model cannot be run; 2 if
     a path cannot be opened or the runtime is not installed.
@@ -130,7 +130,7 @@ def _state(pair: Pair) -> str:
 def _text(
     comparison: ModelComparison, worst: int | None, *, own_tolerance: bool = False
 ) -> list[str]:
-    """own_tolerance: whether the user gives a tolerance."""
+    """Returns the lines of the text. own_tolerance: whether the user gave a tolerance."""
     from ..spelling import counted
 
     pairs = [pair for pair in comparison.pairs if not pair.constant]
@@ -182,7 +182,7 @@ def _text(
 
 
 def _only_within_tolerance(comparison: ModelComparison) -> tuple[list[str], list[str]]:
-    """What is said of tensors, and of constants, that are equal but not exactly."""
+    """Describes tensors, and constants, that are equal within the tolerance but not exactly."""
     from ..spelling import counted
 
     close = [pair for pair in comparison.pairs if pair.verdict == "equal" and pair.errors.max_abs]
@@ -204,7 +204,7 @@ def _only_within_tolerance(comparison: ModelComparison) -> tuple[list[str], list
 
 
 def _verdict(comparison: ModelComparison) -> list[str]:
-    """The first tensor that diverges, and the layer to blame."""
+    """Names the first tensor that differs, and the layer to blame."""
     lines: list[str] = []
     if not comparison.compared:
         lines.append("  nothing could be compared: no output of one corresponds to the other's")

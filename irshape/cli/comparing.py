@@ -1,4 +1,4 @@
-"""How `crosscheck` and `compare` show their results: a table of errors, JUnit."""
+"""Shows the results of `crosscheck` and `compare`: a table of errors, and JUnit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ HEAD = (
 
 
 class Case(NamedTuple):
-    """A test case of a JUnit report. failure: why it fails. note: a remark on one that passes."""
+    """A test case of a JUnit report. failure: why it fails. note: a remark on a case that
+    passes."""
 
     name: str
     failure: str | None = None
@@ -41,7 +42,7 @@ class Case(NamedTuple):
 
 
 def place(layer: Layer, port: int | None = None) -> str:
-    """The words for a layer, by the ids that lead to it, and for one of its outputs."""
+    """Describes a layer by the ids that lead to it, with one of its outputs if `port` is given."""
     from ..diagnostics.renderers.common import plain
 
     return plain(
@@ -51,7 +52,8 @@ def place(layer: Layer, port: int | None = None) -> str:
 
 
 def cell(layer: Layer, port: int) -> str:
-    """An output in a table: the id of its layer, its type and name, and the port among several."""
+    """Describes an output in a table: the id, type and name of its layer, and its port if it has
+    several."""
     from ..diagnostics.renderers.common import plain
 
     index = f":{port}" if len(layer.outputs) > 1 else ""
@@ -63,7 +65,8 @@ def number(value: float | None) -> str:
 
 
 def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
-    """A line of the table. NaN and infinity as one count where both sides have as many."""
+    """Returns a line of the table. NaN and infinity are one count if both sides have equally
+    many."""
     counts = [
         f"{pair[0]}" if pair[0] == pair[1] else f"{pair[0]}/{pair[1]}"
         for pair in (errors.nan, errors.inf)
@@ -90,7 +93,7 @@ def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
 
 
 def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
-    """The rows under `HEAD`."""
+    """Returns the rows as a table under `HEAD`."""
     return text_table(
         HEAD,
         rows,
@@ -102,7 +105,7 @@ def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
 
 
 def junit(suite: str, cases: Sequence[Case]) -> str:
-    """A JUnit report of one suite."""
+    """Returns a JUnit report with one suite."""
     from xml.sax.saxutils import escape, quoteattr
 
     from ..diagnostics.renderers.common import plain
@@ -134,7 +137,7 @@ def junit(suite: str, cases: Sequence[Case]) -> str:
 
 
 def answer_options(function: F) -> F:
-    """`--worst`, `--format` and `--output-file`, which both commands have."""
+    """Adds `--worst`, `--format` and `--output-file`, which both commands have."""
     for option in (
         click.option(
             "-o",
@@ -164,18 +167,18 @@ def answer_options(function: F) -> F:
 
 
 class Outcome(NamedTuple):
-    """What a command has to tell, in each of the forms that it has of its own."""
+    """The result of a command, in each of its own formats."""
 
     ok: bool
     lines: Callable[[], list[str]]
     document: Callable[[], dict[str, Any]]
     cases: Callable[[], str]
     report: Callable[[], Report]
-    """For the other formats, those of findings."""
+    """The result for the other formats, which show findings."""
 
 
 def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
-    """Writes the answer in a format; ends the command with status 1 if something differs."""
+    """Writes the result in a format. If something differs, exits with status 1."""
     from ..diagnostics.renderers.common import json_text, plain
 
     on_terminal = output_file in (None, "-")
@@ -194,7 +197,7 @@ def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
 
 
 def deliver(text: str, output_file: str | None) -> None:
-    """To the file, whole or not at all, or to stdout."""
+    """Writes a text to stdout, or to a file, which appears complete or not at all."""
     if output_file is None or output_file == "-":
         echo(text, newline=False)
         return

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 @click.option(
     "-v", "--verbose", is_flag=True, help="List every output, not only those that differ."
 )
-@view_option("Also draw the model with the errors on its layers, as a page (`irshape view`).")
+@view_option("Also write an HTML page that shows the errors on the layers (see `irshape view`).")
 @memory_option
 @weights_option
 @force_option
@@ -205,7 +205,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
 
 
 def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
-    """What is explained, each kind of reason once; with `verbose`, every output."""
+    """Lists the kinds of explanations, each once; with `verbose`, every output."""
     lines = []
     if verbose:
         for output in comparison.rows:
@@ -224,7 +224,7 @@ def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
 
 
 def _worst(shown: list[Row]) -> list[str]:
-    """The table of the largest errors."""
+    """Returns the table of the largest errors."""
     if not shown:
         return []
     several = f"  the {len(shown)} largest errors, measured by what is allowed:"
@@ -234,7 +234,8 @@ def _worst(shown: list[Row]) -> list[str]:
 
 
 def _state(output: Row) -> str:
-    """The verdict on an output in one word, from the whole run and from the layer alone."""
+    """Returns the verdict on an output in one word, for the whole run and the layer alone
+    together."""
     if output.own_verdict == "differs":
         return "differs"
     if output.value_verdict == "differs" and output.own_verdict == "explained":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FEW = 3
-"""So many constants of another element type are listed one by one, more are only counted."""
+"""Up to this many constants with a changed element type are listed; more are only counted."""
 TONES = {"-": "red", "+": "green", "~": "yellow"}
 
 
@@ -51,7 +51,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
     metavar="N",
     help="How many layers of a kind the text lists; 0 for all, with each weight of another type.",
 )
-@view_option("Also draw both models side by side with what changed, as a page.")
+@view_option("Also write an HTML page that shows both models, with the changes marked.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @click.option(
     "--weights",
@@ -123,7 +123,7 @@ def _loaded(path: str, weights: str) -> Model:
 def _write(
     difference: ModelDiff, form: str, output_file: str | None, limit: int, color: str
 ) -> None:
-    """Prints the difference, or writes it to a file, which appears whole or not at all."""
+    """Prints the difference, or writes it to a file, which appears complete or not at all."""
     to_file = output_file not in (None, "-")
     if form == "json":
         from ..diagnostics.renderers.common import json_text
@@ -154,7 +154,7 @@ def _write(
 
 
 def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
-    """The difference for people. Lines begin with ~, - and + for what changed, went and came."""
+    """Yields the difference as text. Lines begin with ~ for changed, - for removed, + for added."""
     from ..diagnostics.renderers.common import plain
 
     yield f"A {plain(difference.first.path)}"

@@ -32,8 +32,7 @@ Given = Mapping[str, Any]
 class Step(NamedTuple):
     """A change.
 
-    parameters: the options of which any asks for it. apply: makes it; what it returns is told on
-    standard error.
+    parameters: the options that request it. apply: makes the change, and returns a note for stderr.
     """
 
     parameters: tuple[str, ...]
@@ -73,7 +72,7 @@ def _seq(graph: Graph, given: Given) -> None:
 
 
 def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
-    """The constant of the model as it is read that does not fit the sizes that are asked for."""
+    """Returns a note on a constant that does not fit the requested sizes; None if all fit."""
     from ..inference.chain import refusing
     from ..inference.engine import infer
     from ..inference.fitting_sizes import fitting_size
@@ -107,7 +106,7 @@ def _bind(graph: Graph, given: Given) -> None:
 
 
 def _value(text: str) -> Any:
-    """A value of the command line: JSON, or the path of a .npy file. Raises `ValueError`."""
+    """Parses a value of the command line: JSON, or the path of a .npy file. Raises `ValueError`."""
     if text.endswith(".npy"):
         from ..execution.inputs import read_array
 
@@ -148,7 +147,7 @@ def _set(graph: Graph, given: Given) -> None:
 
 
 def _attribute(operation: Any, name: str, text: str) -> Any:
-    """The value that a text stands for. Raises `ValueError`."""
+    """Converts a text to a value of the attribute. Raises `ValueError`."""
     from ..ops.kinds import Malformed
 
     declared = next(
@@ -231,7 +230,7 @@ def _postprocess(graph: Graph, given: Given) -> None:
 
 
 def _by_tensor(graph: Graph, given: Given, options: Iterable[str]) -> dict[Output, dict[str, str]]:
-    """What several options say of one tensor."""
+    """Groups the values of several options by tensor."""
     wanted: dict[Output, dict[str, str]] = {}
     for option in options:
         flag = f"--{option.replace('_', '-')}"
@@ -244,7 +243,7 @@ def _by_tensor(graph: Graph, given: Given, options: Iterable[str]) -> dict[Outpu
 
 
 def _element_type(text: str | None) -> str | None:
-    """The name of an element type. Raises `ValueError`."""
+    """Checks the name of an element type, and returns it. Raises `ValueError`."""
     if text is not None:
         from ..element_types import ElementType
 
@@ -328,7 +327,7 @@ STEPS = (
     Step(("strip_weights",), _strip),
     Step(("rename",), _rename),
 )
-"""The changes in the order in which they are made, which is that of the options."""
+"""The changes in the order in which they are made, which is the order of the options."""
 
 _SECTIONS = {
     "Weights": (
@@ -541,7 +540,7 @@ _COMPANIONS = {
     "keep": ("f16", "compress_to_f16"),
     "max_iterations": ("inline",),
 }
-"""Options that mean something only beside others."""
+"""Options that need one of certain other options."""
 
 
 def _check_companions(given: Given) -> None:

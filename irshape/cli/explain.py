@@ -72,7 +72,7 @@ def command(
 
 
 def _page(title: str, text: str) -> str:
-    """A page of its own: a heading for each dimension or group, what belongs to it below."""
+    """Returns an HTML page with a heading for each dimension or group, and its lines below."""
     body: list[str] = []
     for line in text.split("\n"):
         if line.startswith(" "):

@@ -85,10 +85,11 @@ def command(
     """Fix IRs without changing what OpenVINO reads.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. OpenVINO reads
-    operations, attributes, edges and weights, and no port: the dimensions and precisions of ports
-    are made to follow. In a file that OpenVINO refuses, a misspelt word or a number in another
-    notation is corrected where the text leaves no choice. All else is listed; --unsafe-fixes makes
-    the likeliest change of each. What is not selected is neither fixed nor listed.
+    operations, attributes, edges and weights, but no ports: their dimensions and precisions are
+    changed to agree with what it reads. In a file that OpenVINO refuses, a misspelt word or a
+    number in another notation is corrected if the text leaves no choice. All else is listed;
+    --unsafe-fixes makes the likeliest change of each. What is not selected is neither fixed nor
+    listed.
 
     Exit status of --diff and --check: 0; 1 if there is something to correct. Of --in-place and
     --output: 0; 1 if errors remain. Of all: 1 if a file cannot be read as an IR, 2 if one cannot be
@@ -132,7 +133,7 @@ def command(
 
 
 Writer = Callable[["Fixes", str], None]
-"""Writes the fixes of a file. Raises `OSError`."""
+"""Writes the fixes of one file. Raises `OSError`."""
 
 
 def _writer(
@@ -144,9 +145,9 @@ def _writer(
     alone: bool,
     weights: str,
 ) -> tuple[Writer | None, list[str]]:
-    """What writes the fixes of a file, None to write none, and the files to fix.
+    """Returns the function that writes the fixes of a file, or None, and the files to fix.
 
-    Raises `UsageError` where something would be written over what is read.
+    Raises `UsageError` if the output would overwrite an input.
     """
     if output is None:
         files = each_once(files)
@@ -179,7 +180,8 @@ def _write_to(fixes: Fixes, output: str) -> None:
 
 
 def _written(write: Writer | None, fixes: Fixes, outcome: Outcome, alone: bool) -> str:
-    """Writes the fixes. Why they are not written, empty if they are; raises `OSError` if alone."""
+    """Writes the fixes. Returns why they were not written, or "". Raises `OSError` for a single
+    file."""
     if write is None or not fixes.readable:
         return ""
     try:
@@ -194,7 +196,8 @@ def _written(write: Writer | None, fixes: Fixes, outcome: Outcome, alone: bool) 
 def _outcomes(
     files: list[str], wanted: Chosen, weights: str, *, unsafe: bool, alone: bool
 ) -> Iterator[Outcome]:
-    """The fixes of each file. Raises `OSError` for one alone, `UsageError` for settings."""
+    """Yields the fixes of each file. Raises `OSError` for a single file, `UsageError` for bad
+    settings."""
     from ..checking.fixing_many import Outcome, fix_many, fixes_of, task
     from ..checking.many import default_jobs
     from .progress import progress
@@ -214,8 +217,9 @@ def _outcomes(
 
 
 class _Result(NamedTuple):
-    """What came of a file: the errors and warnings that are left, and those of them that only
-    --unsafe-fixes corrects.
+    """The result for a file.
+
+    left: the remaining errors and warnings. unsafe: how many of them --unsafe-fixes corrects.
     """
 
     fixes: Fixes
@@ -224,7 +228,7 @@ class _Result(NamedTuple):
 
 
 class _Account:
-    """What was fixed, and what is left, of all files."""
+    """Counts over all files what was fixed, and what is left."""
 
     def __init__(self, writes: bool, wanted: Chosen) -> None:
         from ..checking.baseline import left_of
@@ -242,7 +246,7 @@ class _Account:
         self.with_left = self.left = self.unsafe = 0
 
     def failed(self, path: str, problem: str) -> None:
-        """A file that could not be read or written."""
+        """Reports a file that could not be read or written."""
         self.files += 1
         self.problems += 1
         self.status = 2
@@ -272,7 +276,7 @@ class _Account:
         return result
 
     def file(self, result: _Result) -> Iterator[str]:
-        """A line for a file that changes."""
+        """Yields a line if the file changes."""
         from ..diagnostics.renderers.common import plain
 
         if result.fixes.edits:
@@ -280,7 +284,8 @@ class _Account:
             yield f"{plain(result.fixes.path)}: {counts}"
 
     def findings(self, result: _Result, *, fixed: bool) -> Iterator[str]:
-        """A line for each finding that is left, and before them for those that are fixed."""
+        """Yields a line for each finding that is left; with `fixed`, first one for each that is
+        fixed."""
         from ..diagnostics.renderers.common import plain
 
         listed = [(f"{self.done} ", each) for each in result.fixes.fixed] if fixed else []
@@ -290,7 +295,7 @@ class _Account:
             yield f"{place}: {mark}[{each.code}] {plain(_at(each) + each.message)}"
 
     def summary(self, *, alone: bool) -> str:
-        """What came of all files."""
+        """Summarizes the results of all files."""
         if alone:
             fixed = f"{counted(self.fixed, 'finding')} {self.done}"
             return f"{fixed}, {self.left} left{_by_unsafe_fixes(self.unsafe)}"
@@ -310,7 +315,7 @@ class _Account:
 
 
 def _fixed(count: int, done: str, infos: int) -> str:
-    """`3 findings (1 info) fixed`: `validate` does not show infos."""
+    """Returns text such as `3 findings (1 info) fixed`. `validate` does not show infos."""
     of_them = f" ({counted(infos, 'info')})" if infos else ""
     return f"{counted(count, 'finding')}{of_them} {done}"
 
@@ -324,7 +329,7 @@ def _by_unsafe_fixes(count: int) -> str:
 
 
 def _for_terminal(diff: str, colour: bool) -> str:
-    """The diff; for a terminal without control characters, and coloured if that is wanted."""
+    """Returns the diff; for a terminal without control characters, and with `colour` in colour."""
     if not colour and not sys.stdout.isatty():
         return diff
     from ..diagnostics.renderers.common import plain

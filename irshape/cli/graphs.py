@@ -1,4 +1,4 @@
-"""What the commands that change models share: their names and paths, and how the result is told."""
+"""Shared parts of the commands that change models: names, paths, and messages on the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def output_options(function: F) -> F:
-    """The options of commands that write one model."""
+    """Adds the options of commands that write one model."""
     from .common import overwrite_option, weights_option
 
     function = overwrite_option(weights_option(function))
@@ -46,7 +46,8 @@ def quiet_option(function: F) -> F:
 
 
 def graph_or_exit(path: str, weights: str) -> Graph:
-    """The model as a graph, or exit status 1 with the diagnostics on stderr."""
+    """Loads a model as a graph. If that fails, prints the diagnostics on stderr and exits with
+    status 1."""
     from ..diagnostics.report import LoadError
     from ..graph.errors import GraphError
     from ..graph.graph import Graph
@@ -71,13 +72,12 @@ def graph_or_exit(path: str, weights: str) -> Graph:
 
 @contextmanager
 def refusals(subject: str = "", why: Callable[[], str | None] | None = None) -> Iterator[None]:
-    """Ends the command where a change cannot be made.
+    """Ends the command if a change cannot be made. Nothing is written then.
 
-    Exit status 2 for a name that nothing has or a value that cannot be read, 1 for what an
-    operation refuses; nothing is written.
-
-    subject: what the message begins with, such as the option. why: a further line about what an
-    operation refuses.
+    The exit status is 2 for an unknown name or an unreadable value, 1 if an operation refuses the
+    change.
+    subject: what the message begins with, such as the option. why: returns a further line on a
+    refusal.
     """
     from ..diagnostics.renderers.common import plain
     from ..graph.errors import GraphError
@@ -104,11 +104,11 @@ _ARGUMENTS = {
     "max_iterations": "--max-iterations",
     "bypass": "the input that replaces it, as LAYER:INPUT",
 }
-"""What arguments of Python's methods, which messages name, are at the terminal."""
+"""Maps arguments of Python methods, which messages name, to words of the command line."""
 
 
 def _in_options(message: str) -> str:
-    """A message of a graph with options in place of arguments."""
+    """Replaces Python arguments in a message of a graph by options."""
     return re.sub(
         r"`?\b(\w+)=(?:'[^']*'|…)?`?",
         lambda match: _ARGUMENTS.get(match[1], match[0]),
@@ -131,7 +131,7 @@ def check_outputs(
 
 
 def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
-    """Writes graphs to their paths, all of them or none, and tells what each has become."""
+    """Writes graphs to their paths, all of them or none, and reports each new model on stderr."""
     from ..formats.atomic import Content, write_together
     from ..graph.writing import files_of
 
@@ -150,7 +150,7 @@ def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
 
 
 def graph_account(path: str, graph: Graph) -> str:
-    """`account` of a graph."""
+    """Returns `account` of a graph."""
     inputs, outputs = (
         [
             (each.names or (each.layer.name,), f"{each.element_type} {each.shape}")
@@ -162,7 +162,7 @@ def graph_account(path: str, graph: Graph) -> str:
 
 
 def _text_alone(graph: Graph) -> bytes:
-    """The .xml of a graph that needs no .bin but that of its original. Raises `GraphError`."""
+    """Returns the .xml of a graph that needs only the .bin of its original. Raises `GraphError`."""
     from ..graph.errors import GraphError
     from ..graph.writing import AS_THEY_ARE, text_of
     from ..model.weights import Constant
@@ -183,7 +183,8 @@ def _text_alone(graph: Graph) -> bytes:
 
 
 def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], str]]) -> str:
-    """What was written: how many layers, and the names and types of inputs and outputs."""
+    """Describes a written model: its number of layers, and the names and types of inputs and
+    outputs."""
     from ..diagnostics.renderers.common import plain
 
     lines = [f"{plain(path)}: {counted(layers, 'layer')}"]
@@ -193,13 +194,14 @@ def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], str]])
 
 
 def listed(names: Sequence[str], limit: int = 8) -> str:
-    """Names for a message, the first of many."""
+    """Returns names for a message, only the first `limit` of them if there are many."""
     more = f", and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(f"'{name}'" for name in names[:limit]) + more
 
 
 def paths_of_parts(output: str, count: int) -> list[str]:
-    """`OUT_1.xml`, `OUT_2.xml` … for `OUT.xml`, with as many digits as the last one needs."""
+    """Returns `OUT_1.xml`, `OUT_2.xml` … for `OUT.xml`, with as many digits as the last one
+    needs."""
     stem, extension = os.path.splitext(output)
     width = len(str(count))
     return [f"{stem}_{number:0{width}}{extension}" for number in range(1, count + 1)]

@@ -136,8 +136,11 @@ def command(
 
 
 def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
-    """Inputs of another rank than that of the file; else sizes of the inputs that contradict each
-    other, and those that a layer takes part in."""
+    """Describes inputs whose rank or sizes contradict the file, each other, or a layer.
+
+    Inputs with another rank than in the file come first. Sizes are described only if there are
+    none.
+    """
     from ..inference.conflicts import size_conflicts, sizes_of_inputs
     from ..inference.engine import infer
 
@@ -160,7 +163,7 @@ def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
 
 
 def written_shape(output: dict[str, Any]) -> str:
-    """A shape, with expressions in the place of intervals where they are known."""
+    """Returns a shape as text, with expressions instead of intervals where they are known."""
     known = output.get("symbols")
     if known is None:
         return str(output["shape"])
@@ -170,7 +173,8 @@ def written_shape(output: dict[str, Any]) -> str:
 
 
 def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
-    """Why layers do not fit their inputs: all with their chains, or the first in a few lines."""
+    """Says why layers do not fit their inputs: all with their chains, or the first in a few
+    lines."""
     from ..inference.chain import refusal_in_brief, refusals, refusing
 
     layer = None if named else refusing(inference)[0][0]
@@ -181,7 +185,7 @@ def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
 
 
 def _outputs_table(layers: list[dict[str, Any]], names: list[str]) -> list[str]:
-    """The outputs of a model, by the names by which they are asked for."""
+    """Returns a table of the outputs of a model, by the names with which users refer to them."""
     from ..diagnostics.renderers.common import plain
 
     rows = []
@@ -195,7 +199,7 @@ def _outputs_table(layers: list[dict[str, Any]], names: list[str]) -> list[str]:
 def _table(
     layers: list[dict[str, Any]], refused: set[tuple[str, ...]], constants: bool
 ) -> list[str]:
-    """A row for each output; layers that do not fit their inputs are marked."""
+    """Returns a table with a row for each output. It marks layers that do not fit their inputs."""
     from ..diagnostics.renderers.common import plain
 
     rows = []

@@ -24,7 +24,7 @@ SORTS = {
     "activations": "bytes",
     "parameters": "parameter_bytes",
 }
-"""What layers may be sorted by, with the column of the costs."""
+"""The orders of layers, with the column of the costs for each."""
 
 
 @click.command("inspect", cls=Command)
@@ -132,7 +132,7 @@ def _memory(inspection: Inspection, device: str | None, context: int | None) -> 
 
 
 def _of_memory(memory: DeviceMemory) -> Iterator[str]:
-    """What is known of the memory that a device needs."""
+    """Describes the memory that a device needs, as far as it is known."""
     from ..diagnostics.renderers.common import plain
     from ..inspection.device_memory import UNCOUNTED
 
@@ -253,7 +253,7 @@ def _costs(inspection: Inspection) -> Iterator[str]:
 
 
 def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
-    """The table of the layers that cost most."""
+    """Yields the table of the most expensive layers."""
     from ..diagnostics.renderers.common import plain
     from ..inspection.costs import by_largest
 
@@ -302,7 +302,8 @@ def _place(type: str, name: str, id: str) -> str:
 def _indented(
     rows: Sequence[Sequence[str]], right: tuple[int, ...] = (), kept: tuple[int, ...] = ()
 ) -> Iterator[str]:
-    """Rows in columns; those in `right` are right-aligned, those and `kept` are never shortened."""
+    """Yields rows in columns. Columns in `right` are right-aligned; these and `kept` are never
+    shortened."""
     heads = [str(at) for at in range(len(rows[0]) if rows else 0)]
     yield from text_table(
         heads,
@@ -314,7 +315,7 @@ def _indented(
 
 
 def _number(size: Dimension) -> str:
-    """`1,234,567`, `12.3 M`, or an interval of such."""
+    """Returns a number such as `1,234,567` or `12.3 M`, or an interval of such numbers."""
     return _span(size, _short)
 
 

@@ -1,4 +1,5 @@
-"""Outputs whose batch size a constant decides, so that a change of the inputs does not reach it."""
+"""Finds outputs whose batch size is fixed by a constant, so that changed inputs do not affect
+it."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def first_axes(graph: Graph) -> list[Dimension | None]:
-    """Axis 0 of each input; None for scalars and dynamic ranks."""
+    """Returns axis 0 of each input; None for scalars and dynamic ranks."""
     return [_batch(each) for each in graph.inputs]
 
 
 def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
-    """A line for each output that keeps another batch than the inputs have been given.
+    """Yields a line for each output that keeps another batch size than the inputs now have.
 
-    before: `first_axes` of the graph as it was.
+    before: `first_axes` of the graph before the change.
     """
     after = first_axes(graph)
     given = {new for old, new in zip(before, after, strict=False) if old != new and new is not None}
@@ -39,7 +40,8 @@ def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
 
 
 def _holder(output: Output, batch: Dimension) -> tuple[GraphLayer, GraphLayer] | None:
-    """The layer nearest to an output that takes the batch and whose constant replaces it."""
+    """Returns the layer nearest to an output whose constant replaces the batch, and that
+    constant."""
     if not _differs(output, batch):
         return None
     waiting, seen = deque([output.layer]), {output.layer}
@@ -68,13 +70,13 @@ def _batch(output: Output) -> Dimension | None:
 
 
 def _differs(output: Output, batch: Dimension) -> bool:
-    """Whether axis 0 has a size that is not within the batch."""
+    """Returns whether the size of axis 0 is known and is not the batch."""
     own = _batch(output)
     return own is not None and own.is_static and own != batch
 
 
 def _begins_with(output: Output, size: Dimension | None) -> bool:
-    """Whether a list of integers begins with a size, as the target of a Reshape does."""
+    """Returns whether a list of integers begins with a size, as the target of a Reshape does."""
     value = output.value
     return (
         size is not None

@@ -51,7 +51,7 @@ def command(type_name: str | None, form: str) -> None:
 
 
 def _listing(rows: list[dict[str, Any]]) -> list[str]:
-    """The table of all versions, and a line of counts."""
+    """Returns the table of all versions, and a line of counts."""
     table = []
     for row in rows:
         span = row["version"] if row["library"] else str(row["since"])
@@ -73,7 +73,7 @@ def _listing(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def described(cls: type[Operation]) -> dict[str, Any]:
-    """A version of an operation as data: what `irshape ops --format json` prints."""
+    """Returns a version of an operation as data for `irshape ops --format json`."""
     from ..execution.computing import supported
     from ..ops import registry
     from ..ops.constraints import constraints
@@ -176,7 +176,7 @@ def _page(row: dict[str, Any]) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """The paragraphs of a text in lines of at most so many columns."""
+    """Wraps the paragraphs of a text to lines of at most `width` columns."""
     lines: list[str] = []
     for paragraph in text.split("\n\n"):
         indent = " " * (len(paragraph) - len(paragraph.lstrip()))

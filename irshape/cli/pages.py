@@ -1,4 +1,4 @@
-"""The pages that `irshape view` and the option `--view` of other commands write."""
+"""Writes the pages of `irshape view` and of the option `--view` of other commands."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ Reader = Callable[[Mapping[str, Any], "Numbering"], "list[Overlay]"]
 
 
 def view_option(help: str) -> Callable[[F], F]:
-    """`--view FILE`, as `view`."""
+    """Returns the option `--view FILE`, passed as `view`."""
     return click.option("--view", metavar="FILE", help=help)
 
 
 def read_result(path: str, command: str) -> dict[str, Any]:
-    """The JSON that a command wrote. Raises `UsageError` if it is none; `OSError`."""
+    """Reads the JSON that a command wrote. Raises `UsageError` if the file holds none, and
+    `OSError`."""
     import json
 
     try:
@@ -44,13 +45,13 @@ def not_a_result(path: str, command: str) -> click.UsageError:
 
 
 def lay_over(subject: Subject, reader: Reader, result: Mapping[str, Any]) -> None:
-    """Offers the result of a run on the page of its model. Raises `ValueError`."""
+    """Adds the result of a run to the page of its model. Raises `ValueError`."""
     if subject.model is not None:
         subject.lay_over(reader(result, subject.numbering))
 
 
 def write_view(output: str, *subjects: Subject, beside: dict[str, Any] | None = None) -> None:
-    """Writes the page of one model, or of two side by side; whole or not at all."""
+    """Writes the page of one model, or of two side by side. It appears complete or not at all."""
     from ..formats.atomic import write_atomically
     from ..view.page import page
 

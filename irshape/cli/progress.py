@@ -1,4 +1,4 @@
-"""How far a command is, on a terminal's stderr only."""
+"""Shows the progress of a command, only if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ GONE = "\r\033[K"
 
 
 def progress(items: Iterable[T], total: int, *, clears: bool = False) -> Iterator[T]:
-    """Passes the items on and counts them; the line is gone at the end.
+    """Passes the items on and shows their count in a line, which is removed at the end.
 
-    clears: the line is also gone while an item is worked on, since lines are written about it.
+    clears: remove the line also while an item is processed, since other lines are written about it.
     """
     if total < 2 or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield from items
@@ -50,7 +50,7 @@ def _write(text: str) -> None:
 
 
 def _duration(seconds: float) -> str:
-    """`45 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Returns a duration such as `45 s`, `3 min 20 s`, `2 h 5 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

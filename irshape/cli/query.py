@@ -95,7 +95,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
 
 
 def matches(model: Model, xpath: str, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
-    """What an expression selects in a model, in document order.
+    """Yields what an expression selects in a model, in document order.
 
     A layer appears once for each matched text. Raises `XPathError`.
     """
@@ -156,7 +156,7 @@ def _shape(dims: tuple[int, ...]) -> str:
 
 
 def _lines(path: str, matched: list[dict[str, Any]], form: str, count: bool) -> Iterator[str]:
-    """The lines that are printed for one file."""
+    """Yields the lines to print for one file."""
     import json
 
     from ..diagnostics.renderers.common import plain
@@ -185,7 +185,8 @@ def _value(value: object) -> str:
 
 
 def _text(match: dict[str, Any]) -> str:
-    """A match in one line: its place, its layer, what was matched, what the layer puts out."""
+    """Returns a match as one line: its place, its layer, the matched text, and the layer's
+    outputs."""
     layer = match["layer"]
     parts = [f"{match['path']}:{match['line']}:{match['column']}:"]
     if layer is not None:

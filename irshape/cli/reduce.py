@@ -154,7 +154,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _outcome(test: CommandTest, model: str) -> Outcome:
-    """What the command does with the model as it is."""
+    """Runs the command on the original model."""
     try:
         return test.on_file(model)
     except OSError as problem:
@@ -166,7 +166,7 @@ def _outcome(test: CommandTest, model: str) -> Outcome:
 def _require_failure(
     test: CommandTest, outcome: Outcome, status: int | None, contains: tuple[str, ...]
 ) -> None:
-    """Exit status 1 if the command does not fail on the original as it should."""
+    """Exits with status 1 if the command does not fail on the original as requested."""
     if status is None and outcome.status == 0 and not contains:
         reason = "the command succeeds on the model; there is nothing to look for"
     elif test.is_expected(outcome):
@@ -182,7 +182,7 @@ def _require_failure(
 
 
 class _Reporter:
-    """Saves every smaller model, and tells a terminal how far the reduction is."""
+    """Saves every smaller model, and shows the progress on a terminal."""
 
     def __init__(self, target: Path) -> None:
         self._target = target
@@ -206,7 +206,7 @@ class _Reporter:
 
 
 def _summary(original: Model, best: Model, target: Path) -> str:
-    """What is left, in one line."""
+    """Describes the remaining model in one line."""
     from ..reduction.reducer import computing
 
     before, after = len(computing(original)), computing(best)

@@ -1,4 +1,4 @@
-"""How a report leaves a command: in which formats, and where to."""
+"""Writes reports: in the requested formats, to stdout or files."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ else:
 F = TypeVar("F", bound=Callable[..., Any])
 
 FOR_PEOPLE = ("text", "concise")
-"""The formats that a terminal shows as they are: in its encoding, in colour."""
+"""The formats that a terminal shows directly, in its encoding and in colour."""
 
 COUNTED = ("text", "json")
-"""The formats in which the findings of a rule can be counted."""
+"""The formats that support --statistics."""
 
 
 class Form(NamedTuple):
-    """A format, and the file it goes to; None is stdout, or what `--output-file` says."""
+    """A format and the file for it. None is stdout, or the file of `--output-file`."""
 
     name: str
     path: str | None
 
 
 class FormType(ParamType):
-    """`FORMAT` or `FORMAT=FILE`."""
+    """Parses `FORMAT` or `FORMAT=FILE`."""
 
     name = "format"
 
@@ -93,19 +93,19 @@ class FormatName(click.ParamType):  # type: ignore[type-arg]
 
 
 def report_text(report: Report, form: str) -> str:
-    """A report in a format, with the options that the environment sets."""
+    """Renders a report in a format, with the root folder from the environment."""
     from ..diagnostics.renderers import Options, render
 
     return render(report, form, Options(root=os.path.abspath(_root())))
 
 
 def _root() -> str:
-    """The folder from which reports name files."""
+    """Returns the folder to which file names in reports are relative."""
     return os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()
 
 
 class FormatOption(click.Option):
-    """An option whose help lists the formats, which are looked up only for the help."""
+    """An option whose help lists the formats. They are looked up only for the help."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from ..diagnostics.renderers import formats
@@ -117,7 +117,7 @@ class FormatOption(click.Option):
 
 
 def format_options(function: F) -> F:
-    """`--format`, as `forms`, and `--output-file`."""
+    """Adds `--format`, passed as `forms`, and `--output-file`."""
     function = click.option(
         "-o", "--output-file", metavar="FILE", help="Write the report to a file instead of stdout."
     )(function)
@@ -135,7 +135,8 @@ def format_options(function: F) -> F:
 
 
 def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]:
-    """Each format with its file, None for stdout. Raises `UsageError` if two share one place."""
+    """Returns each format with its file, None for stdout. Raises `UsageError` if two share a
+    place."""
     if not forms:
         in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and output_file is None
         forms = (Form("github" if in_actions else "text", None),)
@@ -159,9 +160,9 @@ def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]
 
 
 def counted_forms(forms: tuple[Form, ...]) -> tuple[Form, ...]:
-    """The formats for --statistics: text, where none is asked for.
+    """Returns the formats for --statistics, by default text.
 
-    Raises `UsageError` for one in which nothing can be counted.
+    Raises `UsageError` for a format that does not support it.
     """
     for form in forms:
         if form.name not in COUNTED:
@@ -182,10 +183,10 @@ def write_report(
     weights: str = "beside",
     values: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes a report in every format asked for; the files appear together or not at all.
+    """Writes a report in every requested format. The files appear together or not at all.
 
-    quiet: write nothing to stdout. fixes: show the changes that take findings back. statistics:
-    count the rules instead; the formats are text or JSON.
+    quiet: write nothing to stdout. fixes: show the changes that correct findings.
+    statistics: count findings by rule instead; the formats are text or JSON.
     """
     from ..diagnostics.renderers import Options, render
 

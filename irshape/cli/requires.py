@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..inspection.requirements import Requirements
 
 SHOWN = 5
-"""How many layers of one reason are listed as text."""
+"""How many layers the text lists for one reason."""
 
 
 @click.command("requires", cls=Command)
@@ -84,7 +84,7 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
 
 
 def _asked(requirements: Requirements, ask: bool) -> dict[str, str]:
-    """What the devices that are here say when they compile the model; nothing without `ask`."""
+    """Returns what the available devices say when they compile the model; nothing without `ask`."""
     if not ask:
         return {}
     from ..comparison.devices import OpenVinoDevice
@@ -99,15 +99,17 @@ def _asked(requirements: Requirements, ask: bool) -> dict[str, str]:
 
 
 WIDTH = 80
-"""The columns of the table where the output goes to no terminal."""
+"""The columns of the table if the output does not go to a terminal."""
 
 _Row = tuple[str, str, str]
-"""What something is for, the release or the verdict, and why; the first two empty where they are
-those of the row before."""
+"""A row of the table: the subject, the release or verdict, and the reason.
+
+The first two are empty if they are the same as in the row before.
+"""
 
 
 def _text(requirements: Requirements, asked: dict[str, str]) -> list[str]:
-    """The table: releases that read and run the model, libraries, and devices."""
+    """Returns the table: releases that read and run the model, libraries, and devices."""
     from ..diagnostics.renderers.common import plain
 
     answer = requirements.to_dict()

@@ -1,4 +1,5 @@
-"""Where `irshape fix` writes: over its files, to one other file, or to a folder for many."""
+"""Decides where `irshape fix` writes: over its files, to one other file, or to a folder for
+many."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def is_folder(output: str) -> bool:
-    """Whether an output is a folder for files, and not a file."""
+    """Returns whether an output is a folder for files, and not a file."""
     return output.endswith(("/", os.sep)) or os.path.isdir(output)
 
 
 def each_once(files: Iterable[str]) -> list[str]:
-    """The files without those that lead to one that is there already.
+    """Returns the files without duplicates that lead to the same file.
 
-    Of a file and the links to it, the file stays.
+    Of a file and links to it, the file is kept.
     """
     chosen: dict[str, str] = {}
     for file in files:
@@ -36,12 +37,12 @@ def each_once(files: Iterable[str]) -> list[str]:
 
 
 def folders_of(paths: Iterable[str]) -> set[str]:
-    """The folders that paths name, or in which lies what they name."""
+    """Returns the folders that paths name, or that contain the files that they name."""
     return {_folder_of(path) for path in paths}
 
 
 def _common_folder(paths: Iterable[str], files: Iterable[str]) -> str:
-    """The innermost folder that holds all paths and the files that they name.
+    """Returns the innermost folder that contains all paths and the files that they name.
 
     Raises `UsageError` for paths on different drives.
     """
@@ -53,7 +54,8 @@ def _common_folder(paths: Iterable[str], files: Iterable[str]) -> str:
 
 
 def _folder_of(path: str) -> str:
-    """A folder itself, the folder of a file, and that of a pattern before its first wildcard."""
+    """Returns a folder itself, the folder of a file, or that of a pattern before its first
+    wildcard."""
     while has_magic(path) and not os.path.exists(path):
         path = os.path.dirname(path)
         if not has_magic(path):
@@ -63,10 +65,10 @@ def _folder_of(path: str) -> str:
 
 
 def mirrored(paths: Sequence[str], files: Sequence[str], output: str) -> dict[str, str]:
-    """For each file its place in the folder `output`, as it lies in the common folder.
+    """Maps each file to its place in the folder `output`, relative to the common folder.
 
-    A folder that is searched is not searched in the output folder: that has the copies of before.
-    Raises `UsageError` for what has no place in a folder.
+    Files inside `output` are skipped when a folder is searched, since they are earlier copies.
+    Raises `UsageError` for a file that cannot have a place in a folder.
     """
     if os.path.exists(output) and not os.path.isdir(output):
         raise click.UsageError(f"'{output}' is a file; several files need a folder")
@@ -88,10 +90,10 @@ def _is_in(file: str, folder: str) -> bool:
 
 
 def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) -> None:
-    """Writes the fixed text over the file. A link stays, what it points to is replaced.
+    """Writes the fixed text over the file. A link stays, and its target is replaced.
 
-    folders: where the file was looked for, if it was not named itself; a link must not lead out of
-    them then. Raises `OSError`.
+    folders: the folders that were searched, if the file was not named itself. A link must not lead
+    out of them. Raises `OSError`.
     """
     from ..formats.atomic import write_atomically
 
@@ -111,7 +113,7 @@ def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) ->
 
 
 def write_apart(fixes: Fixes, target: str) -> None:
-    """Writes the fixed text into a folder that comes to be as it is needed. Raises `OSError`."""
+    """Writes the fixed text into a folder, which is created if necessary. Raises `OSError`."""
     from ..formats.atomic import write_atomically
 
     os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -65,7 +65,7 @@ def severity(rule: type[Rule]) -> str:
 
 
 def fields(rule: type[Rule]) -> dict[str, str | bool | None]:
-    """A rule as a JSON object: its sections are fields, in Markdown."""
+    """Returns a rule as a JSON object. Its sections are fields, in Markdown."""
     from ..rules import HEADINGS
 
     page = rule.page()
@@ -89,7 +89,7 @@ def text_page(rule: type[Rule]) -> str:
 
 
 def _indented(text: str) -> str:
-    """A section for a terminal: prose filled, code as it stands without its fences."""
+    """Formats a section for a terminal: prose is wrapped, code is kept without its fences."""
     lines: list[str] = []
     for index, part in enumerate(text.split("```")):
         if index % 2:
@@ -109,7 +109,7 @@ def _indented(text: str) -> str:
 
 
 def markdown(rules: tuple[type[Rule], ...]) -> str:
-    """All rules as one document."""
+    """Returns all rules as one document."""
     rows = [
         f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | `{rule.name}` | {severity(rule)} "
         f"| {rule.page().summary.replace('|', chr(92) + '|')} |"

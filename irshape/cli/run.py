@@ -55,7 +55,7 @@ __all__ = ["command", "gathered"]
     help="Round after every layer, as a device of that precision does, and name the first layer "
     "that gives infinity or NaN.",
 )
-@view_option("With --stats: also draw the model with the ranges on its layers, as a page.")
+@view_option("With --stats: also write an HTML page that shows the ranges on the layers.")
 @form_option("text", "json")
 @memory_option
 @click.option(
@@ -151,7 +151,7 @@ def _print_json(document: dict[str, Any]) -> None:
 
 
 def _print(arrays: dict[str, Any], rows: list[Range] | None, simulation: Simulation | None) -> None:
-    """For people: the simulation, or the ranges of the layers, or those of the outputs."""
+    """Prints the simulation, the ranges of the layers, or those of the outputs, as text."""
     if simulation is not None:
         echo("\n".join(fitted(_simulation(simulation))))
     elif rows is not None:
@@ -161,7 +161,7 @@ def _print(arrays: dict[str, Any], rows: list[Range] | None, simulation: Simulat
 
 
 def _write(arrays: dict[str, Any], output_dir: str) -> None:
-    """All files or none."""
+    """Writes all files or none."""
     from ..execution.inputs import existing_folder, file_name, npy_bytes
     from ..formats.atomic import write_together
 

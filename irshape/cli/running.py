@@ -1,4 +1,4 @@
-"""What the commands that execute a model share: its inputs, memory, and how far they are."""
+"""Shared parts of the commands that execute a model: inputs, memory limit, and progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def input_options(function: F) -> F:
-    """`--input`, `--seed`, `--shape`."""
+    """Adds `--input`, `--seed` and `--shape`."""
     function = shape_option("The shape of a random input: x=[1,3,224,224].")(function)
     function = click.option(
         "--seed", type=int, default=0, show_default=True, help="The seed of the random inputs."
@@ -50,7 +50,7 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
 
 
 def memory_option(function: F) -> F:
-    """`--max-memory`, in bytes; None without it."""
+    """Adds `--max-memory`, in bytes; None without it."""
     return click.option(
         "--max-memory",
         metavar="SIZE",
@@ -61,7 +61,7 @@ def memory_option(function: F) -> F:
 
 
 def force_option(function: F) -> F:
-    """`--force`, for `sound_or_exit`."""
+    """Adds `--force`, for `sound_or_exit`."""
     return click.option(
         "--force",
         is_flag=True,
@@ -70,9 +70,9 @@ def force_option(function: F) -> F:
 
 
 def sound_or_exit(model: Model, force: bool) -> None:
-    """Exit status 1, with the findings on stderr, if a model must not be computed.
+    """Exits with status 1, with the findings on stderr, if a model must not be computed.
 
-    force: go on with any model.
+    force: accept any model.
     """
     from ..checking.soundness import UnsoundModel, require_sound
 
@@ -97,9 +97,9 @@ def gathered(
     shapes: tuple[str, ...],
     max_memory: int | None,
 ) -> dict[Layer, Any]:
-    """The inputs of a run, by their Parameter: from files, or at random.
+    """Returns the inputs of a run by Parameter, from files or at random.
 
-    random: draw those that are not given. Raises `UsageError`, and `ExecutionError` where they
+    random: draw the inputs that are not given. Raises `UsageError`, and `ExecutionError` if they
     would take more than `max_memory` bytes.
     """
     from ..element_types import DYNAMIC_TYPE
@@ -142,10 +142,10 @@ def gathered(
 
 
 class Ticker:
-    """One line on stderr that says what is being done: a phase, and which of its layers."""
+    """Shows one line on stderr: the current phase, and how many of its layers are done."""
 
     EVERY = 0.2
-    """Seconds between two layers that are shown."""
+    """Seconds between two updates of the line."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -155,7 +155,7 @@ class Ticker:
         self._written = False
 
     def phase(self, text: str, total: int) -> None:
-        """A phase begins. total: the layers that it goes through; 0 if they cannot be counted."""
+        """Begins a phase. total: its number of layers; 0 if they cannot be counted."""
         self._text, self.total, self._count = text, total, 0
         self._show(f"{text} …" if not total else f"{text}: 0/{total}")
 
@@ -183,7 +183,7 @@ class Ticker:
 
 
 class Log(Ticker):
-    """As a `Ticker`, for what is no terminal: a line of its own at most every ten seconds."""
+    """A `Ticker` for stderr that is no terminal: writes a new line at most every ten seconds."""
 
     EVERY = 10.0
 
@@ -194,13 +194,16 @@ class Log(Ticker):
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Leaves the lines."""
+        """Keeps the lines."""
 
 
 @contextmanager
 def ticking(model: Model, runs: int = 1) -> Iterator[Ticker]:
-    """Counts layers on stderr: in a line of a terminal, which is removed at the end, else in a line
-    every ten seconds. Yields what to call for each layer."""
+    """Counts layers on stderr, and yields the function to call for each layer.
+
+    On a terminal it rewrites one line and removes it at the end. Otherwise it writes a line every
+    ten seconds.
+    """
     rewritten = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     ticker = (Ticker if rewritten else Log)(len(model.net.layers) * runs)
     try:
@@ -211,6 +214,6 @@ def ticking(model: Model, runs: int = 1) -> Iterator[Ticker]:
 
 @contextmanager
 def telling(model: Model) -> Iterator[dict[str, Any]]:
-    """`ticking` as the options `progress` and `phase` of a cross-check."""
+    """Yields `ticking` in the form of the options `progress` and `phase` of a cross-check."""
     with ticking(model) as ticker:
         yield {"progress": ticker, "phase": ticker.phase}

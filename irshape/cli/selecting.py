@@ -26,7 +26,7 @@ class Chosen(NamedTuple):
     only_ir: bool
 
     def part(self, files: list[str]) -> list[str]:
-        """Those of the files that --shard names; all without it."""
+        """Returns the files of the shard that --shard names; all files without it."""
         if self.shard is None:
             return files
         from ..checking.many import shard
@@ -34,11 +34,11 @@ class Chosen(NamedTuple):
         return shard(files, *self.shard)
 
     def without_cache(self) -> Chosen:
-        """The same, without the cache of reports."""
+        """Returns the same choice without the cache of reports."""
         return self._replace(configuration=self.configuration._replace(cache=False))
 
     def retired(self) -> Iterator[str]:
-        """What took the place of retired codes that are selected, ignored or in the baseline."""
+        """Says what replaced retired codes that are selected, ignored or in the baseline."""
         from ..settings.selectors import retired
 
         named = [
@@ -164,16 +164,16 @@ def selection_options(function: F) -> F:
 
 
 def fixing_options(function: F) -> F:
-    """Those of a command that corrects what is selected."""
+    """Adds the options of a command that corrects the selected findings."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
 def chosen(given: dict[str, Any]) -> Chosen:
-    """The configuration with the options over it. Raises `UsageError` for what cannot be used.
+    """Returns the configuration with the options applied. Raises `UsageError` for unusable ones.
 
-    given: the options. Those that a command does not have are not there.
+    given: the options. It lacks those that the command does not have.
     """
     from ..settings.configuration import Configuration, extensions
 
@@ -233,7 +233,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
 
 
 def _early(over: Configuration, configuration: Configuration) -> None:
-    """Meets what is wrong with selectors and plugins before the first file."""
+    """Checks selectors and plugins before the first file is read."""
     from ..rules.plugins import check_plugins
     from ..settings.selectors import check_selectors
 
@@ -245,7 +245,7 @@ def _early(over: Configuration, configuration: Configuration) -> None:
 
 
 def _devices(configured: Devices, given: dict[str, Any]) -> Devices:
-    """The devices that the options name, or else the configuration."""
+    """Returns the devices that the options name, or else the configured ones."""
     from ..byte_sizes import parse_size
     from ..settings.configuration import device_names
 

@@ -97,7 +97,7 @@ def command(
 
 
 def _stage(graph: Graph, cut: str) -> list[str]:
-    """The tensors of one cut: `a+b` are two, unless one is called so."""
+    """Returns the tensors of one cut. `a+b` names two, unless a tensor has this name."""
     try:
         graph.tensor(cut)
     except KeyError:

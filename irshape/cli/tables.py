@@ -1,4 +1,4 @@
-"""Text that fits the width of the terminal: tables, and lines of prose."""
+"""Fits text to the width of the terminal: tables, and lines of prose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING = ("", "-", "?")
 
 
 def terminal_width() -> int | None:
-    """The columns of the terminal, or what COLUMNS says; None if the output goes to a file."""
+    """Returns the columns of the terminal or of COLUMNS; None if the output goes to a file."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdigit() and int(columns):
         return int(columns)
@@ -26,7 +26,7 @@ def terminal_width() -> int | None:
 
 
 def fitted(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of text in as many as the terminal takes, the following ones further in."""
+    """Wraps lines to the width of the terminal. Continuation lines are indented."""
     width = terminal_width()
     for line in lines:
         if width is None or len(line) <= width:
@@ -53,12 +53,13 @@ def text_table(
     dropped: Sequence[str] = (),
     indent: int = 0,
 ) -> list[str]:
-    """The lines of a table that fits the terminal.
+    """Returns the lines of a table, fitted to the width of the terminal.
 
-    shrinking: the columns whose texts may be shortened in their middle, by their heads, and the
-    widths down to which each may be, in the order in which they are used. right: the columns whose
-    texts stand at the right, as numbers do. dropped: the columns that are left out, in this order,
-    where shortening is not enough; before them go those in which no row says anything.
+    If the table is too wide, texts are shortened. If that is not enough, columns are dropped.
+    shrinking: the columns whose texts may be shortened in their middle, with their least widths, in
+    the order in which they are shortened.
+    right: the columns that are right-aligned, as numbers are.
+    dropped: the columns that are dropped, in this order. Columns without information go first.
     """
     from ..diagnostics.renderers.common import shortened
 

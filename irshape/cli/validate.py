@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Print on stderr, for each finding, which changes were tried and what each would do.",
 )
-@view_option("Also draw the one file that is checked, with its findings, as a page.")
+@view_option("Also write an HTML page that shows the model with its findings. Takes one file.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @weights_option
 @colour_option
@@ -137,7 +137,7 @@ def command(
 
 
 def _chosen_files(paths: tuple[str, ...], wanted: Chosen, since: str | None) -> list[str]:
-    """The files that paths name, as far as the options choose them."""
+    """Returns the files that paths name and the options select."""
     files = wanted.part(expand(paths, only_ir=wanted.only_ir, foreign=True))
     if since is None:
         return files
@@ -147,7 +147,7 @@ def _chosen_files(paths: tuple[str, ...], wanted: Chosen, since: str | None) -> 
 
 
 def _traced(report: Report) -> Iterator[str]:
-    """For each finding with something to try, the changes: cost, outcome, and what they change."""
+    """Yields for each finding the changes that were tried, with cost and outcome."""
     from ..diagnostics.renderers.common import plain, plain_path
 
     for file in report.files:
@@ -172,10 +172,11 @@ def _draw(output: str, path: str, wanted: Chosen, weights: str) -> None:
 def _streamed(
     forms: list[Form], files: list[str], wanted: Chosen, *, quiet: bool
 ) -> tuple[list[Form], Callable[[FileReport], None] | None]:
-    """The formats to write at the end, and what writes the report on each file at once, if any.
+    """Returns the formats to write at the end, and a function that writes reports at once.
 
-    JSON Lines on stdout are written at once, unless what comes later can change them: a baseline, a
-    limit of errors, or an export whose models are checked against each other.
+    The function is None if nothing can be written at once. JSON Lines on stdout can, unless later
+    files may change them: by a baseline, a limit of errors, or an export whose models are checked
+    against each other.
     """
     from ..checking.baseline import without_ignored
     from ..checking.validation import EXPORTED
@@ -205,10 +206,10 @@ def _validated(
     each: Callable[[FileReport], None] | None = None,
     scheduler: str | None = None,
 ) -> Finished:
-    """Validates the files; with --update-baseline also writes the baseline.
+    """Validates the files. With --update-baseline, also writes the baseline.
 
-    named: whether the files are those that the command names, and not those of a folder. each: is
-    called with each report as soon as it is there. scheduler: the address of a Dask cluster.
+    named: whether the command names the files themselves, and no folder. each: called with each
+    report as soon as it exists. scheduler: the address of a Dask cluster.
     Raises `ValueError` for settings and values that do not fit, `OSError` for a single file.
     """
     from ..checking.request import Request
@@ -250,7 +251,7 @@ def _validated(
 def _each(
     call: Callable[[FileReport], None], reports: Iterator[FileReport], total: int
 ) -> Iterator[FileReport]:
-    """Passes the reports on, calls a function with each, and shows how many of the total came."""
+    """Passes the reports on, calls a function with each, and shows how many of `total` are done."""
     from .progress import progress
 
     for report in progress(reports, total):
@@ -259,7 +260,7 @@ def _each(
 
 
 def _executor(scheduler: str | None) -> AbstractContextManager[Executor | None]:
-    """The executor of a Dask scheduler; none without its address."""
+    """Returns the executor of a Dask scheduler; None without an address."""
     if scheduler is None:
         return nullcontext()
     from ..checking.dask import scheduler as connect
@@ -268,7 +269,7 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Executor | None]:
 
 
 def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[str]:
-    """The patterns of per-file ignores, policies and contracts that match none of the files."""
+    """Yields the patterns of per-file ignores, policies and contracts that match no file."""
     from ..settings.patterns import matches
 
     lists = [("per-file-ignores", [each for each, _ in configuration.per_file_ignores])]
@@ -285,9 +286,9 @@ def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[
 
 
 def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]:
-    """What a person should know about findings that are not in the report.
+    """Yields notes on findings that are not in the report.
 
-    files: those in which patterns are expected to match some.
+    files: the files that patterns are expected to match.
     """
     yield from wanted.retired()
     held = counted(finished.baselined, "finding")

@@ -148,7 +148,7 @@ def _subject(
 
 
 _UNFIT = (ValueError, LookupError, TypeError, AttributeError)
-"""What reading a document of another form can raise."""
+"""Errors that reading a document of another structure can raise."""
 
 
 def _lay_over(subject: Subject, reader: Any, path: str, command: str) -> None:

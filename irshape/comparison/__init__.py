@@ -1,1 +1,1 @@
-"""Holds results against OpenVINO, onnxruntime, oneDNN, or another model."""
+"""Compares results with those of OpenVINO, onnxruntime, oneDNN, or another model."""

@@ -1,4 +1,4 @@
-"""What a device is asked, and what it answers: the type, shape and value of every output."""
+"""Questions to a device and its answers: the type, shape and value of every output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DeviceTensor(Protocol):
-    """A tensor that a device has computed; its bytes are read when they are asked for."""
+    """A tensor that a device has computed. Its bytes are read only when `array` is called."""
 
     @property
     def element_type(self) -> str: ...
@@ -28,7 +28,7 @@ class DeviceTensor(Protocol):
     def shape(self) -> list[int]: ...
 
     def array(self) -> Array:
-        """The values, in the NumPy type of the element type."""
+        """Returns the values, in the NumPy type of the element type."""
         ...
 
 
@@ -40,17 +40,19 @@ class StoredTensor(NamedTuple):
     file: Path
 
     def array(self) -> Array:
-        """The values, in the NumPy type of the element type."""
+        """Returns the values, in the NumPy type of the element type."""
         return from_bytes(self.element_type, self.shape, self.file.read_bytes())
 
 
 class Answer(NamedTuple):
-    """What OpenVINO made of a model.
+    """The answer of OpenVINO to a question.
 
-    version: of OpenVINO. device: its full name. refused: OpenVINO's message where it did not read
-    the model. crashed: how its process ended, where that was no answer.
-    shapes: by layer name, element type and shape of each output. values: by layer name and port.
-    problem: why the model could not be run. precision: in which the device says that it computes.
+    version: of OpenVINO. device: its full name.
+    refused: OpenVINO's message if it could not read the model.
+    crashed: how OpenVINO's process ended, if it ended without an answer.
+    shapes: element type and shape of each output, by layer name.
+    values: tensors by layer name and port. problem: why the model could not be run.
+    precision: the precision in which the device says that it computes.
     facts: what decides how the processor computes, such as its instruction sets.
     """
 
@@ -66,9 +68,9 @@ class Answer(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a device is asked: to run a model.
+    """A model that a device is asked to run.
 
-    label: what is run, "" for the whole model, else the layer or body that was cut out of it.
+    label: "" for the whole model; otherwise names the layer or body that was cut out of it.
     inputs: arrays by the ids of the Parameters. options: device, hint, config, layers.
     """
 
@@ -79,25 +81,24 @@ class Question(NamedTuple):
 
 
 class Unanswered(ValueError):
-    """A recording has no answer to a question."""
+    """Raised when a recording has no answer to a question."""
 
 
 class Device(Protocol):
-    """Answers questions: a device of OpenVINO, or a recording of one."""
+    """Answers questions. It is a device of OpenVINO, or a recording of one."""
 
     def ask(self, question: Question) -> Answer:
-        """The answer to a question.
+        """Returns the answer to a question.
 
-        Raises `Unanswered` where a recording has none, `RuntimeError` where OpenVINO is not
-        installed.
+        Raises `Unanswered` if a recording has none, `RuntimeError` if OpenVINO is not installed.
         """
         ...
 
 
 def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
-    """The array that bytes as OpenVINO holds them stand for. Texts are JSON, in hexadecimal.
+    """Decodes bytes in OpenVINO's layout to an array. Texts are JSON, in hexadecimal.
 
-    Raises `ValueError` where they are not those of such a tensor.
+    Raises `ValueError` if the bytes do not fit the element type and the shape.
     """
     import numpy as np
 
@@ -115,7 +116,7 @@ def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
 
 
 def _texts(raw: bytes) -> list[bytes]:
-    """The texts of a tensor. Raises `ValueError`."""
+    """Returns the texts of a tensor. Raises `ValueError` if `raw` is no JSON list of them."""
     try:
         return [bytes.fromhex(item) for item in json.loads(raw)]
     except (TypeError, RecursionError):
@@ -123,7 +124,7 @@ def _texts(raw: bytes) -> list[bytes]:
 
 
 def to_bytes(array: Array) -> bytes:
-    """The bytes of an array, the inverse of `from_bytes`."""
+    """Returns the bytes of an array. It is the inverse of `from_bytes`."""
     from ..numpy_types import element_type_of, pack
 
     element_type = element_type_of(array)

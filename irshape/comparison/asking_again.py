@@ -1,8 +1,8 @@
-"""The device asked again, for fewer tensors: what it gives may depend on what it is asked for.
+"""Asks the device again for fewer tensors, since its values may depend on which ones it returns.
 
-A device merges layers with each other, but not where it is asked for the tensor between them. What
-it gives then can be wrong although the model on its own, of which nobody wants inner tensors, is
-computed right. A tensor that the device is not asked for is judged by what is computed from it.
+A device merges neighbouring layers into one, except where it has to return the tensor between them.
+There its value can be wrong, although the device computes the model correctly when it returns only
+the outputs. A tensor that the device no longer returns is judged by the tensors computed from it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from .crosscheck_run import CrosscheckRun, device_name
 from .result import UNASKED, Array, Comparison, Row
 
 RUNS_TO_COMPARE = 2
-"""irshape's runs of the whole model that compare it again: one, and one for explanations."""
+"""How often irshape runs the whole model to compare it again: once, and once for explanations."""
 
 
 class FewerTensors:
-    """Asks the device for fewer tensors of a model, and keeps what is right then.
+    """Asks the device for fewer tensors of a model, and remembers which tensors are right then.
 
-    right: for rows whose tensors departed, whether they are right without the question.
+    right: maps the number of a row that differed to whether it is right when its tensor is not
+    asked for.
     """
 
     def __init__(self, run: CrosscheckRun) -> None:
@@ -39,14 +40,15 @@ class FewerTensors:
 
     @property
     def cost(self) -> int:
-        """The runs that it took, and those that `compared` will take."""
+        """The number of runs so far, plus those that `compared` will need."""
         return self._asked + RUNS_TO_COMPARE if self._asked else 0
 
     def explains(self, number: int, others: Iterable[int], limit: int) -> bool:
-        """Whether the tensor of a row is right where the device is not asked for it, or else, where
-        it is not asked for the tensors next to it either. The row is then explained.
+        """Returns whether the tensor of a row is right when the device is not asked for it.
 
-        others: further rows of which the same is to be known. limit: of `cost`.
+        If it is not, the device is asked again without the tensors next to it too. If either
+        attempt succeeds, the row is explained.
+        others: further rows to test in the same runs. limit: the highest `cost` allowed.
         """
         suspects = list(dict.fromkeys([number, *others]))
         if number not in self.right and self._layer(number) not in self._outputs:
@@ -58,8 +60,10 @@ class FewerTensors:
         return self.right.get(number, False)
 
     def compared(self) -> CrosscheckRun | None:
-        """The whole comparison with what the device gave last, if all that it was not asked for is
-        right."""
+        """Compares the whole model with the device's latest values.
+
+        Returns None unless all tensors that the device was not asked for are right.
+        """
         if self._last is None or not all(self.right.get(each) for each in self._last.numbers):
             return None
         again = self._last.run
@@ -69,7 +73,7 @@ class FewerTensors:
         return again
 
     def explain_in(self, rows: list[Row]) -> None:
-        """Puts the rows of this run into those of another, for what is right there."""
+        """Replaces rows of another run by the rows of this one that turned out right."""
         for number, right in self.right.items():
             if right:
                 rows[number] = self.run.rows[number]
@@ -78,8 +82,10 @@ class FewerTensors:
         return self.run.rows[number].layer
 
     def _apart(self, numbers: Iterable[int]) -> list[int]:
-        """Those rows whose layers are no outputs of the model, and no neighbours of one before: a
-        tensor that is not asked for is judged by the next ones."""
+        """Selects rows whose layers are neither outputs nor neighbours of a selected layer.
+
+        A tensor that is not asked for is judged by its neighbours, so those must be asked for.
+        """
         apart: list[int] = []
         near: set[Layer] = set()
         for number in numbers:
@@ -91,22 +97,27 @@ class FewerTensors:
         return apart
 
     def _neighbours(self, layer: Layer) -> set[Layer]:
-        """What feeds a layer, and what it feeds."""
+        """Returns the producers and the consumers of a layer."""
         position, wiring = self.run.positions[layer], self.run.wiring
         beside = {source[0] for source in wiring.sources[position] if source is not None}
         beside.update(user.position for user in wiring.users[position])
         return {self.run.layers[each] for each in beside}
 
     def _with_neighbours(self, numbers: list[int]) -> set[Layer]:
-        """The layers of some rows and those next to them, as far as irshape's values can stand for
-        theirs and they are no outputs of the model."""
+        """Returns the layers of some rows and the replaceable layers next to them.
+
+        Outputs of the model are left out; so are neighbours whose values irshape's cannot stand in
+        for.
+        """
         layers = {self._layer(number) for number in numbers}
         beside = {each for layer in layers for each in self._neighbours(layer)}
         return (layers | {each for each in beside if self._is_replaceable(each)}) - self._outputs
 
     def _is_replaceable(self, layer: Layer) -> bool:
-        """Whether irshape's value of a layer can stand for the device's: the two agree, and the
-        least error cannot make a whole step."""
+        """Whether irshape's value of a layer can stand in for the device's.
+
+        It can if the two agree and the smallest error cannot turn into a whole step.
+        """
         numbers = self.run.rows_of.get(layer, ())
         declared = declaration_of(layer)
         return (
@@ -118,11 +129,12 @@ class FewerTensors:
         )
 
     def _is_merged(self, layer: Layer) -> bool:
-        """Whether the device has no tensor of a layer, as its row says."""
+        """Whether the row of a layer says that the device merges it and has no tensor of it."""
         return any(self.run.rows[number].merged for number in self.run.rows_of.get(layer, ()))
 
     def _ask(self, numbers: list[int], unasked: set[Layer], limit: int) -> None:
-        """Asks for all tensors but those of some layers, and of what was right before without."""
+        """Asks for all tensors except those of `unasked` and those that were right when left out
+        before."""
         cost = self.cost + 1 if self._asked else 1 + RUNS_TO_COMPARE
         if self._silent or not unasked or cost > limit:
             return
@@ -146,15 +158,17 @@ class FewerTensors:
 
 
 class _Question(NamedTuple):
-    """numbers: of the rows that it is about. run: with what the device answered."""
+    """numbers: of the rows to test. run: holds the device's answer."""
 
     numbers: list[int]
     run: CrosscheckRun
 
 
 def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckRun | None:
-    """A run, not compared yet, with what the device gives when it is not asked for the tensors of
-    some layers; None where it gives nothing."""
+    """Asks the device for all tensors except those of some layers.
+
+    Returns a run with its answer, not compared yet; None if the device gives no values.
+    """
     circumstances, session = run.circumstances, run.session
     plural = "s" * (len(unasked) > 1)
     ids = ", ".join(layer.id for layer in unasked)
@@ -180,10 +194,11 @@ def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckR
 
 
 def _is_right(run: CrosscheckRun, again: CrosscheckRun, number: int) -> bool:
-    """Whether a tensor that departed in one run is right in another, with fewer questions.
+    """Returns whether a tensor that differs is right in a run that asks for fewer tensors.
 
-    Either the other has it, and it agrees. Or all that is computed from it agrees, given irshape's
-    value of it, and some of that would not, given the value that departed.
+    If the other run has the tensor, it must agree. Otherwise all layers computed from irshape's
+    value of it must agree, and at least one must not agree when computed from the value that
+    differs.
     """
     row = run.rows[number]
     departing = run.theirs(row.layer, row.port)
@@ -198,9 +213,10 @@ def _is_right(run: CrosscheckRun, again: CrosscheckRun, number: int) -> bool:
 
 
 def _leads_to_what_agrees(again: CrosscheckRun, source: OutputRef, departing: Array) -> bool:
-    """Whether all that is computed from a tensor agrees, and some would not, given another value.
+    """Returns whether all users of a tensor agree, and one would not for another value.
 
-    Raises `ExecutionError` and `KeyError` for what irshape cannot compute, or the device not give.
+    Raises `ExecutionError` if irshape cannot compute a layer, `KeyError` if the device lacks a
+    value.
     """
     values: dict[OutputRef, Array] = {source: departing}
     told_apart = False
@@ -225,7 +241,10 @@ def _leads_to_what_agrees(again: CrosscheckRun, source: OutputRef, departing: Ar
 
 
 def _agrees(run: CrosscheckRun, layer: Layer) -> bool:
-    """Whether a layer agrees by itself, given the device's inputs. Raises as above."""
+    """Returns whether a layer agrees when computed from the device's inputs.
+
+    Raises `ExecutionError` and `KeyError` as `_leads_to_what_agrees` does.
+    """
     sources = run.wiring.sources[run.positions[layer]]
     inputs = tuple(run.value_of(each) for each in sources if each is not None)
     outputs = run.session.evaluate(layer, inputs)

@@ -1,4 +1,4 @@
-"""The cross-check of a model in any format, with the runtime that goes with it."""
+"""Cross-checks a model in any format with the runtime for that format."""
 
 from __future__ import annotations
 
@@ -33,20 +33,23 @@ def crosscheck(
     progress: Observer | None = None,
     phase: Callable[[str, int], None] | None = None,
 ) -> Comparison:
-    """`irshape.crosscheck`. Without inputs they are drawn at random from `seed`.
+    """Implements `irshape.crosscheck`. Without inputs they are drawn at random from `seed`.
 
-    rtol, atol: instead of those of the precision; `atol` is then absolute.
-    hint: the precision in which the device is to compute, f32 by default. The tolerance is that of
-    the precision in which the device says that it computes.
+    rtol, atol: replace the tolerances of the precision; `atol` is then absolute.
+    hint: the precision in which the device is to compute, f32 by default. The tolerance follows the
+    precision in which the device says that it computes.
     layers: `outputs` compares only the outputs of the model, and blames no layer.
-    save: a folder for the blamed layer as an IR of its own with its inputs and outputs.
-    record: a file for everything that the device answers. replay: such a file, which answers in the
-    device's place, without OpenVINO; inputs, device, hint and configuration are those recorded.
-    extension_libraries: files that OpenVINO is to add operations from (`Core.add_extension`).
-    progress: called with each layer that irshape computes. phase: called when a phase begins, with
-    what is done and how many layers `progress` will be called with.
-    Raises `RuntimeError` where the runtime is not installed, `ExecutionError` for inputs that do
-    not fit, `ValueError` for options that do not go together and for a file that is no recording.
+    save: a folder to which the blamed layer is written as an IR of its own, with its inputs and
+    outputs.
+    record: a file to which everything that the device answers is written.
+    replay: such a file. It answers in the device's place, without OpenVINO. The inputs, device,
+    hint and configuration are the recorded ones.
+    extension_libraries: files from which OpenVINO is to add operations (`Core.add_extension`).
+    progress: called with each layer that irshape computes.
+    phase: called when a phase begins, with its description and the number of layers for `progress`.
+
+    Raises `RuntimeError` if the runtime is not installed, `ExecutionError` for inputs that do not
+    fit, `ValueError` for options that exclude each other and for a file that is no recording.
     """
     if model.format.runtimes:
         from .foreign import crosscheck as with_its_own_runtime

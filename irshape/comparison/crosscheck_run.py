@@ -1,4 +1,4 @@
-"""One run of a model compared with the device's values, layer by layer."""
+"""Runs a model once and compares it with the device's values, layer by layer."""
 
 from __future__ import annotations
 
@@ -34,9 +34,12 @@ from .rounded import Rounded
 from .suspects import Given, Suspect
 
 SIMULATED_FACTOR = 4.0
-"""How far an output of the model may depart where the device computes in f16 or bf16, as a multiple
-of how far it departs when irshape rounds every tensor to that precision; where the device computes
-f16 and bf16 in f32, when it rounds none."""
+"""How far an output of the model may differ, as a multiple of a simulated error.
+
+If the device computes in f16 or bf16, the simulated error is the one that arises when irshape
+rounds every tensor to that precision. If the device computes f16 and bf16 in f32, it is the error
+when irshape rounds none.
+"""
 
 UNROUNDED = "computed in f32 throughout"
 
@@ -62,9 +65,9 @@ CUT_TO_16_BITS = Remark(
 
 
 class Limits(NamedTuple):
-    """What a cross-check is told beside the model, its inputs and the device.
+    """The user's limits for a cross-check.
 
-    rtol, atol: of the user. save: a folder for the blamed layer.
+    rtol, atol: tolerances. save: a folder for the blamed layer. max_memory: in bytes.
     """
 
     rtol: float | None = None
@@ -74,11 +77,12 @@ class Limits(NamedTuple):
 
 
 class Circumstances(NamedTuple):
-    """What a comparison goes on under.
+    """The conditions of a comparison.
 
-    options: device, hint, layers and configuration. precision: in which the device computes.
-    label: what the model was cut out of, "" if it is a whole one. runs: how many more than one it
-    took to have the device's answer.
+    options: device, hint, layers and configuration. precision: the one in which the device
+    computes.
+    label: what the model was cut out of, "" for a whole model.
+    runs: how many runs beyond the first the device's answer took.
     """
 
     device: Device
@@ -91,12 +95,12 @@ class Circumstances(NamedTuple):
 
 
 def device_name(layer: Layer) -> str:
-    """The name that a layer has in what the device is asked: the ids that lead to it."""
+    """Returns the name of a layer in questions to a device: the ids that lead to it."""
     return "/".join([*layer.path, layer.id])
 
 
 class DeviceOutputs(Mapping[Layer, tuple[Array, ...]]):
-    """The device's values of the outputs of some layers, read each time they are asked for."""
+    """Maps some layers to the device's values of their outputs, which are read on each access."""
 
     def __init__(self, run: CrosscheckRun, layers: Iterable[Layer]) -> None:
         self._run = run
@@ -119,7 +123,7 @@ class DeviceOutputs(Mapping[Layer, tuple[Array, ...]]):
 
 
 class CrosscheckRun(LayerwiseRun[int]):
-    """One run compared with the device's values; the outputs are numbers of rows."""
+    """Compares one run with the device's values. Outputs are identified by numbers of rows."""
 
     def __init__(
         self,
@@ -139,7 +143,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         self.fed = fed
         limits = circumstances.limits
         self.tolerance = Tolerance(limits.rtol, limits.atol, circumstances.precision)
-        """Of what is computed from f32."""
+        """The tolerance of values computed from f32."""
         self.rounded = Rounded(self.layers, self.wiring)
         self.rows_of: dict[Layer, list[int]] = {}
         for number, row in enumerate(self.rows):
@@ -151,20 +155,20 @@ class CrosscheckRun(LayerwiseRun[int]):
         }
         self.suspects: list[Suspect] = []
         self.next_to_steps: set[Layer] = set()
-        """Layers that are one step off for the errors of their input."""
+        """Layers that are one step off because of small errors in their input."""
         self.cut_to_16_bits: set[Layer] = set()
-        """Products of 8-bit levels of which the device cuts sums to 16 bits."""
+        """Layers with products of 8-bit levels whose sums the device cuts to 16 bits."""
         self.on_levels: set[Layer] = set()
-        """Normalizations that the device computes of levels, before they are scaled."""
+        """Normalizations that the device computes from levels, before it scales these."""
         self.results: list[Array] = []
         self.unrounded: list[Array] = []
-        """The results where no tensor is rounded to f16 or bf16, if they have been computed."""
+        """The results when no tensor is rounded to f16 or bf16, once they have been computed."""
         self.unasked = unasked
         """Layers whose tensors the device was not asked for."""
         self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}
 
     def compare(self) -> None:
-        """Compares all layers, and explains what they inherit."""
+        """Compares all layers, and explains the differences that they inherit."""
         self.progress.begin(f"{self.where}comparing layers", len(self.layers))
         try:
             self.results = self.compare_run(self.fed, self.progress.layer)
@@ -175,7 +179,7 @@ class CrosscheckRun(LayerwiseRun[int]):
 
     @property
     def where(self) -> str:
-        """What is compared, for messages: nothing for a whole model."""
+        """A prefix for messages that names the compared part; empty for a whole model."""
         label = self.circumstances.label.rstrip("/")
         return f"{label}: " if label else ""
 
@@ -185,7 +189,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         self.comparison.notes.append(f"irshape's first NaN comes from {layer.label}: {reason}")
 
     def theirs(self, layer: Layer, port: int) -> Array | None:
-        """The device's value of an output; None where it gives none."""
+        """Returns the device's value of an output; None if the device gives none."""
         tensor = self.answer.values.get((device_name(layer), port))
         if tensor is not None:
             return tensor.array()
@@ -194,8 +198,10 @@ class CrosscheckRun(LayerwiseRun[int]):
         return self.given_to(layer) if layer in self.left_out else None
 
     def instead_of(self, layer: Layer, port: int) -> Array | None:
-        """irshape's value, from the device's inputs, of a tensor that the device was not asked
-        for."""
+        """Returns irshape's value of a tensor that the device was not asked for.
+
+        It is computed from the device's inputs; None if that fails.
+        """
         if layer not in self._computed_unasked:
             sources = self.wiring.sources[self.positions[layer]]
             try:
@@ -207,9 +213,9 @@ class CrosscheckRun(LayerwiseRun[int]):
         return outputs[port] if port < len(outputs) else None
 
     def value_of(self, source: OutputRef) -> Array:
-        """A constant, an input, or the device's value of an output.
+        """Returns the value of a constant or input, or else the device's value of an output.
 
-        Raises `KeyError` where it gives none.
+        Raises `KeyError` if the device gives none.
         """
         layer = self.layers[source[0]]
         if layer.is_constant:
@@ -223,12 +229,12 @@ class CrosscheckRun(LayerwiseRun[int]):
 
     @cached_property
     def left_out(self) -> set[Layer]:
-        """The FakeQuantize layers that the device leaves out, so that it gives no tensor."""
+        """The FakeQuantize layers that the device leaves out. It gives no tensors for them."""
         quantizing = [layer for layer in self.layers if layer.folded_type == "fakequantize"]
         return {layer for layer in quantizing if leaves_out(layer, self.limits_of(layer))}
 
     def limits_of(self, layer: Layer) -> list[Array]:
-        """The constant limits of a FakeQuantize."""
+        """Returns the constant limits of a FakeQuantize."""
         sources = self.wiring.sources[self.positions[layer]][1:]
         limits = [self.layers[source[0]] for source in sources if source is not None]
         try:
@@ -237,7 +243,7 @@ class CrosscheckRun(LayerwiseRun[int]):
             return []
 
     def given_to(self, layer: Layer) -> Array | None:
-        """What the device gives to a layer that it leaves out."""
+        """Returns the device's value of the input of a layer that the device leaves out."""
         source = self.wiring.sources[self.positions[layer]][0]
         if source is None:
             return None
@@ -261,15 +267,16 @@ class CrosscheckRun(LayerwiseRun[int]):
         return numbers
 
     def tolerance_of(self, layer: Layer, *, alone: bool) -> Tolerance:
-        """How far the outputs of a layer may depart.
+        """Returns how far the outputs of a layer may differ.
 
-        alone: whether it is given the device's inputs, so that only their own rounding matters.
+        alone: whether the layer is computed from the device's inputs. Then only its own rounding
+        counts.
         """
         rounded = self.rounded.given if alone else self.rounded.behind
         return self.tolerance._replace(rounded=rounded[layer])
 
     def alike(self, layer: Layer, mine: Array, theirs: Array, *, alone: bool) -> bool:
-        """Whether two values of an output of a layer agree by its tolerance."""
+        """Returns whether two values of an output agree within the tolerance of its layer."""
         tolerance = self.tolerance_of(layer, alone=alone)
         return mine.shape == theirs.shape and tolerance.alike(mine, theirs)
 
@@ -292,10 +299,10 @@ class CrosscheckRun(LayerwiseRun[int]):
             self.rows[number] = self.rows[number]._replace(own="equal")
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
-        """The device's value of an input.
+        """Returns the device's value of an input.
 
-        irshape's own where the device gives none, or something of another shape or type, which it
-        cannot itself have used.
+        Returns `own`, irshape's value, if the device gives none or gives one of another shape or
+        type, from which it cannot have computed the layer.
         """
         theirs = self.theirs(self.layers[source[0]], source[1])
         if theirs is None or theirs.shape != own.shape or theirs.dtype != own.dtype:
@@ -348,8 +355,10 @@ class CrosscheckRun(LayerwiseRun[int]):
     def explained_next_to_a_step(
         self, row: Row, computed: ComputedLayer, inputs: tuple[Array, ...]
     ) -> Row:
-        """The row of a layer that is right by itself, explained if it only makes a whole step of
-        the errors of its input, which agrees or is explained."""
+        """Explains the row of a layer that only turns small input errors into a step.
+
+        Returns the row unchanged unless its input agrees or is explained.
+        """
         theirs = self.theirs(computed.layer, row.port)
         source = self.numbers.get(computed.sources[0]) if computed.sources else None
         agrees = source is None or self.rows[source].value_verdict in ("equal", "explained")
@@ -366,7 +375,7 @@ class CrosscheckRun(LayerwiseRun[int]):
     def compared_values(
         self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
     ) -> Row:
-        """A row with the verdict on two values. alone: see `tolerance_of`."""
+        """Returns the row with the verdict on two values. alone: see `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
         if mine.shape != theirs.shape:
             remark = fact(f"irshape computes {list(mine.shape)}, OpenVINO {list(theirs.shape)}")
@@ -386,10 +395,11 @@ class CrosscheckRun(LayerwiseRun[int]):
     # explanations that take another run
 
     def explain_precision(self) -> None:
-        """Runs once more with every tensor rounded as the device may round it, or, on a device that
-        computes in f32, with none rounded to f16 or bf16.
+        """Runs the model once more, rounded as the device may round, to explain outputs.
 
-        Outputs of the model that depart by no more than some times what that makes are explained.
+        Every tensor is rounded to the device's precision. For a device that computes in f32, none
+        is rounded to f16 or bf16 instead. An output of the model is explained if it differs by at
+        most `SIMULATED_FACTOR` times the error of that run.
         """
         precision = self.tolerance.precision
         is_exact = all(hint == "f32" for hint in self.rounded.behind.values())
@@ -442,17 +452,18 @@ class CrosscheckRun(LayerwiseRun[int]):
         return decompressed_in_f32(self.session)
 
     def decompresses(self, layer: Layer, port: int, theirs: Array) -> bool:
-        """Whether the device gives what a layer decompresses without rounding on the way."""
+        """Returns whether the device's value is the decompressed weight without rounding on the
+        way."""
         outputs = self.decompressed.get(layer, ())
         return port < len(outputs) and self.alike(layer, outputs[port], theirs, alone=True)
 
     def explain_inherited(self) -> None:
-        """Runs once more with weights decompressed as the device does it, and with the device's
-        values of products that it cuts to 16 bits, and of FakeQuantize layers, if some of those are
-        one level off at a tie.
+        """Runs the model once more with some of the device's values, to explain rows.
 
-        Rows that then agree are explained. Every layer has been compared by itself before: those
-        that are to blame keep irshape's values, and what they lead to goes on departing.
+        Weights are decompressed in f32. Products that the device cuts to 16 bits get the device's
+        values, and so do FakeQuantize layers if some of them are one level off at a tie. Rows that
+        then agree are explained. Every layer has been compared by itself before. Layers to blame
+        keep irshape's values, so rows that depend on them still differ.
         """
         if not any(row.inherited for row in self.rows):
             return
@@ -493,11 +504,11 @@ class CrosscheckRun(LayerwiseRun[int]):
             return
 
     def explain_unrounded(self) -> None:
-        """Runs once more with no tensor rounded to f16 or bf16, if the device computes in f32 and
-        layers that are given such tensors depart by themselves.
+        """Runs the model once more with nothing rounded to f16 or bf16, to explain rows.
 
-        Those that then agree are explained. By what the device has not rounded it decides, for one,
-        which of two boxes with nearly the same score is kept.
+        Does so only if the device computes in f32 and layers with such inputs differ by themselves.
+        Rows that then agree are explained. Unrounded values decide, for example, which of two boxes
+        with nearly equal scores is kept.
         """
         suspects = {
             suspect.number
@@ -530,12 +541,12 @@ class CrosscheckRun(LayerwiseRun[int]):
             self.unrounded = list(session.run(self.fed, observe=observe).values())
 
     def levels_of_the_device(self) -> DeviceOutputs:
-        """The device's values of the products that it cuts to 16 bits, and of the normalizations
-        that it computes of levels; of all FakeQuantize layers that are right by themselves, and of
-        other layers that are one step off for the errors of their input.
+        """Returns the device's values that replace irshape's to explain inherited errors.
 
-        Without the latter two where no one of them is explained, so that there is nothing that
-        others may inherit.
+        They belong to products that the device cuts to 16 bits, normalizations that it computes
+        from levels, and FakeQuantize layers that it leaves out. If one of them is explained,
+        FakeQuantize layers that are right by themselves and other layers that are one step off
+        because of input errors follow.
         """
         rows = [
             row
@@ -553,8 +564,10 @@ class CrosscheckRun(LayerwiseRun[int]):
         return DeviceOutputs(self, [*layers, *own])
 
     def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
-        """Whether a layer gives the device's values, but for what explains it by itself, such as
-        one level at ties."""
+        """Returns whether a layer gives the device's values, or differs only in an explained way.
+
+        One level at a tie is such a difference.
+        """
         mine = self.session.evaluate(layer, inputs)[0]
         tolerance = self.tolerance_of(layer, alone=False)
         return mine.shape == theirs.shape and (
@@ -564,10 +577,10 @@ class CrosscheckRun(LayerwiseRun[int]):
 
 
 def departs_by_rounding(narrow: Array, mine: Array, theirs: Array) -> bool:
-    """Whether what is made of f16 or bf16 numbers departs by no more than two of their roundings.
+    """Returns whether a value computed from f16 or bf16 differs by at most two of their roundings.
 
-    A constant further up may be another one than the device's: then the layer by itself has what
-    the device's decompression came to with its constants, only rounded.
+    A constant further up may differ from the device's. The layer by itself then gives the device's
+    value, except for rounding.
     """
     unit = {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(narrow.dtype.name)
     if unit is None or mine.shape != theirs.shape:

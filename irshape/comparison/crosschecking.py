@@ -1,4 +1,4 @@
-"""Cross-check: every layer's element type, shape and value beside OpenVINO's."""
+"""Cross-checks the element type, shape and value of every layer with OpenVINO."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def crosscheck(
     progress: Observer | None = None,
     phase: Callable[[str, int], None] | None = None,
 ) -> Comparison:
-    """The cross-check of an IR with a device of OpenVINO, or with a recording of one.
+    """Cross-checks an IR with a device of OpenVINO, or with a recording of one.
 
     The options are those of `by_format.crosscheck`.
     """
@@ -125,9 +125,9 @@ def compared(
     told: Progress,
     label: str = "",
 ) -> Comparison:
-    """Compares a model with what a device answers. label: what the model was cut out of, if it was.
+    """Compares a model with a device's answer. label: what the model was cut out of, if anything.
 
-    Raises `ExecutionError` for inputs that do not fit, `Unanswered` where a recording is silent.
+    Raises `ExecutionError` for inputs that do not fit, `Unanswered` if a recording has no answer.
     """
     model, asked_of = session.model, options["device"]
     session.check_fit(fed)
@@ -180,7 +180,8 @@ def _by_layers(
     limits: Limits,
     told: Progress,
 ) -> Comparison:
-    """The comparison of all layers, where outputs differ: only that tells what explains them."""
+    """Compares all layers after outputs differed, since only that shows what explains the
+    difference."""
     try:
         whole = compared(session, fed, device, {**options, "layers": "all"}, limits, told)
     except Unanswered:
@@ -193,12 +194,13 @@ def _by_layers(
 
 
 def _precision(said: str | None, hint: Hint | None) -> Hint:
-    """The precision in which the device computes: as it says itself, else as it was asked for."""
+    """Returns the precision in which the device says that it computes, or else the one asked
+    for."""
     return next((known for known in ("f32", "f16", "bf16") if known == said), hint or "f32")
 
 
 def _shape_rows(model: Model, answer: Answer) -> list[Row]:
-    """A row for every output that OpenVINO knows too, with both types and shapes."""
+    """Returns a row with both types and shapes for every output that OpenVINO knows too."""
     rows: list[Row] = []
 
     def visit(result: BodyResult) -> None:

@@ -1,4 +1,4 @@
-"""A device of OpenVINO as the cross-check asks it, every question in a process of its own."""
+"""Asks a device of OpenVINO for a cross-check, in a process of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .answers import Answer, Question, to_bytes
 
 
 class OpenVinoDevice:
-    """Asks OpenVINO. The values of its answers lie in a temporary folder until the `with` ends."""
+    """Asks OpenVINO. The values of its answers stay in a temporary folder until the `with` block
+    ends."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="irshape-")
@@ -29,7 +30,7 @@ class OpenVinoDevice:
         self._folder.cleanup()
 
     def ask(self, question: Question) -> Answer:
-        """Runs a model. Raises `RuntimeError` where OpenVINO is not installed."""
+        """Runs a model. Raises `RuntimeError` if OpenVINO is not installed."""
         folder = Path(self._folder.name) / str(next(self._numbers))
         folder.mkdir()
         model = question.model
@@ -49,8 +50,10 @@ class OpenVinoDevice:
         return runtime.ask(folder, request)
 
     def compiles(self, model: Model, device: str) -> str:
-        """What a device says when it compiles a model: `compiles`, or why not. Raises
-        `RuntimeError` where OpenVINO is not installed."""
+        """Has a device compile a model. Returns `compiles`, or the device's reason why it cannot.
+
+        Raises `RuntimeError` if OpenVINO is not installed.
+        """
         folder = Path(self._folder.name) / str(next(self._numbers))
         folder.mkdir()
         (folder / "model.xml").write_bytes(model.source.data)
@@ -61,10 +64,10 @@ class OpenVinoDevice:
 
 
 def weights_file(model: Model, folder: Path) -> str | None:
-    """The path of the .bin of a model; None if it has none.
+    """Returns the path of the .bin of a model; None if it has none.
 
-    The constants of a model that was put together, or lies behind a URL, are written to a file in
-    `folder`, at the places that the model gives.
+    If the model was assembled in memory or comes from a URL, its constants are written to a file in
+    `folder`, at the offsets that the model states.
     """
     weights = model.weights
     if weights is None or weights.state != "ready" or weights.data is None:
@@ -87,10 +90,10 @@ def weights_file(model: Model, folder: Path) -> str | None:
 
 
 def renamed(model: Model) -> bytes:
-    """The bytes of the model with every layer named by the ids that lead to it.
+    """Returns the bytes of the model, with every layer named by the ids that lead to it.
 
-    OpenVINO's nodes are found again by their names, which in a file may repeat. The version becomes
-    11: reading IR v10, OpenVINO rewrites the graph.
+    OpenVINO finds nodes by name, and names may repeat in a file. The version becomes 11, because
+    OpenVINO rewrites the graph of IR v10 when it reads it.
     """
     source = model.source
     edits: list[tuple[int, int, str]] = []
@@ -109,7 +112,10 @@ def renamed(model: Model) -> bytes:
 
 
 def written(model: Model, folder: Path) -> Model:
-    """A model that was put together, as one that lies in a file. Raises `ValueError`, `OSError`."""
+    """Writes a model that was assembled in memory to a file, and loads it from there.
+
+    Raises `ValueError`, `OSError`.
+    """
     from ..formats.loading import load
 
     write(model, folder / "model.xml", infer(model))

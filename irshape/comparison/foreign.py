@@ -1,4 +1,4 @@
-"""Cross-check of a model in another format with the runtime of that format.
+"""Cross-checks a model in another format with the runtime of that format.
 
 An ONNX model is compared with onnxruntime or onnx's reference, a oneDNN graph with its library.
 """
@@ -36,14 +36,14 @@ _PLAIN = {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "
 
 
 class Runtime(NamedTuple):
-    """A runtime that cross-checks models of its own format, in a process of its own."""
+    """A runtime that cross-checks models of its own format in a separate process."""
 
     module: str
-    """The module that is run as the process."""
+    """The module that runs as the process."""
     package: str
-    """What to install, as pip knows it."""
+    """The name of its package for pip."""
     needs_shapes: bool = False
-    """It infers no shapes, and is told those of every tensor."""
+    """Whether the runtime infers no shapes, so that it must be given the shape of every tensor."""
 
 
 RUNTIMES = {
@@ -55,7 +55,7 @@ RUNTIMES = {
 
 
 class ForeignComparison(Comparison):
-    """The rows of a cross-check with another runtime than OpenVINO; `version` names it."""
+    """The rows of a cross-check with a runtime other than OpenVINO; `version` names it."""
 
     def __init__(
         self, model: Model, device: str, answer: Answer, rows: list[Row], problems: list[str]
@@ -80,10 +80,10 @@ def crosscheck(
     seed: int,
     progress: Progress,
 ) -> ForeignComparison:
-    """Compares every value that the model names.
+    """Compares every named value that irshape computes with the value of the format's runtime.
 
-    Raises `ValueError` for a device that the format does not have, `RuntimeError` where the package
-    of the runtime is not installed.
+    Raises `ValueError` for a device that the format does not have, `RuntimeError` if the package of
+    the runtime is not installed.
     """
     known = model.format.runtimes
     if device not in ("CPU", *known):
@@ -106,10 +106,10 @@ def crosscheck(
 
 
 def asked(model: Model, fed: Fed, runtime: str) -> tuple[Answer, dict[str, Array]]:
-    """Runs a model that lies in a file in another runtime, in a process of its own.
+    """Runs a model from a file in another runtime, in a separate process.
 
-    Returns the answer, and by tensor name the values of the types that NumPy has.
-    Raises `RuntimeError` where the runtime is not installed.
+    Returns the answer, and the values by tensor name. Values whose type NumPy lacks are left out.
+    Raises `RuntimeError` if the runtime is not installed.
     """
     with tempfile.TemporaryDirectory(prefix="irshape-") as name:
         return _asked(model, fed, runtime, Path(name))
@@ -138,7 +138,7 @@ def _asked(model: Model, fed: Fed, runtime: str, folder: Path) -> tuple[Answer, 
 
 
 def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, Any]:
-    """What the process is asked; the inputs are written into the folder."""
+    """Returns the request for the process, and writes the inputs into the folder."""
     files = {}
     for number, (layer, array) in enumerate(fed.items()):
         name = layer.outputs[0].tensor_names[0]
@@ -171,13 +171,13 @@ def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, An
 
 
 def _ended(model: Model, runtime: str, folder: Path) -> str | None:
-    """Runs the process; how it ended, where that is no answer."""
+    """Runs the process. Returns how it ended if it gave no answer, else None."""
     module = RUNTIMES[runtime].module
     return ask_process(module, folder, TIMEOUT, cwd=Path(model.path).resolve().parent)
 
 
 def _stored(array: Array) -> Array:
-    """An array as a .npy holds it: texts as such, bf16 as its bits."""
+    """Converts an array to what a .npy file can hold: texts become str, bf16 becomes its bits."""
     if array.dtype.kind == "O":
         return array.astype(np.str_)
     return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
@@ -194,7 +194,7 @@ def _rows(
     atol: float | None,
     progress: Progress,
 ) -> list[Row]:
-    """One row for each value that both computed, in the order in which they are computed."""
+    """Returns one row for each value that both computed, in the order of computation."""
     inference = infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
     rows: list[Row] = []
 

@@ -1,4 +1,4 @@
-"""The body of a control-flow layer that departs: which of its layers, and in which iteration."""
+"""Finds the layer and the iteration that differ in the body of a control-flow layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .result import Comparison, Inside
 Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_ITERATIONS = 8
-"""How many runs of a body are compared with the device, each in a process of its own."""
+"""How many runs of a body are compared with the device, each in a separate process."""
 
 
 def look_inside(
@@ -28,11 +28,11 @@ def look_inside(
     inputs: Sequence[Array],
     compare: Callable[[Model, Mapping[str, Array], str], Comparison],
 ) -> Inside | None:
-    """Runs a control-flow layer and compares its body with the device, iteration by iteration,
-    until one has a layer to blame.
+    """Compares the body of a control-flow layer with the device, iteration by iteration.
 
-    compare: compares a model with the device, given its inputs and a name for what it is.
-    None where no body runs, or none could be compared.
+    Stops at the first iteration with a layer to blame. Returns None if no body runs or none could
+    be compared.
+    compare: compares a model with the device, given its inputs and a name for it.
     """
     assert layer.bodies is not None
     last: Inside | None = None
@@ -53,10 +53,13 @@ def look_inside(
 def _runs(
     session: Session, layer: Layer, inputs: Sequence[Array]
 ) -> list[tuple[str, dict[str, Array]]]:
-    """The first runs of the bodies of a layer: the tag, and the inputs by id of the Parameter."""
+    """Returns the first runs of the bodies of a layer, each with its tag and its inputs.
+
+    The inputs are keyed by the id of the Parameter.
+    """
     runs: list[tuple[str, dict[str, Array]]] = []
     begun: set[str] = set()
-    """The layers that have been seen in the run at hand."""
+    """The layers seen so far in the current run."""
 
     def observe(inner: Layer, _: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
         if inner.path[:-1] != (*layer.path, layer.id):
@@ -68,7 +71,7 @@ def _runs(
         if inner.is_parameter and len(runs) <= MAX_ITERATIONS:
             runs[-1][1][inner.id] = outputs[0]
 
-    # what goes wrong was said by the run before; the iterations up to there can be looked at
+    # the whole run has reported the error; the iterations before it can still be compared
     with suppress(ExecutionError):
         session.evaluate(layer, inputs, observe)
     return runs[:MAX_ITERATIONS]

@@ -1,4 +1,4 @@
-"""Which of the layers that depart by themselves is to blame, and which the device only merges."""
+"""Decides which layer that differs by itself is to blame, and which the device only merges."""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ from .result import (
 from .suspects import Patterns, Suspect
 
 MAX_PROBES = 6
-"""How many layers are run alone on the device, runs with fewer tensors included. With two runs of
-the whole model, and two more of irshape's for explanations, a cross-check takes at most ten."""
+"""How many runs on the device judging may take: layers run alone, and runs with fewer tensors.
+
+With two runs of the whole model, and two more of irshape's for explanations, a cross-check takes at
+most ten runs.
+"""
 
 LOOKED_AT_BEHIND = 16
-"""How many layers behind a suspected one are computed from the device's value of it."""
+"""How many layers after a suspected one are recomputed from the device's value of it."""
 
 Behind = Literal["agrees", "departs", "inherits"]
 
@@ -44,8 +47,8 @@ Behind = Literal["agrees", "departs", "inherits"]
 class Alone(NamedTuple):
     """A layer that was run alone on the device.
 
-    outputs: irshape's. theirs: the device's of the suspected port, None where it gave none.
-    right: whether that one agrees.
+    outputs: irshape's. theirs: the device's value of the suspected port, None if it gave none.
+    right: whether `theirs` agrees with irshape's value.
     """
 
     cut: reproducer.Cut
@@ -56,7 +59,7 @@ class Alone(NamedTuple):
 
 
 class Judge:
-    """Judges the suspects of a run. compared: `crosschecking.compared`, for bodies."""
+    """Judges the suspects of a run. compared: `crosschecking.compared`, which compares bodies."""
 
     def __init__(self, run: CrosscheckRun, compared: Callable[..., Comparison]) -> None:
         self.run = run
@@ -67,9 +70,9 @@ class Judge:
         self.wiring = run.wiring
         self.rows = run.rows
         self.merged: dict[OutputRef, Suspect] = {}
-        """The outputs whose tensors the device does not have, for it merges their layers."""
+        """The outputs without a tensor on the device, because it merges their layers."""
         self.recomputed: dict[OutputRef, Array] = {}
-        """irshape's values of merged outputs that suspected layers are given."""
+        """irshape's values of merged outputs that feed suspected layers."""
         self.patterns = Patterns(self.layers, self.wiring)
         self.known: set[Hashable] = set()
         """The patterns of merged layers."""
@@ -80,16 +83,17 @@ class Judge:
         self.asks_again = True
 
     def judge(self) -> CrosscheckRun:
-        """Runs the suspected layers alone on the device, until one departs there too.
+        """Runs the suspected layers alone on the device, until one differs there too.
 
-        That one is to blame; it is looked into, and saved. A layer that does not, and from which
-        nothing inherits a departure, is merged with its neighbours: its tensor on the device is not
-        what those behind it are computed from. It speaks for all in the same surroundings behind
-        which nothing departs, and for those that have its constants too.
+        That layer is to blame; its bodies are compared, and it is saved. If a layer is right alone
+        and nothing inherits its difference, the device merges it with its neighbours, and computes
+        the layers after it without its tensor. The same then holds for all layers in the same
+        surroundings after which nothing differs, and for those that compute the same with equal
+        constants.
 
-        A layer that is right alone, and from which others inherit a departure, is to blame unless
-        it is right where the device is not asked for its tensor. Returns the run whose verdicts
-        hold: without that question, if there is nothing else to blame for.
+        If a layer is right alone but others inherit its difference, it is to blame, unless it is
+        right when the device is not asked for its tensor. Returns the run whose verdicts hold. That
+        is the run with fewer tensors if nothing else is to blame.
         """
         self.known |= self.merged_by_shape()
         for suspect in self.run.suspects:
@@ -99,7 +103,8 @@ class Judge:
         return self.run if again is None else self.judge_again(again)
 
     def judge_again(self, again: CrosscheckRun) -> CrosscheckRun:
-        """Judges a run with fewer questions, with what is known and the runs that are left."""
+        """Judges a run that asked for fewer tensors, with the known patterns and the remaining
+        runs."""
         judge = Judge(again, self.compared)
         judge.known, judge.asks_again = self.known, False
         judge.probes = self.probes + self.fewer.cost
@@ -108,7 +113,7 @@ class Judge:
         return settled
 
     def judge_one(self, suspect: Suspect) -> None:
-        """Blames a suspected layer, or explains it, or leaves it as it is."""
+        """Blames or explains a suspected layer, or leaves its row unchanged."""
         row = self.rows[suspect.number]
         position = self.run.positions[row.layer]
         inputs = self.device_inputs(suspect)
@@ -142,7 +147,10 @@ class Judge:
             self.merged[position, row.port] = suspect
 
     def merged_by_shape(self) -> set[Hashable]:
-        """The patterns of what is merged as its shape tells, if nothing behind it departs."""
+        """Returns the patterns of layers whose shape on the device shows that they are merged.
+
+        Layers after which something differs are left out.
+        """
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
             row = self.rows[suspect.number]
@@ -151,15 +159,20 @@ class Judge:
         return known
 
     def keys_of(self, row: Row) -> tuple[Hashable, Hashable]:
-        """What an output is known again by: its surroundings; what it is computed from, with the
-        values of constants."""
+        """Returns two keys that identify similar outputs.
+
+        One is the surroundings of the layer, the other its computation with the values of
+        constants.
+        """
         position = self.run.positions[row.layer]
         computed = self.patterns.computed(position), row.port, self.constants_of(position)
         return (self.patterns.of(position), row.port), computed
 
     def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
-        """Whether a layer agrees that is given what the device merges; else its row says by how
-        much it departs then."""
+        """Returns whether a layer agrees with irshape's values of the inputs that are merged.
+
+        If it does not, its row gets the remaining difference.
+        """
         if not any(given.source in self.merged for given in suspect.given):
             return False
         row = self.rows[suspect.number]
@@ -180,7 +193,7 @@ class Judge:
         return agrees
 
     def alone(self, suspect: Suspect, inputs: tuple[Array, ...]) -> Alone:
-        """A suspected layer run alone on the device."""
+        """Runs a suspected layer alone on the device."""
         row = self.rows[suspect.number]
         outputs = self.session.evaluate(row.layer, inputs)
         cut = reproducer.cut(self.session.model, row.layer, inputs)
@@ -191,8 +204,10 @@ class Judge:
         return Alone(cut, inputs, outputs, theirs, right)
 
     def blame(self, suspect: Suspect, alone: Alone) -> None:
-        """Says in the row of a layer that is to blame what it gives alone. The first of those is
-        saved, and looked into."""
+        """Writes into the row of a layer to blame what the layer gives alone on the device.
+
+        The first such layer is also saved, and its bodies are compared.
+        """
         row = self.rows[suspect.number]
         theirs = self.device_value_of(row)
         if alone.theirs is not None:
@@ -210,8 +225,10 @@ class Judge:
         self.blamed.add(suspect.number)
 
     def right_unasked(self, suspect: Suspect) -> bool:
-        """Whether the tensor of a suspect is right where the device is not asked for it, though
-        others inherit its departure where it is. Its row is then explained."""
+        """Returns whether the tensor of a suspect is right when the device is not asked for it.
+
+        Its row is then explained, although others inherit its difference when it is asked for.
+        """
         others = (
             each.number
             for each in self.run.suspects
@@ -223,9 +240,9 @@ class Judge:
         return self.fewer.explains(suspect.number, others, limit)
 
     def device_inputs(self, suspect: Suspect) -> tuple[Array, ...]:
-        """The inputs of a suspected layer as the device has them.
+        """Returns the device's values of the inputs of a suspected layer.
 
-        Of what it merges, and has not, irshape's values.
+        Inputs that the device merges, and so does not have, get irshape's values.
         """
         return tuple(
             given.own
@@ -235,7 +252,7 @@ class Judge:
         )
 
     def device_value(self, source: OutputRef) -> Array:
-        """The device's value of an output that it has answered; irshape's of one it merges."""
+        """Returns the device's value of an output, or irshape's if the device merges it."""
         if source not in self.merged:
             return self._answered(self.layers[source[0]], source[1])
         if source not in self.recomputed:
@@ -245,7 +262,7 @@ class Judge:
         return self.recomputed[source]
 
     def device_value_of(self, row: Row) -> Array:
-        """The device's value of the output of a row that has been compared."""
+        """Returns the device's value of the output of a row that has been compared."""
         return self._answered(row.layer, row.port)
 
     def _answered(self, layer: Layer, port: int) -> Array:
@@ -254,7 +271,7 @@ class Judge:
         return theirs
 
     def constants_of(self, position: int) -> str:
-        """A digest of the constants that a layer is given."""
+        """Returns a digest of the constants that feed a layer."""
         digest = hashlib.sha256()
         for index, source in enumerate(self.wiring.sources[position]):
             if source is not None and self.layers[source[0]].is_constant:
@@ -264,7 +281,7 @@ class Judge:
         return digest.hexdigest()
 
     def keep(self, layer: Layer, alone: Alone, theirs: Array) -> None:
-        """Saves the blamed layer where that is asked for, and looks into its bodies."""
+        """Saves the blamed layer if the user asked for that, and compares its bodies."""
         limits = self.circumstances.limits
         comparison = self.run.comparison
         if limits.save is not None:
@@ -289,10 +306,10 @@ class Judge:
             comparison.inside = look_inside(self.session, layer, alone.inputs, compare_body)
 
     def behind(self, row: Row) -> Behind:
-        """What becomes of an output in the layers that it feeds.
+        """Returns how the difference of an output affects the layers that it feeds.
 
-        They agree; those that depart do so by themselves; or one inherits a departure, as the
-        outputs of the model do.
+        "agrees": they all agree. "departs": some differ, but only by themselves. "inherits": one
+        inherits the difference, as the outputs of the model do.
         """
         if (row.layer, row.port) in self.run.comparison.outputs:
             return "inherits"
@@ -304,7 +321,7 @@ class Judge:
         ]
         departing = [each for each in fed if each.value_verdict not in ("equal", "explained")]
         if not runtime_expects(row, self.device_value_of(row)):
-            # by themselves, they were given irshape's value
+            # compared by themselves, they were computed from irshape's value
             departing = [
                 each for each in departing if each.own_verdict not in ("equal", "explained")
             ]
@@ -313,7 +330,8 @@ class Judge:
         return "departs" if departing else "agrees"
 
     def consumers_agree(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
-        """Whether all that an output feeds agrees with the device, given irshape's value of it."""
+        """Returns whether all layers fed by an output agree when computed from irshape's value of
+        it."""
         row = self.rows[suspect.number]
         output = self.run.positions[row.layer], row.port
         try:
@@ -340,10 +358,10 @@ class Judge:
         return True
 
     def leads_on(self, row: Row, value: Array) -> bool:
-        """Whether a layer not far behind an output is as wrong on the device as `value` makes it.
+        """Returns whether `value` reproduces the device's error in a layer shortly after an output.
 
-        Then the device did compute with that value. The layers between may be merged ones, whose
-        tensors it does not have.
+        If so, the device did compute with that value. Layers in between may be merged ones, without
+        tensors on the device.
         """
         position, evaluated = self.run.positions[row.layer], 0
         values = {(position, row.port): value}
@@ -374,7 +392,8 @@ class Judge:
         return False
 
     def agrees(self, row: Row, value: Array) -> bool:
-        """Whether a value is the device's of an output where irshape's departs."""
+        """Returns whether a value equals the device's for an output on which irshape and the device
+        differ."""
         theirs = self.run.theirs(row.layer, row.port)
         return (
             row.value_verdict == "differs"
@@ -383,15 +402,16 @@ class Judge:
         )
 
     def value_of(self, source: OutputRef) -> Array:
-        """A constant, an input, or the device's value of an output.
+        """Returns the value of a constant or input, or else the device's value of an output.
 
-        Raises `KeyError` where it gives none.
+        Raises `KeyError` if the device gives none.
         """
         value = self.run.value_of(source)
         return self.device_value(source) if source in self.merged else value
 
     def asked_alone(self, cut: reproducer.Cut, port: int) -> Array | None:
-        """What the device gives for a layer by itself; None where it cannot."""
+        """Returns the device's output for a layer run by itself; None if the device cannot run
+        it."""
         with tempfile.TemporaryDirectory(prefix="irshape-") as name:
             try:
                 model = written(cut.model, Path(name))
@@ -409,5 +429,5 @@ class Judge:
 
 
 def runtime_expects(row: Row, theirs: Array) -> bool:
-    """Whether the device's tensor has the shape that OpenVINO itself infers."""
+    """Returns whether the device's tensor has the shape that OpenVINO infers."""
     return row.runtime.shape.encloses(PartialShape(theirs.shape))

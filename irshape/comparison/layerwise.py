@@ -1,8 +1,8 @@
-"""A run of a model whose layers are compared with a reference as they are computed.
+"""Compares the layers of a model with a reference while the model runs.
 
-Each layer is seen twice: in the whole run, where its outputs include what its inputs inherit, and
-by itself, computed from the reference's values of its inputs. The cross-check with a device and the
-comparison of two models are both such runs.
+Each layer is compared twice: in the whole run, where its outputs include the errors of its inputs,
+and by itself, computed from the reference's values of its inputs. The cross-check with a device and
+the comparison of two models both work this way.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from ..ops.registry import UnknownOperation
 
 Array = np.ndarray[Any, np.dtype[Any]]
 T = TypeVar("T")
-"""What an output's comparison is called by: an index of a row, or the row itself."""
+"""Identifies the comparison of an output: the index of a row, or the row itself."""
 
 
 class ComputedLayer(NamedTuple):
-    """A layer as the run computes it. sources: what feeds it, in the order of `inputs`."""
+    """A layer as the run computes it. sources: the outputs that feed it, in the order of
+    `inputs`."""
 
     layer: Layer
     position: int
@@ -35,7 +36,7 @@ class ComputedLayer(NamedTuple):
 
 
 class LayerwiseRun(ABC, Generic[T]):
-    """Runs a model once and hands every layer to the comparison, in the order of execution."""
+    """Runs a model once, and compares every layer in the order of execution."""
 
     compares_constants = False
 
@@ -47,7 +48,7 @@ class LayerwiseRun(ABC, Generic[T]):
         self._nan_is_told = False
 
     def compare_run(self, inputs: Fed, progress: Observer | None) -> list[Array]:
-        """One run over all layers; the outputs of the model. Raises `ExecutionError`."""
+        """Runs the model, compares all layers, and returns its outputs. Raises `ExecutionError`."""
 
         def observe(layer: Layer, given: tuple[Array, ...], computed: tuple[Array, ...]) -> None:
             if progress is not None:
@@ -64,7 +65,7 @@ class LayerwiseRun(ABC, Generic[T]):
         return list(self.session.run(inputs, observe=observe).values())
 
     def _compare(self, computed: ComputedLayer) -> None:
-        """Compares a layer in the whole run, then by itself where that tells something new."""
+        """Compares a layer in the whole run, then by itself if that can add something."""
         if not self._nan_is_told and any(map(has_nan, computed.outputs)):
             self._nan_is_told = True
             reason = source_of_nan(computed.layer, computed.inputs, computed.outputs)
@@ -91,35 +92,36 @@ class LayerwiseRun(ABC, Generic[T]):
         return not isinstance(operation, UnknownOperation) and not operation[0].keeps_state
 
     def outputs_of(self, layer: Layer, computed: tuple[Array, ...]) -> tuple[Array, ...]:
-        """The outputs of a layer that are compared; those that the run computes, by default."""
+        """Returns the outputs of a layer to compare; by default those that the run computes."""
         return computed
 
     def skip_alone(self, outputs: list[T]) -> None:
-        """Called where a layer that departs cannot be computed by itself."""
+        """Called when a layer that differs cannot be computed by itself."""
 
     @abstractmethod
     def tell_first_nan(self, layer: Layer, reason: str) -> None:
-        """Called with the first layer whose outputs have NaN."""
+        """Called with the first layer whose outputs contain NaN."""
 
     @abstractmethod
     def compare_outputs(self, computed: ComputedLayer) -> list[T]:
-        """Compares the outputs that the reference has too, as the whole run computes them."""
+        """Compares the outputs of the whole run that the reference has too."""
 
     @abstractmethod
     def agrees(self, computed: ComputedLayer, outputs: list[T]) -> bool:
-        """Whether inputs and outputs agree, so that the layer by itself does too."""
+        """Whether inputs and outputs agree. If so, the layer agrees by itself too."""
 
     @abstractmethod
     def agree_alone(self, computed: ComputedLayer, outputs: list[T]) -> None:
-        """Called where `agrees` holds."""
+        """Called when `agrees` returns true."""
 
     @abstractmethod
     def reference_input(self, source: OutputRef, own: Array) -> Array:
-        """The reference's value of an input; `own`, the run's, where the reference has none."""
+        """Returns the reference's value of an input, or `own`, the run's value, if there is
+        none."""
 
     @abstractmethod
     def fail_alone(self, outputs: list[T], problem: ExecutionError) -> None:
-        """Called where a layer cannot be computed from the reference's inputs."""
+        """Called when a layer cannot be computed from the reference's inputs."""
 
     @abstractmethod
     def compare_alone(
@@ -129,4 +131,5 @@ class LayerwiseRun(ABC, Generic[T]):
         inputs: tuple[Array, ...],
         alone: tuple[Array, ...],
     ) -> None:
-        """Compares what a layer computes from the reference's inputs with the reference."""
+        """Compares what a layer computes from the reference's inputs with the reference's
+        outputs."""

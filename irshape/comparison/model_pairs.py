@@ -1,4 +1,4 @@
-"""The result of comparing two models: a pair for each tensor that both have."""
+"""Holds the result of comparing two models: a pair for each tensor that both have."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .result import Verdict
 
 
 class Pair(NamedTuple):
-    """A tensor of both models.
+    """A tensor that both models have.
 
-    name: of the tensor. means: by what they were matched.
-    verdict: of two whole runs. own_verdict: of B's layer, given A's inputs.
-    causes: what is not the same about the layer: constants, attributes.
+    name: of the tensor. means: how the two were matched.
+    verdict: compares the values of two whole runs.
+    own_verdict: compares what B's layer computes from A's inputs.
+    causes: what differs in the layer itself, such as constants and attributes.
     """
 
     name: str
@@ -31,34 +32,36 @@ class Pair(NamedTuple):
     own_verdict: Verdict
     own_errors: Errors | None
     constant: bool
-    """Whether it is computed from constants alone."""
+    """Whether the tensor is computed from constants alone."""
     reason: str | None
     causes: tuple[str, ...] = ()
 
     @property
     def inherited(self) -> bool:
-        """Whether it differs only by what it inherits from its inputs."""
+        """Whether the tensor differs only because the inputs of its layer do."""
         return self.verdict == "differs" and self.own_verdict == "equal"
 
 
 class ModelComparison:
-    """What `irshape compare` finds: pairs in the order in which the second model computes them."""
+    """The result of `irshape compare`. Pairs follow the order in which the second model computes
+    them."""
 
     def __init__(self, first: Model, second: Model, precision: str | None) -> None:
         self.first = first
         self.second = second
         self.precision = precision
-        """The precision of weights that only one of the two has; it decides on the tolerance."""
+        """The precision of weights that only one of the two models has. It determines the
+        tolerance."""
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])
-        """Layers of each model, constants left out, none of whose outputs has a counterpart."""
+        """The layers of each model that have no output with a counterpart, without constants."""
         self.unpaired_outputs: tuple[list[str], list[str]] = ([], [])
-        """Outputs of each model without a partner, by name."""
+        """The names of the outputs of each model that have no partner."""
         self.altered: list[str] = []
-        """Constants that are not the same in both, beyond rounding."""
+        """The constants that differ between the models beyond rounding."""
         self.notes: list[str] = []
         self.runtimes: tuple[str, str] = ("irshape", "irshape")
-        """What has run each of the two."""
+        """The runtime that ran each of the two models."""
         self.outputs: set[Layer] = set()
         """The layers of the second model that feed its Results."""
 
@@ -66,7 +69,8 @@ class ModelComparison:
         return f"<ModelComparison: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """What was compared, how many tensors differ, and the first or the blamed one."""
+        """Says what was compared, how many tensors differ, and which is to blame or the first to
+        differ."""
         pairs = [pair for pair in self.pairs if not pair.constant]
         different = sum(pair.verdict == "differs" for pair in pairs)
         if not self.compared:
@@ -83,14 +87,15 @@ class ModelComparison:
 
     @property
     def diverging(self) -> Pair | None:
-        """The first tensor that diverges in two whole runs, constants left out."""
+        """The first tensor whose values differ in two whole runs, constants left out."""
         return next(
             (pair for pair in self.pairs if pair.verdict == "differs" and not pair.constant), None
         )
 
     @property
     def blamed(self) -> Pair | None:
-        """The first tensor that departs though its layer is given the first model's inputs."""
+        """The first tensor that differs even when its layer is computed from the first model's
+        inputs."""
         return next(
             (pair for pair in self.pairs if pair.own_verdict == "differs" and not pair.constant),
             None,
@@ -103,7 +108,7 @@ class ModelComparison:
 
     @property
     def ok(self) -> bool:
-        """Whether an output was compared, none differs, and no layer departs by itself."""
+        """Whether an output was compared, no output differs, and no layer differs by itself."""
         return (
             self.compared
             and self.blamed is None
@@ -113,7 +118,7 @@ class ModelComparison:
         )
 
     def worst(self, count: int = 5) -> list[Pair]:
-        """The tensors of the largest errors, measured by what is allowed."""
+        """Returns the tensors with the largest errors, measured as multiples of the tolerance."""
         return sorted(
             (pair for pair in self.pairs if pair.excess > 0 and not pair.constant),
             key=lambda pair: pair.excess,
@@ -121,7 +126,7 @@ class ModelComparison:
         )[:count]
 
     def to_dict(self) -> dict[str, Any]:
-        """What `irshape compare --format json` prints."""
+        """Returns the document that `irshape compare --format json` prints."""
 
         def reference(pair: Pair) -> dict[str, Any]:
             return {

@@ -1,4 +1,4 @@
-"""One run of a model compared with what another model has computed, layer by layer."""
+"""Runs a model once and compares it with the values of another model, layer by layer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COARSE = {
     "int8": (0.1, 0.03),
     "int4": (0.4, 0.1),
 }
-"""As `TOLERANCE`, where the weights of only one of two models are rounded or quantized."""
+"""Tolerances like `TOLERANCE`, for models of which only one has rounded or quantized weights."""
 _NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
 """Types of layers that need no counterpart, as `Layer.folded_type` writes them."""
 
@@ -32,7 +32,8 @@ _NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
 def with_values_of_runtime(
     layer: Layer, computed: tuple[Array, ...], values: Mapping[str, Array]
 ) -> tuple[Array, ...]:
-    """The outputs of a layer: those of the runtime that has run the model, else irshape's."""
+    """Returns the outputs of a layer, with the runtime's values in place of irshape's where it has
+    them."""
     if not values or layer.is_constant or layer.is_parameter:
         return computed
     named = [
@@ -45,10 +46,10 @@ def with_values_of_runtime(
 
 
 class ModelRun(LayerwiseRun[Pair]):
-    """A run of the second model, compared with what the first has computed.
+    """Runs the second model and compares it with what the first has computed.
 
     kept: the outputs of the first model by layer id.
-    values: what another runtime than irshape computes for the second, by tensor name.
+    values: what a runtime other than irshape computes for the second model, by tensor name.
     """
 
     compares_constants = True
@@ -74,7 +75,7 @@ class ModelRun(LayerwiseRun[Pair]):
         self.layers_of_first = comparison.first.net.layers
         self.sources_of_first = wire(comparison.first.net).sources
         self.matched: dict[OutputRef, OutputRef] = {}
-        """For an output of the second model, that of the first."""
+        """Maps each output of the second model to the matching output of the first."""
         self.verdicts: dict[OutputRef, Verdict] = {}
         self.constant: set[int] = set()
         """Positions of the layers that are computed from constants alone."""
@@ -94,7 +95,8 @@ class ModelRun(LayerwiseRun[Pair]):
         }
 
     def difference(self, first: Array, second: Array) -> tuple[float, bool]:
-        """The error as a multiple of what is allowed, and whether all elements are within."""
+        """Returns the error as a multiple of the tolerance, and whether all elements are within
+        it."""
         if first.shape != second.shape:
             return math.inf, False
         if first.dtype != second.dtype and first.dtype.kind != "O":
@@ -111,7 +113,7 @@ class ModelRun(LayerwiseRun[Pair]):
         return with_values_of_runtime(layer, computed, self.values)
 
     def stands_alone(self, layer: Layer) -> bool:
-        """An Assign too: it passes on what it is given, whatever the variable holds."""
+        """Also holds for an Assign, since it passes on its input whatever the variable holds."""
         return layer.folded_type == "assign" or super().stands_alone(layer)
 
     def skip_alone(self, outputs: list[Pair]) -> None:
@@ -165,16 +167,17 @@ class ModelRun(LayerwiseRun[Pair]):
         return pairs
 
     def value_of_first(self, source: OutputRef) -> Array | None:
-        """What the first model computes for an output; None where it has no such port."""
+        """Returns the first model's value of an output; None if its layer has no such port."""
         outputs = self.kept.get(self.layers_of_first[source[0]].id, ())
         return outputs[source[1]] if source[1] < len(outputs) else None
 
     def corresponds(
         self, match: Match, computed: ComputedLayer, reference: Array, output: Array
     ) -> bool:
-        """Whether tensors of different values are counterparts, and do not only seem to be.
+        """Returns whether tensors with different values really are counterparts.
 
-        Under generated names and in alike places that takes the same shape, operation and inputs.
+        Matches by generated names or by position must also have the same shape, operation and
+        inputs.
         """
         if match.is_output:
             return True
@@ -207,7 +210,7 @@ class ModelRun(LayerwiseRun[Pair]):
         self.comparison.pairs += [pair._replace(own_verdict=pair.verdict) for pair in outputs]
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
-        """The first model's value of an input; constants are the second's own."""
+        """Returns the first model's value of an input. Constants keep the second model's values."""
         match = None if source[0] in self.constant else self.matched.get(source)
         if match is None:
             return own
@@ -248,7 +251,10 @@ class ModelRun(LayerwiseRun[Pair]):
     # what is not the same about a layer
 
     def causes(self, position: int, layer: Layer, counterpart: Layer) -> list[str]:
-        """Its type, attributes, constants, and the constants in its bodies."""
+        """Describes what differs between two matched layers.
+
+        It looks at the type, the attributes, the constants, and the constants in bodies.
+        """
         causes: list[str] = []
         if (layer.type, layer.version) != (counterpart.type, counterpart.version):
             causes.append(
@@ -273,7 +279,7 @@ class ModelRun(LayerwiseRun[Pair]):
         return causes
 
     def altered_constants(self, position: int) -> list[str]:
-        """The constants that a layer is computed from and that are not those of the first model."""
+        """Describes the constants behind a layer whose values differ from the first model's."""
         altered: list[str] = []
         waiting = [source for source in self.fed_by(position) if source in self.constant]
         seen: set[int] = set()
@@ -299,11 +305,11 @@ class ModelRun(LayerwiseRun[Pair]):
         return altered
 
     def fed_by(self, position: int) -> list[int]:
-        """The positions of the layers that feed one."""
+        """Returns the positions of the layers that feed the layer at `position`."""
         return [source[0] for source in self.wiring.sources[position] if source is not None]
 
     def altered(self, first: Layer, second: Layer) -> bool:
-        """Whether two constants differ beyond rounding."""
+        """Returns whether two constants differ beyond rounding."""
         try:
             one = array(self.comparison.first.constant(first))
             other = array(self.comparison.second.constant(second))
@@ -312,13 +318,13 @@ class ModelRun(LayerwiseRun[Pair]):
         return one is not None and other is not None and not self.difference(one, other)[1]
 
     def finish(self) -> None:
-        """Fills in what is known once all layers have run."""
+        """Fills in the parts of the comparison that are known only after all layers have run."""
         comparison = self.comparison
         comparison.altered = [
             pair.second.name
             for pair in comparison.pairs
             if pair.constant and pair.verdict == "differs" and pair.second.is_constant
-            # of other types the numbers mean something else
+            # numbers of another type have another meaning
             if pair.first.attribute("element_type") == pair.second.attribute("element_type")
         ]
         first = {pair.first.id for pair in comparison.pairs}
@@ -341,5 +347,5 @@ class ModelRun(LayerwiseRun[Pair]):
 
 
 def _errors(reference: Array, other: Array) -> Errors | None:
-    """The errors of an array; None where it has another shape."""
+    """Returns the errors of an array; None if the shapes differ."""
     return errors(reference, other) if reference.shape == other.shape else None

@@ -1,4 +1,4 @@
-"""Two models side by side: tensors matched by name, the first that diverges, and why it does."""
+"""Compares two models: matches tensors by name, finds the first that differs, and says why."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .model_run import ModelRun, with_values_of_runtime
 from .pairing import paired_inputs
 
 Runtime = Literal["onnxruntime", "irshape"]
-"""What computes the values of an ONNX model."""
+"""The runtimes that can compute the values of an ONNX model."""
 
 _COARSE_NAMES = {
     **dict.fromkeys(("i4", "u4", "nf4", "f4e2m1", "u2"), "int4"),
     **dict.fromkeys(("i8", "u8", "f8e4m3", "f8e5m2"), "int8"),
 }
-"""The key in `model_run.COARSE` of element types that are not in it by their name."""
+"""Maps element types that are no keys of `model_run.COARSE` to its keys."""
 
 
 def compare(
@@ -41,14 +41,15 @@ def compare(
     runtime: Runtime | None = None,
     progress: Observer | None = None,
 ) -> ModelComparison:
-    """`irshape.compare`: runs both with the inputs of the first.
+    """Implements `irshape.compare`. Runs both models with the inputs of the first.
 
-    inputs: drawn at random from `seed` where none are given.
-    rtol, atol: instead of those of the precision.
-    runtime: what runs an ONNX model, by default onnxruntime where it is installed. A layer is
-    blamed by what irshape computes for it in any case.
-    Raises `ExecutionError` where one of them cannot be run, `ValueError` where their inputs do not
-    go together, `RuntimeError` where the runtime asked for is not installed.
+    inputs: drawn at random from `seed` if not given.
+    rtol, atol: replace the tolerances of the precision.
+    runtime: runs an ONNX model; by default onnxruntime if it is installed. Blame always rests on
+    what irshape computes for a layer.
+
+    Raises `ExecutionError` if a model cannot be run, `ValueError` if the inputs of the two do not
+    match, `RuntimeError` if the requested runtime is not installed.
     """
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
     if inputs is None:
@@ -74,9 +75,10 @@ def _kept(
     values: Mapping[str, Array],
     progress: Observer | None,
 ) -> dict[str, tuple[Array, ...]]:
-    """The outputs of every layer of the first model by layer id, those of its runtime first.
+    """Returns the outputs of every layer of the first model by layer id.
 
-    Raises `ExecutionError` where they take more memory than the session may.
+    Values of its runtime take precedence over irshape's. Raises `ExecutionError` if the outputs
+    take more memory than the session may use.
     """
     kept: dict[str, tuple[Array, ...]] = {}
     taken = 0
@@ -102,7 +104,10 @@ def _kept(
 def _by_runtime(
     comparison: ModelComparison, model: Model, fed: Fed, runtime: Runtime | None
 ) -> tuple[str, dict[str, Array]]:
-    """What runs a model, and the values that it gives by tensor name: none if that is irshape."""
+    """Runs a model in its own runtime. Returns the runtime's name, and the values by tensor name.
+
+    There are no values if irshape is to run the model.
+    """
     native = model.format.comparing_runtime
     if native is None or runtime == "irshape" or not os.path.isfile(model.path):
         return "irshape", {}
@@ -123,8 +128,10 @@ def _by_runtime(
 
 
 def _handed(first: Model, second: Model, fed: Fed) -> Fed:
-    """The inputs of the second model: those of the first by tensor name, by layer name, or else by
-    their order."""
+    """Returns the inputs for the second model.
+
+    The inputs of the first are assigned by tensor name, else by layer name, else by order.
+    """
     handed = {other: fed[layer] for layer, other in paired_inputs(first, second)}
     for layer, given in handed.items():
         wanted = layer.outputs[0].element_type if layer.outputs else None
@@ -136,10 +143,9 @@ def _handed(first: Model, second: Model, fed: Fed) -> Fed:
 
 
 def coarser(first: Model, second: Model) -> str | None:
-    """The lowest precision of large constants that only one of two models has, a key of
-    `model_run.COARSE`.
+    """Returns the lowest precision of large constants that only one of two models has.
 
-    None where both have the same.
+    It is a key of `model_run.COARSE`; None if both have the same.
     """
     kinds = [_kinds_of_constants(first), _kinds_of_constants(second)]
     lowest_first = ("int4", "int8", "bf16", "f16")
@@ -147,7 +153,7 @@ def coarser(first: Model, second: Model) -> str | None:
 
 
 def _kinds_of_constants(model: Model) -> set[str]:
-    """The precisions of the constants of 16 elements or more."""
+    """Returns the precisions of all constants with 16 elements or more."""
     kinds = set()
     for layer in model.walk():
         if layer.is_constant:

@@ -1,7 +1,8 @@
-"""Why a device's result may differ from the specification's: it narrows or wraps inside.
+"""Explains why a device's result may differ from the specification's, such as by narrow types.
 
-Each explanation is tried by computing the layer that way.
-Source: measured of the CPU plugin 2026.4: i64, u64 and u32 run as i32, f64 as f32, boolean as u8,
+Each explanation is tested by computing the layer that way.
+
+Source: measured with the CPU plugin 2026.4: i64, u64 and u32 run as i32, f64 as f32, boolean as u8,
 sums of 8-bit integers wrap.
 """
 
@@ -81,7 +82,8 @@ class Difference(NamedTuple):
         return mine.shape == theirs.shape and self.tolerance.alike(mine, theirs)
 
     def computed(self, inputs: tuple[Array, ...]) -> Array | None:
-        """irshape's value of the output for other inputs; None where it takes none such."""
+        """Returns irshape's value of the output for other inputs; None if the layer refuses
+        them."""
         try:
             return self.session.evaluate(self.layer, inputs)[self.port]
         except (ExecutionError, IndexError):
@@ -97,7 +99,7 @@ def explanation(
     theirs: Array,
     tolerance: Tolerance,
 ) -> Remark | None:
-    """The habit under which a layer gives the device's result; None where there is none."""
+    """Returns the device's habit that reproduces its result; None if there is none."""
     difference = Difference(session, layer, port, inputs, mine, theirs, tolerance)
     explanations = (
         _narrowed_inputs,
@@ -160,7 +162,8 @@ def _nan_left_open(of: Difference) -> Remark | None:
 
 
 def _nothing_reduced(of: Difference) -> Remark | None:
-    """Whether it is the greatest or least of no element at all, which has no value."""
+    """Explains a greatest or least value of no elements at all, which the specification leaves
+    open."""
     if of.layer.folded_type not in ("reducemax", "reducemin") or not of.inputs:
         return None
     if of.inputs[0].size or not of.mine.size or of.mine.shape != of.theirs.shape:
@@ -193,7 +196,8 @@ def _wrapped_sum(of: Difference) -> Remark | None:
 
 
 def _beyond_f16(of: Difference) -> Remark | None:
-    """Whether all that differs lies beyond f16, and arrives as its largest number or infinity."""
+    """Explains differences of numbers beyond f16 that the device turns into its largest or
+    infinity."""
     if of.tolerance.precision != "f16" or not is_real(of.mine):
         return None
     mine, theirs = of.mine.astype(np.float64), of.theirs.astype(np.float64)
@@ -211,11 +215,11 @@ def _beyond_f16(of: Difference) -> Remark | None:
 
 
 def _level_at_a_tie(of: Difference) -> Remark | None:
-    """Whether a FakeQuantize departs by one level, and only where its input lies next to the middle
-    between two levels, so that rounding errors decide which of them it becomes.
+    """Explains a FakeQuantize that is one level off where its input is near a tie of two levels.
 
-    How near that is follows from the precision in which the device computes: four roundings of the
-    largest number that takes part, at most a quarter of a level.
+    There rounding errors decide which of the two levels the device picks. "Near" depends on the
+    precision in which the device computes: four roundings of the largest number involved, at most a
+    quarter of a level.
     """
     if of.layer.folded_type != "fakequantize" or len(of.inputs) != 5 or not is_real(of.mine):
         return None
@@ -252,7 +256,7 @@ def _level_at_a_tie(of: Difference) -> Remark | None:
 
 
 def _saturated_sums(of: Difference) -> Remark | None:
-    """Whether a product of 8-bit levels departs as it does on a processor without VNNI."""
+    """Explains a product of 8-bit levels that differs as it does on a processor without VNNI."""
     if of.port or of.tolerance.precision != "f32":
         return None
     cut = saturated(of.session, of.layer, of.inputs, of.mine)
@@ -263,9 +267,9 @@ def _saturated_sums(of: Difference) -> Remark | None:
 
 
 def _standardized_levels(of: Difference) -> Remark | None:
-    """Whether a normalization departs by the weight of its epsilon: that of levels, which are far
-    larger than the numbers that they stand for, is next to nothing.
+    """Explains a normalization that differs because the device computes it from levels.
 
+    Levels are far larger than the numbers that they stand for, so epsilon has almost no effect.
     Source: MVNTransformation of OpenVINO's low-precision transformations 2026.4.
     """
     if of.layer.folded_type not in ("groupnormalization", "mvn"):
@@ -279,7 +283,8 @@ def _standardized_levels(of: Difference) -> Remark | None:
 
 
 def _left_out(of: Difference) -> Remark | None:
-    """Whether a FakeQuantize that the device leaves out gives its input as it is."""
+    """Explains a FakeQuantize that the device leaves out, so that it passes on its input
+    unchanged."""
     limits = of.inputs[1:]
     if of.layer.folded_type != "fakequantize" or not leaves_out(of.layer, limits):
         return None
@@ -287,8 +292,9 @@ def _left_out(of: Difference) -> Remark | None:
 
 
 def leaves_out(layer: Layer, limits: Sequence[Array]) -> bool:
-    """Whether the device leaves out a FakeQuantize of these limits: low, high, and both again.
+    """Returns whether the device leaves out a FakeQuantize with these limits.
 
+    limits: low and high of the input, then of the output.
     Source: FQStrippingTransformation of OpenVINO's low-precision transformations 2026.4, which the
     CPU plugin runs for 65,536 levels.
     """
@@ -307,10 +313,11 @@ def next_to_a_step(
     given: tuple[Array, Array],
     results: tuple[Array, Array],
 ) -> Remark | None:
-    """Whether a Round, Floor, Ceiling, FakeQuantize or Convert to integers departs by one step at
-    most, given two inputs that are as good as equal. given, results: irshape's and the device's.
+    """Explains a layer that is at most one step off although its inputs are as good as equal.
 
-    limits: the other inputs, of a FakeQuantize its limits.
+    The layer is a Round, Floor, Ceiling, FakeQuantize or Convert to integers.
+    given, results: irshape's and the device's. limits: the other inputs; of a FakeQuantize its
+    limits.
     """
     mine, theirs = (result.astype(np.float64) for result in results)
     if not is_real(given[0]) or given[0].shape != given[1].shape or mine.shape != given[0].shape:
@@ -344,11 +351,11 @@ def next_to_a_step(
 
 
 _LEVEL_ROUNDING = 0.01
-"""How far from a whole number of levels two results of a FakeQuantize may be apart."""
+"""How far the distance of two FakeQuantize results may be from a whole number of levels."""
 
 
 def level_size(layer: Layer, limits: Sequence[Array]) -> Array:
-    """The distance of two neighbouring results of a FakeQuantize with these four limits."""
+    """Returns the distance of neighbouring results of a FakeQuantize with these four limits."""
     low, high = (limit.astype(np.float64) for limit in limits[2:])
     steps = max(int(layer.attribute("levels") or 2) - 1, 1)
     with np.errstate(all="ignore"):
@@ -360,15 +367,14 @@ _ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 
 
 def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
-    """The f32 weights of a model as they are where their decompression is computed in f32 all
-    along, though the IR has f16 or bf16 on the way.
+    """Returns the f32 weights of a model as if their whole decompression were computed in f32.
 
-    The CPU plugin computes them so (2026.4).
+    The IR rounds them to f16 or bf16 on the way; the CPU plugin (2026.4) does not.
     """
     layers, wiring = session.model.net.layers, wire(session.model.net)
     values: dict[int, Array] = {}
     rounded: set[int] = set()
-    """Positions of the layers in whose values the IR would have rounded."""
+    """Positions of the layers whose values the IR would have rounded."""
     weights: dict[Layer, tuple[Array, ...]] = {}
     for position in wiring.order:
         layer = layers[position]
@@ -399,7 +405,8 @@ def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
 
 
 def _in_f32(session: Session, layer: Layer, inputs: tuple[Array, ...]) -> Array:
-    """A layer of a decompression with f32 in the place of f16 and bf16. Raises `ExecutionError`."""
+    """Computes a layer of a decompression in f32 instead of f16 or bf16. Raises
+    `ExecutionError`."""
     if layer.folded_type != "convert":
         wide = tuple(
             array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
@@ -415,7 +422,7 @@ def _in_f32(session: Session, layer: Layer, inputs: tuple[Array, ...]) -> Array:
 
 
 def _clipped(array: Array, name: str) -> Array:
-    """An array in a narrower type: whole numbers beyond its range become the nearest in it."""
+    """Converts an array to a narrower type. Integers beyond its range become the nearest in it."""
     kind = np.dtype(name)
     if kind.kind in "iu" and array.dtype.kind in "iu":
         limits = np.iinfo(kind)

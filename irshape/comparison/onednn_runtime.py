@@ -1,10 +1,9 @@
-"""The other side of a cross-check of a oneDNN graph: the library itself, through ctypes.
+"""Runs the oneDNN library through ctypes, for the cross-check of a oneDNN graph.
 
-It runs in a process of its own, since the library aborts on some graphs.
-`python -m irshape.comparison.onednn_runtime` reads `request.json` and the inputs in each folder
-that it is asked about, runs every operation as a partition of its own, and writes `answer.json` and
-the values there. Tensors are dense, whatever strides the file gives them. The numbers are those of
-the C interface of oneDNN 3.2.
+It runs in a separate process, since the library aborts on some graphs. `python -m
+irshape.comparison.onednn_runtime` receives folders. In each it reads `request.json` and the inputs,
+runs every operation as a partition of its own, and writes `answer.json` and the values. Tensors are
+dense, whatever strides the file gives them. The numbers are those of the C interface of oneDNN 3.2.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ KINDS = [
     "HardSigmoidBackward",
     "Select",
 ]
-"""The kinds in the order of their numbers."""
+"""The kinds of operations. The index of a kind is its number in the C interface."""
 
 ATTRIBUTES = {
     name: first + place
@@ -135,10 +134,10 @@ ATTRIBUTES = {
     )
     for place, name in enumerate(names.split())
 }
-"""The numbers of the attributes."""
+"""The numbers of the attributes in the C interface."""
 
 NEWER = {("SoftMax", "mode"): "none", ("GELU", "mode"): "gelu_erf"}
-"""Attributes that 3.2 does not know, with the values that are what it does without them."""
+"""Attributes that 3.2 does not know, with the values that describe what it does anyway."""
 
 TYPES = {
     "f16": (1, "float16"),
@@ -149,7 +148,7 @@ TYPES = {
     "u8": (6, "uint8"),
     "boolean": (8, "bool"),
 }
-"""The numbers of the element types, and the NumPy types of as many bits."""
+"""The numbers of the element types, and the NumPy types with the same number of bits."""
 
 STATUS = {
     1: "out_of_memory",
@@ -177,17 +176,17 @@ class LogicalTensor(ctypes.Structure):
 
 
 class Version(ctypes.Structure):
-    """dnnl_version_t, as far as it is needed."""
+    """dnnl_version_t, up to the last field that is read here."""
 
     _fields_ = [("major", c_int), ("minor", c_int), ("patch", c_int)]
 
 
 class Failed(Exception):
-    """A call of the library that did not succeed."""
+    """Raised when a call of the library does not succeed."""
 
 
 class Library:
-    """The library, its calls checked."""
+    """The library. Each call raises `Failed` if its status is not success."""
 
     def __init__(self) -> None:
         places = [
@@ -216,7 +215,7 @@ class Library:
 
 
 def logical_tensor(entry: dict[str, Any], shape: list[int] | None) -> LogicalTensor:
-    """A dense logical tensor; without a shape, one of which the library is to find out."""
+    """Returns a dense logical tensor. Without a shape, the library has to infer it."""
     if entry["dtype"] not in TYPES:
         raise Failed(f"oneDNN 3.2 has no {entry['dtype']}")
     tensor = LogicalTensor(
@@ -241,7 +240,7 @@ def logical_tensor(entry: dict[str, Any], shape: list[int] | None) -> LogicalTen
 def operation(
     library: Library, entry: dict[str, Any], number: int, tensors: dict[int, LogicalTensor]
 ) -> c_void_p:
-    """An operation with its attributes and its wiring."""
+    """Returns an operation with its attributes, inputs and outputs."""
     if entry["kind"] not in KINDS:
         raise Failed(f"oneDNN 3.2 has no {entry['kind']}")
     operation = c_void_p()
@@ -297,7 +296,7 @@ def operation(
 
 
 def main(folder: Path) -> None:
-    """The child."""
+    """Answers a request in the child process."""
     request = json.loads((folder / "request.json").read_text())
     answer: dict[str, Any] = {"version": "oneDNN", "values": {}, "types": {}}
 
@@ -386,7 +385,7 @@ def _execute(
     tensors: dict[int, LogicalTensor],
     entries: dict[int, dict[str, Any]],
 ) -> None:
-    """Compiles a partition and runs it; its outputs become arrays."""
+    """Compiles and runs a partition, and adds its outputs to `arrays`."""
     supported = c_uint8()
     library("dnnl_graph_partition_is_supported", partition, byref(supported))
     if not supported.value:
@@ -435,7 +434,7 @@ def _execute(
 
 
 def _handle(library: Library, engine: c_void_p, tensor: LogicalTensor, array: Any) -> c_void_p:
-    """A tensor of the library over the memory of an array."""
+    """Returns a tensor of the library that uses the memory of an array."""
     handle = c_void_p()
     library(
         "dnnl_graph_tensor_create",

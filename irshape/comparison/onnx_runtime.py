@@ -1,9 +1,8 @@
-"""The other side of a cross-check of an ONNX model, in a process of its own.
+"""Runs an ONNX model for a cross-check, in a separate process.
 
-It is onnxruntime, imported here and nowhere else, or onnx's ReferenceEvaluator.
-`python -m irshape.comparison.onnx_runtime` reads `request.json` and the inputs in each folder that
-it is asked about, runs the model with every value as an output, and writes `answer.json` and the
-values there.
+It uses onnxruntime, which is imported here and nowhere else, or onnx's ReferenceEvaluator. `python
+-m irshape.comparison.onnx_runtime` receives folders. In each it reads `request.json` and the
+inputs, runs the model with every value as an output, and writes `answer.json` and the values.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .processes import serve
 
 
 def main(folder: Path) -> None:
-    """The child."""
+    """Answers a request in the child process."""
     request = json.loads((folder / "request.json").read_text())
     answer: dict[str, Any] = {"version": "?", "values": {}}
     try:
@@ -33,7 +32,7 @@ def main(folder: Path) -> None:
 
 
 def _run(request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> None:
-    """Adds the version to the answer, and then the names of the files with values."""
+    """Runs the model, and adds the version and the names of the files with values to the answer."""
     import onnx
 
     model = onnx.load(request["model"], load_external_data=request["runtime"] != "onnxruntime")

@@ -1,4 +1,4 @@
-"""Which inputs, outputs and layers of two models correspond."""
+"""Matches the inputs, outputs and layers of two models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..model.wiring import OutputRef, wire
 from ..spelling import counted
 
 Means = Literal["tensor name", "layer name", "position", "structure"]
-"""By what a tensor of one model is taken for that of another."""
+"""What a match between tensors of two models rests on."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -22,7 +22,7 @@ V = TypeVar("V")
 class Match(NamedTuple):
     """The tensor of the first model that corresponds to one of the second.
 
-    source: its layer, by position, and port. certain: whether names alone prove it.
+    source: the position of its layer, and its port. certain: whether names alone prove the match.
     """
 
     name: str
@@ -45,9 +45,9 @@ class _End(NamedTuple):
 
 
 def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer]]:
-    """The inputs of two models in pairs: by name, the others in order.
+    """Returns the inputs of two models in pairs, matched by name and the rest by order.
 
-    Raises `ValueError` where one has more than the other.
+    Raises `ValueError` if one model has more inputs than the other.
     """
     ours, theirs = _inputs(first), _inputs(second)
     if len(ours) != len(theirs):
@@ -61,7 +61,7 @@ def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer]]:
 
 
 class Pairing:
-    """The tensors of the first model that correspond to those of the second."""
+    """Finds the tensors of the first model that correspond to those of the second."""
 
     def __init__(self, first: Model, second: Model) -> None:
         self._layers = first.net.layers
@@ -87,9 +87,9 @@ class Pairing:
         self._partnered = set(self._structure.values())
 
     def of(self, layer: Layer, position: int, port: int) -> Match | None:
-        """The counterpart of an output of the second model.
+        """Returns the counterpart of an output of the second model; None if it has none.
 
-        Outputs of the model go first, then tensor names, structure and layer names.
+        It tries outputs of the model first, then tensor names, structure and layer names.
         """
         output = self._outputs.get((position, port))
         if output is not None:
@@ -143,7 +143,7 @@ def _outputs(model: Model) -> list[_End]:
 
 
 def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_End, _End, Means]]:
-    """Pairs by tensor name, then by layer name, then in the order of what is left."""
+    """Yields pairs matched by tensor name, then by layer name, then by the order of the rest."""
     left, right = list(ours), list(theirs)
     keys: dict[Means, Callable[[_End], Sequence[str]]] = {
         "tensor name": lambda end: end.tensor_names,
@@ -161,5 +161,5 @@ def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_E
 
 
 def _by_structure(first: Model, second: Model) -> Mapping[int, int]:
-    """The positions of layers of the first model by those of their partners in the second."""
+    """Maps positions of layers in the second model to those of their partners in the first."""
     return {b: a for a, b in matched(*sides_of(first, second)).items()}

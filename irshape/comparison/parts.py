@@ -1,8 +1,7 @@
-"""The part of a model that a device runs, where it does not run the whole.
+"""Runs a part of a model on a device that does not run the whole.
 
-Inputs whose element type the IR leaves open get that of the arrays for them. The layers that the
-device may not run are taken out: irshape computes what they give, and the device gets that as
-inputs.
+An input without an element type in the IR gets that of its array. Layers that the device may not
+support are removed. irshape computes their outputs, and the device gets them as inputs.
 """
 
 from __future__ import annotations
@@ -32,13 +31,15 @@ from .reproducer import parameter_in_place_of
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _NAMED = re.compile(r"['\"]([\w/]+)['\"]|\bname:? +([\w/]+)|\b[Oo]peration:? +([\w/]+)")
-"""Where a plugin's message names a node. Other numbers in it are lines of its sources."""
+"""Matches the name of a node in a plugin's message. Other numbers there are lines of its
+sources."""
 
 
 class Part(NamedTuple):
-    """What a device answered for a part of a model.
+    """A device's answer for a part of a model.
 
-    runs: what it took, irshape's and the device's. notes: how the part departs from the model.
+    runs: how many runs it took, irshape's and the device's. notes: how the part differs from the
+    model.
     """
 
     answer: Answer
@@ -55,11 +56,12 @@ def runnable_part(
     label: str,
     told: Progress,
 ) -> Part | None:
-    """The answer of a device for what it runs of a model that it does not run as it is.
+    """Returns the answer of a device for the part of a model that it can run.
 
-    It is asked with inputs of known types, without the layers that its message names, then without
-    those that have bodies. refused: its answer for the whole. None where it runs none of these
-    either, or gave no types and shapes, or is not there at all.
+    The device is asked with inputs of known types, then without the layers that its message names,
+    then without those that have bodies, until it gives values. Returns None if it
+    runs none of these, gave no types and shapes, or is not there at all. refused: its answer for
+    the whole model.
     """
     known = refused.shapes and refused.facts.get("capabilities")
     if not known or options["layers"] != "all":
@@ -100,7 +102,7 @@ def runnable_part(
 
 
 def _is_open(parameter: Layer) -> bool:
-    """Whether the IR leaves the element type of an input open."""
+    """Returns whether the IR leaves the element type of an input open."""
     return parameter.attribute("element_type") == "dynamic"
 
 
@@ -117,7 +119,10 @@ def _layers(layers: list[Layer]) -> str:
 
 
 def _candidates(model: Model, message: str, has_open_inputs: bool) -> Iterator[list[Layer]]:
-    """Layers of which some may be what a device does not run; none, if it may be an input."""
+    """Yields groups of layers that the device may not support.
+
+    The first is empty if an input without a type may be the reason.
+    """
     if has_open_inputs:
         yield []
     names = {name for groups in _NAMED.findall(message) for name in groups}
@@ -134,7 +139,7 @@ def _can_go(layer: Layer) -> bool:
 
 
 def _outputs(session: Session, fed: Fed, layers: Iterable[Layer]) -> dict[Layer, tuple[Array, ...]]:
-    """irshape's values of the outputs of some layers. Raises `ExecutionError`."""
+    """Returns irshape's values of the outputs of some layers. Raises `ExecutionError`."""
     outputs: dict[Layer, tuple[Array, ...]] = dict.fromkeys(layers, ())
 
     def observe(layer: Layer, _: tuple[Array, ...], computed: tuple[Array, ...]) -> None:
@@ -151,8 +156,10 @@ def _without(
     outputs: Mapping[Layer, tuple[Array, ...]],
     fed: Fed,
 ) -> tuple[Model, dict[str, Array]]:
-    """A model in which Parameters stand for the outputs of some layers, and Results for what they
-    are given; and the arrays for these Parameters, by their ids."""
+    """Returns a copy of a model without some layers, and the arrays for its new Parameters by id.
+
+    Parameters replace the outputs of the removed layers, and Results consume their inputs.
+    """
     gone = set(layers)
     taken = {int(layer.id) for layer in model.net.layers if is_number(layer.id)}
     fresh = (str(number) for number in count() if number not in taken)
@@ -194,7 +201,7 @@ def _without(
 
 
 def _typed(parameter: Layer, array: Array) -> Layer:
-    """A Parameter with the element type of an array, and the shape that the IR gives it."""
+    """Returns a Parameter with the element type of an array and the shape in the IR."""
     typed = parameter_in_place_of(parameter, 0, parameter.id, array)
     typed.name = parameter.name
     element_type = element_type_of(array).name
@@ -205,7 +212,7 @@ def _typed(parameter: Layer, array: Array) -> Layer:
 
 
 def _end(body: Body, producer: Layer, output: Port, id: str) -> None:
-    """Adds a Result for an output, which keeps its layer in the model."""
+    """Adds a Result for an output, so that its layer stays in the model."""
     result = Layer(id, f"{producer.name}/result{output.id}", "Result", "opset1", -1, ())
     result.inputs = [Port("0", output.precision, None, -1)]
     result.inputs[0].dims = output.dims

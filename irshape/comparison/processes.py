@@ -1,8 +1,8 @@
-"""Runs runtimes in processes of their own, since a model can crash them.
+"""Runs runtimes in separate processes, since a model can crash them.
 
-A process answers one request after another, for starting it and importing a runtime takes longer
-than most models. A request is a folder; the process reads the request there and writes its answer
-into it.
+A process answers many requests, because starting it and importing a runtime takes longer than most
+models run. A request is a folder. The process reads the request there and writes its answer into
+it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ IDLE_SECONDS = 60.0
 """How long a process waits for another request before it ends."""
 
 MAX_IDLE = 2
-"""How many processes wait for another request; each holds the memory of a runtime."""
+"""How many processes may wait for another request. Each holds the memory of a runtime."""
 
 ENDING_SECONDS = 5.0
-"""How long a process may take to end once it has nothing to do."""
+"""How long a process may take to end after its input is closed."""
 
 Surroundings = tuple[int, str, str, dict[str, str]]
-"""What a process takes over when it starts: our process, module, search path, environment."""
+"""What a process inherits when it starts: our process id, module, search path, environment."""
 
 _idle: list[_Process] = []
 
@@ -36,9 +36,10 @@ _idle: list[_Process] = []
 def ask_process(
     module: str, folder: Path, timeout: float, *, cwd: Path | None = None
 ) -> str | None:
-    """Has `python -m module` answer the request in a folder; how it ended, if it gave no answer.
+    """Has `python -m module` answer the request in a folder.
 
-    cwd: the current folder of the process meanwhile, ours by default.
+    Returns None, or how the process ended if it gave no answer. cwd: its current folder meanwhile,
+    ours by default.
     """
     paths = os.pathsep.join(os.path.abspath(part) for part in sys.path)
     surroundings = (os.getpid(), module, paths, dict(os.environ))
@@ -51,7 +52,7 @@ def ask_process(
         ending = process.ending(timeout)
         if process.late:
             return ending
-        # it had ended already, or an earlier request had left it unwell: only a new one proves it
+        # it may have ended before, or be damaged by an earlier request: only a new one can tell
     process = _Process(surroundings)
     if process.answers(request, timeout):
         _keep(process)
@@ -60,7 +61,8 @@ def ask_process(
 
 
 def _idle_process(surroundings: Surroundings) -> _Process | None:
-    """A process that waits for a request and was started in the same surroundings."""
+    """Returns a waiting process that was started in the same surroundings; None if there is
+    none."""
     for process in list(_idle):
         if process.surroundings != surroundings and not process.ended:
             continue
@@ -75,7 +77,7 @@ def _idle_process(surroundings: Surroundings) -> _Process | None:
 
 
 def _keep(process: _Process) -> None:
-    """Keeps a process for the next request, in place of the one that has waited longest."""
+    """Keeps a process for the next request. If too many wait, the one that waited longest ends."""
     _idle.append(process)
     if len(_idle) > MAX_IDLE:
         with contextlib.suppress(IndexError):  # another thread was faster
@@ -83,12 +85,12 @@ def _keep(process: _Process) -> None:
 
 
 class _Process:
-    """A process of `serve`."""
+    """A process that runs `serve`."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
         self.late = False
-        """Whether it was ended because its answer took too long."""
+        """Whether the process was killed because its answer took too long."""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         _, module, paths, environment = surroundings
         self._process = subprocess.Popen(
@@ -105,7 +107,8 @@ class _Process:
         return self._process.poll() is not None
 
     def answers(self, request: str, timeout: float) -> bool:
-        """Whether the process answers a request; if not, it has ended."""
+        """Sends a request and returns whether the process answers it. If not, the process has
+        ended."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -127,7 +130,7 @@ class _Process:
         return answered
 
     def ending(self, timeout: float) -> str:
-        """How the process ended."""
+        """Says how the process ended."""
         code, errors = self.close()
         if self.late:
             return f"no answer within {timeout:.0f} s"
@@ -137,7 +140,7 @@ class _Process:
         return f"its process ended with status {code}" + (f": {lines[-1][:300]}" if lines else "")
 
     def close(self) -> tuple[int, str]:
-        """Lets the process end; its status, and what it wrote to standard error."""
+        """Ends the process. Returns its status, and what it wrote to standard error."""
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             with contextlib.suppress(OSError):  # it may have ended already
@@ -161,7 +164,7 @@ def _close_all() -> None:
 
 
 def serve(answer: Callable[[Path], None]) -> None:
-    """The process: answers requests until there are none."""
+    """Answers requests, as the main loop of the process, until the input ends."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a runtime prints is no reply
     while True:

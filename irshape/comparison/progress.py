@@ -1,4 +1,4 @@
-"""How a comparison tells its caller what is being done."""
+"""Reports to the caller what a comparison is doing."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from ..execution.session import Observer
 
 
 class Progress(NamedTuple):
-    """Whom to tell what is being done.
+    """The caller's functions that are told what is being done.
 
-    layer: called with each layer that irshape computes, its inputs and its outputs. phase: called
-    when a phase begins, with what is done and how many layers `layer` will be called with.
+    layer: called with each layer that irshape computes, its inputs and its outputs.
+    phase: called when a phase begins, with its description and the number of calls of `layer` to
+    come.
     """
 
     layer: Observer | None = None
     phase: Callable[[str, int], None] | None = None
 
     def begin(self, text: str, layers: int = 0) -> None:
-        """Tells that a phase begins."""
+        """Reports that a phase begins."""
         if self.phase is not None:
             self.phase(text, layers)

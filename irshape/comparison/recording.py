@@ -1,11 +1,10 @@
-"""Recorded answers of a device: one file from which a cross-check can be judged again, anywhere.
+"""Records the answers of a device in one file, so that a cross-check can be repeated anywhere.
 
-The file is a zip archive that NumPy opens like any .npz: `recording.json` and an .npy for each
-tensor, a tensor that occurs twice once. `recording.json` has every question that the device was
-asked (the whole model first, then layers and bodies on their own) with the fingerprint of the model
-that was run, its inputs, and the answer: types, shapes, values, the device's name, the precision in
-which it says that it computes, and what is known of the processor. Nothing in it is code: no pickle
-is written, and none is read.
+The file is a zip archive that NumPy opens like any .npz. It has `recording.json` and an .npy for
+each distinct tensor. `recording.json` lists every question to the device, the whole model first,
+then layers and bodies on their own. Each has the fingerprint of its model, its inputs, and the
+answer: types, shapes, values, the device's name, the precision in which it says that it computes,
+and facts about the processor. Nothing in the file is code: pickle is neither written nor read.
 """
 
 from __future__ import annotations
@@ -40,20 +39,20 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 VERSION = 1
 MAX_INDEX = 1 << 28
-"""Bytes that `recording.json` may have."""
+"""The largest size of `recording.json`, in bytes."""
 MAX_MEMBERS = 1 << 20
 _INDEX = "recording.json"
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _AS_THEY_ARE = frozenset(
     {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
 )
-"""Element types that an .npy holds as such; the others are kept as their bytes."""
+"""Element types that an .npy can hold. Tensors of other types are stored as their bytes."""
 
 
 def fingerprint(model: Model) -> str:
-    """A digest of what a model computes: its layers, edges, bodies and constants.
+    """Returns a digest of what a model computes: its layers, edges, bodies and constants.
 
-    Where its constants lie in the .bin takes no part in it, nor does what the ports declare.
+    It depends neither on where constants lie in the .bin nor on what the ports declare.
     """
     digest = hashlib.sha256()
 
@@ -96,7 +95,7 @@ def _constant_bytes(model: Model, items: tuple[str, ...]) -> bytes:
 
 
 class Recorder:
-    """Passes questions on to a device, and keeps them with their answers."""
+    """Passes questions on to a device, and stores them with their answers."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -113,7 +112,7 @@ class Recorder:
         self._file.close()
 
     def ask(self, question: Question) -> Answer:
-        """What the device answers. Raises what the device raises."""
+        """Returns the device's answer. Raises what the device raises."""
         answer = self.device.ask(question)
         values = [
             {"layer": name, "port": port, **self._tensor(tensor.array())}
@@ -159,7 +158,7 @@ class Recorder:
         self._archive.writestr(entry, data)
 
     def save(self, path: str | Path) -> None:
-        """Writes the recording, whole or not at all. Raises `OSError`."""
+        """Writes the recording completely or not at all. Raises `OSError`."""
         index = {"recording": VERSION, "irshape": __version__, "questions": self._entries}
         self._add(_INDEX, json.dumps(index, indent=1).encode())
         self._archive.close()
@@ -185,7 +184,8 @@ class RecordedTensor:
         ElementType.of(self.element_type)
 
     def array(self) -> Array:
-        """The values. Raises `ValueError` where the file does not hold what it says."""
+        """Returns the values. Raises `ValueError` if the file holds another type or shape than it
+        declares."""
         kept = self._recording.member(self._member)
         if self.element_type in _AS_THEY_ARE:
             wanted = dtype_of(ElementType.of(self.element_type))
@@ -202,16 +202,16 @@ class RecordedTensor:
 
 
 class Recording:
-    """A recording that is read: answers questions in the place of the device.
+    """Reads a recording and answers questions in place of the device.
 
-    max_memory: bytes that all its tensors together may have.
-    Raises `OSError`, and `ValueError` where the file is not a recording.
+    max_memory: the limit in bytes for all its tensors together.
+    Raises `OSError`, and `ValueError` if the file is not a recording.
     """
 
     def __init__(self, path: str | Path, max_memory: int | None = None) -> None:
         self.path = str(path)
         self.unanswered: list[str] = []
-        """The labels of the questions that it was not asked when it was made."""
+        """The labels of questions that the recording has no answer to."""
         limit = default_max_memory() if max_memory is None else max_memory
         try:
             self._archive = zipfile.ZipFile(path)
@@ -272,15 +272,16 @@ class Recording:
 
     @property
     def options(self) -> dict[str, Any]:
-        """How the whole model was run: device, hint, config, layers."""
+        """The options with which the whole model was run: device, hint, config, layers."""
         return self._questions[0].options
 
     def is_of(self, model: Model) -> bool:
-        """Whether the model has the layers and constants of the one that was recorded."""
+        """Returns whether the model has the same layers and constants as the recorded one."""
         return self._questions[0].model == fingerprint(model)
 
     def ask(self, question: Question) -> Answer:
-        """The recorded answer. Raises `Unanswered` where the device was not asked this."""
+        """Returns the recorded answer. Raises `Unanswered` if the device was not asked this
+        question."""
         if not question.label:
             return self._questions[0].answer
         for recorded in self._questions[1:]:
@@ -293,8 +294,11 @@ class Recording:
         raise Unanswered(f"the recording has no answer for {question.label}")
 
     def _fewer(self, question: Question) -> _Recorded | None:
-        """The recorded question for fewer tensors of the whole model that leaves out most of those
-        that `question` leaves out, and no others. The model may have been another one then."""
+        """Returns the recorded question for fewer tensors of the whole model that comes closest.
+
+        It leaves out as many as possible of the tensors that `question` leaves out, and no others.
+        Only the recorded model counts; that of `question` may be another one.
+        """
         unasked = {str(name) for name in question.options.get("unasked", ())}
         whole = self._questions[0].model
         answered = [
@@ -305,7 +309,7 @@ class Recording:
         return max(answered, key=lambda recorded: len(recorded.unasked), default=None)
 
     def member(self, name: str) -> Array:
-        """A tensor as the archive holds it. Raises `ValueError`."""
+        """Reads a tensor from the archive. Raises `ValueError`."""
         try:
             raw = self._archive.read(f"{name}.npy")
             return np.lib.format.read_array(io.BytesIO(raw), allow_pickle=False)
@@ -351,9 +355,9 @@ class _Recorded:
         )
 
     def fits(self, question: Question) -> bool:
-        """Whether this was asked about the same layer with the same inputs.
+        """Returns whether the recorded question was about the same layer with the same inputs.
 
-        irshape's own values among them may depart as far as one processor's do from another's.
+        Inputs that irshape computed may differ as much as between two processors.
         """
         if self.inputs.keys() != question.inputs.keys() or self.model != fingerprint(
             question.model

@@ -1,4 +1,4 @@
-"""One layer of a model as a model of its own: what feeds it becomes an input, or a constant."""
+"""Cuts one layer out of a model. Its inputs become Parameters or constants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Cut(NamedTuple):
-    """A layer cut out. inputs: the arrays for its Parameters, by their ids."""
+    """A layer that was cut out. inputs: the arrays for its Parameters, by their ids."""
 
     model: Model
     layer: Layer
@@ -30,10 +30,9 @@ class Cut(NamedTuple):
 
 
 def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
-    """Cuts a layer out of a model.
+    """Cuts a layer out of a model. Constants, bodies and attributes stay those of the model.
 
-    inputs: the values of its fed ports, in order; its Parameters get their shapes. Constants,
-    bodies and attributes are those of the model.
+    inputs: the values of its connected ports, in order. The new Parameters get their shapes.
     """
     position = next(number for number, other in enumerate(model.net.layers) if other is layer)
     row = wire(model.net).sources[position]
@@ -81,8 +80,8 @@ def cut_body(
 ) -> tuple[Model, dict[str, Array]]:
     """Cuts the body of a control-flow layer out of a model.
 
-    given: the values of its Parameters by id; the Parameters get their shapes.
-    Returns the model, and those values in the order of the Parameters.
+    given: the values of the body's Parameters by id. The Parameters get the shapes of these values.
+    Returns the model, and the values in the order of the Parameters.
     """
     alone = Model(model.source, model.path, 11, format=model.format)
     alone.weights = model.weights
@@ -102,7 +101,8 @@ def cut_body(
 
 
 def parameter_in_place_of(producer: Layer, index: int, id: str, array: Array) -> Layer:
-    """A Parameter for an output of a layer, of the type and shape of a value of it."""
+    """Returns a Parameter that replaces an output of a layer, with the type and shape of
+    `array`."""
     element_type = element_type_of(array)
     parameter = Layer(
         id,
@@ -135,10 +135,11 @@ def _constant(producer: Layer, id: str) -> Layer:
 
 
 def save(cut: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) -> Path:
-    """Writes a layer that was cut out as `layer_ID.xml` and .bin, and its inputs and outputs.
+    """Writes a layer that was cut out as `layer_ID.xml` and .bin, with its inputs and outputs.
 
-    They become `layer_ID.input0.npy` … and, for each name in `outputs`, `layer_ID.NAME0.npy` ….
-    `irshape run` and `irshape crosscheck` take inputs of these names where none are given.
+    The arrays become `layer_ID.input0.npy` … and, for each name in `outputs`, `layer_ID.NAME0.npy`
+    …. Without other inputs, `irshape run` and `irshape crosscheck` use input files with these
+    names.
     Returns the path of the .xml. Raises `OSError`, `ValueError`.
     """
     from ..formats.atomic import write_together
@@ -162,5 +163,5 @@ def save(cut: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) -> P
 
 
 def file_stem(id: str) -> str:
-    """An id as a part of a file name."""
+    """Returns an id in a form that can be part of a file name."""
     return "".join(char if char.isalnum() else "_" for char in id)

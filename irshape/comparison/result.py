@@ -1,4 +1,5 @@
-"""The result of a cross-check: a row for each output port, and what is inside a blamed layer."""
+"""Holds the result of a cross-check: a row for each output port, and the inside of a blamed
+layer."""
 
 from __future__ import annotations
 
@@ -36,11 +37,11 @@ Kind = Literal[
     "fewer tensors",
     "fact",
 ]
-"""Why values differ: what a device does otherwise, or, of a `fact`, what else is known."""
+"""Why values differ. Each kind names a habit of a device; a `fact` only adds information."""
 
 
 class Remark(NamedTuple):
-    """What is known of a difference. explains: whether the device need not be wrong for it."""
+    """What is known about a difference. explains: whether the device may be right despite it."""
 
     kind: Kind
     text: str
@@ -48,7 +49,7 @@ class Remark(NamedTuple):
 
 
 def fact(text: str) -> Remark:
-    """A remark that explains nothing."""
+    """Returns a remark that explains nothing."""
     return Remark("fact", text, explains=False)
 
 
@@ -96,11 +97,11 @@ class TensorType(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One output port: what irshape infers and computes, what the runtime does, and how they agree.
+    """One output port, as irshape and as the runtime infer and compute it, with the verdicts.
 
-    value: of the tensors of two whole runs, which includes what they inherit from their inputs.
-    own: of the layer by itself, computed by irshape from the device's inputs. The verdicts follow
-    from what was measured and the remarks.
+    value: compares the tensors of two whole runs, including errors inherited from the inputs.
+    own: compares the layer by itself, computed by irshape from the device's inputs.
+    The verdicts are derived from these measurements and the remarks.
     """
 
     layer: Layer
@@ -110,25 +111,25 @@ class Row(NamedTuple):
     shape_verdict: Verdict
     value: Measured = "not compared"
     error: float | None = None
-    """The largest absolute difference of two finite values."""
+    """The largest absolute difference between two finite values."""
     allowed: float | None = None
     remark: Remark | None = None
     ranges: dict[str, str] = {}  # noqa: RUF012  (a tuple's default, never changed)
-    """Ranges of the inputs, of irshape's output and of OpenVINO's, where the values differ."""
+    """Ranges of the inputs and of both outputs, irshape's and OpenVINO's, if the values differ."""
     errors: Errors = Errors()
     own: Measured = "not compared"
     own_errors: Errors | None = None
-    """None where the layer's inputs agree, and so `errors` are its own."""
+    """None if the layer's inputs agree. Then `errors` are the layer's own."""
     own_remark: Remark | None = None
 
     @property
     def value_verdict(self) -> Verdict:
-        """Of two whole runs."""
+        """The verdict on the tensors of two whole runs."""
         return _verdict(self.value, self.remark)
 
     @property
     def own_verdict(self) -> Verdict:
-        """Of the layer by itself."""
+        """The verdict on the layer by itself."""
         return _verdict(self.own, self.own_remark)
 
     @property
@@ -143,7 +144,8 @@ class Row(NamedTuple):
 
     @property
     def explanation(self) -> Remark | None:
-        """The remark that explains the row; None for one that agrees, inherits or differs."""
+        """The remark that explains the row; None if the row agrees, only inherits, or differs
+        unexplained."""
         if self.own_verdict == "differs":
             return None
         remarks = (self.own_remark,) if self.merged else (self.remark, self.own_remark)
@@ -158,12 +160,12 @@ class Row(NamedTuple):
 
     @property
     def inherited(self) -> bool:
-        """Whether the tensor departs though the layer itself does not."""
+        """Whether the tensor differs although the layer by itself does not."""
         return self.value_verdict == "differs" and self.own_verdict in ("equal", "explained")
 
     @property
     def merged(self) -> bool:
-        """Whether the tensor departs because the device merges the layer with its neighbours."""
+        """Whether the tensor differs because the device merges the layer with its neighbours."""
         return (
             self.value_verdict == "differs"
             and self.own_remark is not None
@@ -172,9 +174,9 @@ class Row(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """The error as a multiple of what is allowed.
+        """The error as a multiple of the tolerance.
 
-        Infinite where the values cannot be subtracted.
+        It is infinite if the values cannot be subtracted.
         """
         if self.error is None or self.allowed is None:
             return math.inf if self.value_verdict == "differs" else 0.0
@@ -189,7 +191,7 @@ def _verdict(measured: Measured, remark: Remark | None) -> Verdict:
 
 
 class Explained(NamedTuple):
-    """The rows that differ for one kind of reason. text: of the first of them."""
+    """The rows that differ for one kind of reason. text: the reason of the first of them."""
 
     kind: Kind
     text: str
@@ -197,7 +199,8 @@ class Explained(NamedTuple):
 
 
 class Comparison:
-    """The rows of a cross-check in topological order, and what kept it from being complete."""
+    """The rows of a cross-check in topological order, and the problems that kept it from
+    completing."""
 
     def __init__(
         self, model: Model, device: str, answer: Answer, rows: list[Row], problems: list[str]
@@ -209,23 +212,24 @@ class Comparison:
         self.device_name = answer.device
         self.rows = rows
         self.problems = problems
-        """Why some of it could not be done.
+        """Why parts of the comparison could not be done.
 
         OpenVINO refused the model, crashed, or cannot run it, or irshape cannot evaluate a layer.
         """
         self.notes: list[str] = []
-        """What a reader should know beside the numbers, such as where the first NaN comes from."""
+        """What a reader should know besides the numbers, such as where the first NaN comes from."""
         self.hint: str | None = None
         self.inside: Inside | None = None
-        """What was found inside the blamed layer, where it holds bodies."""
+        """The comparison of the bodies of the blamed layer, if it has any."""
         self.saved: Path | None = None
-        """The IR of the blamed layer, where it was asked for."""
+        """The path of the blamed layer's IR, if the user asked for it."""
 
     def __repr__(self) -> str:
         return f"<Comparison: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """What was compared, how many outputs differ, the problems, and the first difference."""
+        """Says what was compared, how many outputs differ, the problems, and the first
+        difference."""
         shapes, values = self.count("differs", values=False), self.count("differs")
         lines = [
             f"{self.model.path} on {self.device}, {self.runtime}: {len(self.rows)} outputs, "
@@ -240,21 +244,24 @@ class Comparison:
 
     @property
     def first(self) -> Row | None:
-        """The first output that departs in a way that counts for `ok`.
+        """The first output whose difference makes `ok` false.
 
-        It is that of the blamed layer where there is one.
+        If a layer is blamed, it is the output of that layer.
         """
         return self.blamed or next((row for row in self.rows if self.counts(row)), None)
 
     @property
     def blamed(self) -> Row | None:
-        """The first output that departs though its layer is given the device's own inputs."""
+        """The first output that differs even when its layer is computed from the device's
+        inputs."""
         return next((row for row in self.rows if row.own_verdict == "differs"), None)
 
     @property
     def ok(self) -> bool:
-        """Whether everything could be compared, and no layer by itself and no output of the model
-        differs. What inner tensors only inherit does not count."""
+        """Whether all was compared, and no layer by itself and no output of the model differs.
+
+        Differences that inner tensors only inherit do not count.
+        """
         return self.first is None and not self.problems
 
     @property
@@ -263,7 +270,7 @@ class Comparison:
         return all(row.value_verdict != "differs" for row in self.rows)
 
     def counts(self, row: Row) -> bool:
-        """Whether a row decides on `ok`."""
+        """Returns whether a row makes `ok` false."""
         if row.shape_verdict == "differs" or row.own_verdict == "differs":
             return True
         return row.value_verdict == "differs" and (
@@ -272,7 +279,7 @@ class Comparison:
 
     @cached_property
     def outputs(self) -> set[tuple[Layer, int]]:
-        """What feeds the Results."""
+        """The outputs that feed the Results."""
         layers, wiring = self.model.net.layers, wire(self.model.net)
         sources = [
             source
@@ -285,7 +292,7 @@ class Comparison:
 
     @property
     def explanations(self) -> list[Explained]:
-        """What explains rows that differ, each kind once, in the order of the rows."""
+        """The explanations of rows that differ, one for each kind, in the order of the rows."""
         kinds: dict[Kind, Explained] = {}
         for row in self.rows:
             remark = row.explanation
@@ -295,7 +302,7 @@ class Comparison:
         return list(kinds.values())
 
     def worst(self, count: int = 5) -> list[Row]:
-        """The rows of the largest errors, measured by what is allowed."""
+        """Returns the rows with the largest errors, measured as multiples of the tolerance."""
         rows = [
             row
             for row in self.rows
@@ -306,13 +313,14 @@ class Comparison:
         return sorted(rows, key=lambda row: row.excess, reverse=True)[:count]
 
     def count(self, verdict: Verdict, *, values: bool = True) -> int:
-        """How many rows have a verdict. values: on their values, else on their shapes."""
+        """Counts the rows with a verdict on their values, or on their shapes if `values` is
+        false."""
         return sum(
             (row.value_verdict if values else row.shape_verdict) == verdict for row in self.rows
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What `irshape crosscheck --format json` prints."""
+        """Returns the document that `irshape crosscheck --format json` prints."""
         rows = []
         for row in self.rows:
             own_errors = None if row.own_errors is None else row.own_errors.to_dict()
@@ -366,10 +374,10 @@ class Comparison:
 class Inside(NamedTuple):
     """The comparison of a body of a layer.
 
-    tag: of the body. iteration: the run of it that was compared last, from 0.
+    tag: of the body. iteration: the last run of the body that was compared, counted from 0.
     looked_at: how many runs were compared.
-    comparison: of the body as a model of its own, with what irshape feeds it in that iteration. Its
-    layers have the ids and names that they have in the body.
+    comparison: of the body as a model of its own, with irshape's inputs in that iteration. Its
+    layers keep their ids and names from the body.
     """
 
     layer: Layer
@@ -380,19 +388,22 @@ class Inside(NamedTuple):
 
     @property
     def blamed(self) -> Row | None:
-        """The first output in the body that departs though its layer is given the device's inputs.
+        """The first output in the body that differs from the device's even when its layer is
+        computed from
 
-        None where the body agrees in all runs that were compared.
+        the device's inputs.
+
+        None if the body agrees in all runs that were compared.
         """
         return self.comparison.blamed
 
     @property
     def path(self) -> list[str]:
-        """The path of the layers of the body."""
+        """The path of the layers in the body."""
         return [*self.layer.path, self.layer.id, self.tag]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the result for JSON."""
         blamed = self.blamed
         layer = None
         if blamed is not None:

@@ -1,8 +1,8 @@
-"""From how coarse tensors each layer of a model computes.
+"""Finds how coarsely rounded the tensors are from which each layer of a model computes.
 
-A tensor of f16 or bf16 has rounding errors. A device that computes in f32 may leave that
-rounding out, so what follows departs by as much, whatever its own element type: the CPU plugin
-does (2026.4).
+A tensor of f16 or bf16 has rounding errors. A device that computes in f32 may leave that rounding
+out. Everything computed from the tensor then differs by as much, whatever its own element type. The
+CPU plugin does so (2026.4).
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ _NARROW: dict[str, Hint] = {"FP16": "f16", "BF16": "bf16"}
 
 
 class Rounded:
-    """The coarsest element types of the tensors that lead to the layers of a body.
+    """The coarsest element types among the tensors that lead to each layer of a body.
 
-    Constants, what is computed from constants alone, and the inputs of the model are as they are.
+    Constants, tensors computed from constants alone, and inputs of the model count as exact.
     """
 
     def __init__(self, layers: Sequence[Layer], wiring: Wiring) -> None:
         self._layers = layers
         self.given: dict[Layer, Hint] = {}
-        """Of the tensors that a layer itself is given; f32 where none is rounded."""
+        """Maps each layer to the coarsest type of its own inputs; f32 if none is rounded."""
         self.behind: dict[Layer, Hint] = {}
-        """Of all that a layer is computed from, and of its own outputs."""
+        """Maps each layer to the coarsest type among all tensors it depends on and its own
+        outputs."""
         exact: set[int] = set()
         for position in wiring.order:
             layer = layers[position]
@@ -46,12 +47,13 @@ class Rounded:
             self.behind[layer] = coarsest((*map(self._passed_on, passed_on), *_made_in(layer)))
 
     def _own(self, source: OutputRef) -> Hint:
-        """The element type of an output, if a layer computes it."""
+        """Returns the element type of an output; f32 for an input of the model."""
         layer = self._layers[source[0]]
         return "f32" if layer.is_parameter else _narrow(layer, source[1])
 
     def _passed_on(self, source: OutputRef) -> Hint:
-        """What an output is computed from; whole numbers have no rounding errors."""
+        """Returns the coarsest type that an output depends on. Whole numbers have no rounding
+        errors."""
         layer, port = self._layers[source[0]], source[1]
         element_type = layer.outputs[port].element_type if port < len(layer.outputs) else None
         is_real = element_type is None or element_type.is_real
@@ -64,7 +66,7 @@ def _narrow(layer: Layer, port: int) -> Hint:
 
 
 def _made_in(layer: Layer) -> list[Hint]:
-    """The element types of a layer's outputs, and of what the layers of its bodies compute."""
+    """Returns the element types of a layer's outputs and of the tensors computed in its bodies."""
     inner = (each for body in (layer.bodies or {}).values() for each in body.walk())
     computing = [layer, *(each for each in inner if not each.is_constant and not each.is_parameter)]
     return [_narrow(each, port) for each in computing for port in range(len(each.outputs))]

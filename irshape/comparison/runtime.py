@@ -1,8 +1,8 @@
-"""OpenVINO's side of a cross-check, in a process of its own, since a model can crash the runtime.
+"""Runs OpenVINO for a cross-check, in a separate process, since a model can crash the runtime.
 
-This is the only module that imports openvino. `python -m irshape.comparison.runtime` reads
-`request.json` in each folder that it is asked about and writes what OpenVINO makes of it to
-`answer.json` there, a stage at a time, with the bytes of each value in a file beside it.
+This is the only module that imports openvino. `python -m irshape.comparison.runtime` receives
+folders. In each it reads `request.json` and writes OpenVINO's results to `answer.json`, stage by
+stage, with the bytes of each value in a file beside it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ TIMEOUT = 600.0
 
 
 def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answer:
-    """Runs OpenVINO on the request in a child process.
+    """Runs OpenVINO on the request in a child process and returns its answer.
 
-    Raises `RuntimeError` where openvino is not installed.
+    Raises `RuntimeError` if openvino is not installed.
     """
     (folder / "request.json").write_text(json.dumps(request))
     answer_file = folder / "answer.json"
@@ -58,7 +58,7 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
 
 
 def main(folder: Path) -> None:
-    """The child: reads the model, infers, and runs it."""
+    """Reads, infers and runs the model, in the child process."""
     answer: dict[str, Any] = {}
 
     def save() -> None:
@@ -112,9 +112,9 @@ def main(folder: Path) -> None:
 
 
 def openvino_api() -> Any:
-    """The module that has OpenVINO's API: `openvino`, or `openvino.runtime` of 2023.0.
+    """Returns the module with OpenVINO's API: `openvino`, or `openvino.runtime` of 2023.0.
 
-    Raises `ImportError` where OpenVINO is not installed.
+    Raises `ImportError` if OpenVINO is not installed.
     """
     import openvino
 
@@ -126,9 +126,9 @@ def openvino_api() -> Any:
 
 
 def add_libraries(core: Any, model: Path) -> None:
-    """Adds the library of an installed openvino_tokenizers, if the model names its operations.
+    """Adds the library of an installed openvino_tokenizers if the model names its operations.
 
-    The package itself is not imported: it would bring more than its library.
+    The package itself is not imported, since that would load more than the library.
     """
     from importlib.util import find_spec
 
@@ -159,12 +159,17 @@ _BODIES: dict[str, tuple[tuple[int, ...], ...]] = {
     "TensorIterator": ((),),
     "If": ((0,), (1,)),
 }
-"""What `get_function` of an operation is told of each body. All releases have it; `get_then_body`
-came with 2024.0."""
+"""Maps types of control flow to the arguments of `get_function` for each body.
+
+All releases have `get_function`; `get_then_body` came with 2024.0.
+"""
 
 
 def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
-    """By layer name, which the request has made unique, bodies included."""
+    """Returns the types and shapes of all outputs by layer name, bodies included.
+
+    The request has made the names unique.
+    """
     shapes = {}
     for node in model.get_ops():
         shapes[node.get_friendly_name()] = [
@@ -176,7 +181,8 @@ def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
 
 
 def _type_name(output: Any) -> str:
-    """The element type of an output. Releases before 2025.0 call one that is open `undefined`."""
+    """Returns the element type of an output. Releases before 2025.0 call an open type
+    `undefined`."""
     name = str(output.get_element_type().get_type_name())
     return "dynamic" if name == "undefined" else name
 
@@ -184,7 +190,10 @@ def _type_name(output: Any) -> str:
 def _run(
     ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, answer: dict[str, Any]
 ) -> list[tuple[str, int, str, list[int], str]]:
-    """Runs the model; name, port, element type, shape and file of every output asked for."""
+    """Runs the model.
+
+    Returns name, port, element type, shape and file of every output that was asked for.
+    """
     hint = request.get("hint") or "f32"
     config = {"INFERENCE_PRECISION_HINT": hint}
     if request["device"] == "CPU":
@@ -218,12 +227,13 @@ def _run(
 
 
 def _exact(hint: str) -> dict[str, str]:
-    """Settings of the CPU plugin that keep it from quantizing on its own; 2023 has none of them."""
+    """Returns settings that keep the CPU plugin from quantizing on its own; 2023 has none of
+    them."""
     return {"KV_CACHE_PRECISION": hint, "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
 
 
 def _watch_all(model: Any, unasked: Iterable[str]) -> None:
-    """Makes every inner tensor an output of the model, but for those of the nodes in `unasked`."""
+    """Makes every inner tensor an output of the model, except those of the nodes in `unasked`."""
     unseen = _unseen(model) | set(unasked)
     for node in model.get_ops():
         if node.get_friendly_name() in unseen:
@@ -235,10 +245,10 @@ def _watch_all(model: Any, unasked: Iterable[str]) -> None:
 
 
 def _unseen(model: Any) -> set[str]:
-    """The names of the nodes whose tensors the device must not be asked for.
+    """Returns the names of the nodes whose tensors the device must not be asked for.
 
-    It leaves out FakeQuantize nodes of 65,536 levels, and cannot where what they give and what they
-    are given are both outputs of the model (2026.4: "FQ stripping failed").
+    The device removes FakeQuantize nodes of 65,536 levels. It fails if both their input and their
+    output are outputs of the model (2026.4: "FQ stripping failed").
     """
     unseen: set[str] = set()
     for node in model.get_ops():
@@ -251,7 +261,7 @@ def _unseen(model: Any) -> set[str]:
 
 
 def _tensor(ov: Any, element_type: str, shape: list[int], file: Path) -> Any:
-    """An input of the model from its file."""
+    """Reads an input of the model from its file."""
     import ctypes
 
     import numpy as np
@@ -267,7 +277,7 @@ def _tensor(ov: Any, element_type: str, shape: list[int], file: Path) -> Any:
 
 
 def _bytes(tensor: Any) -> bytes:
-    """The bytes of an output; texts as JSON, in hexadecimal."""
+    """Returns the bytes of an output. Texts become JSON, in hexadecimal."""
     if tensor.get_element_type().get_type_name() == "string":
         texts = [
             item if isinstance(item, bytes) else str(item).encode()
@@ -281,9 +291,9 @@ def _bytes(tensor: Any) -> bytes:
 
 
 def _device_name(core: Any, device: str) -> str:
-    """What OpenVINO calls a device, of HETERO:GPU,CPU and its like the first word.
+    """Returns OpenVINO's name of a device; for HETERO:GPU,CPU and the like, that of the first word.
 
-    Where it says nothing, what the user calls it: running the model will tell why.
+    If OpenVINO has no name, returns the user's: running the model will tell why.
     """
     try:
         return str(core.get_property(device.partition(":")[0], "FULL_DEVICE_NAME"))
@@ -292,8 +302,10 @@ def _device_name(core: Any, device: str) -> str:
 
 
 def _facts(core: Any, device: str) -> dict[str, Any]:
-    """What decides how the device computes: its capabilities, the processor's instruction sets,
-    and the limit that the environment sets on them."""
+    """Returns what decides how the device computes.
+
+    That is its capabilities, the processor's instruction sets, and the environment's limit on them.
+    """
     facts: dict[str, Any] = {}
     try:
         named = core.get_property(device.partition(":")[0], "OPTIMIZATION_CAPABILITIES")
@@ -314,9 +326,9 @@ def _facts(core: Any, device: str) -> dict[str, Any]:
 
 
 def _precision(compiled: Any) -> str | None:
-    """What the device made of the hint; None where it does not say.
+    """Returns the precision that the device chose after the hint; None if it does not say.
 
-    One without f16 may compute in bf16, one without f32 in f16.
+    A device without f16 may compute in bf16, one without f32 in f16.
     """
     try:
         return str(compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name())

@@ -1,10 +1,10 @@
-"""Products of 8-bit levels on processors without VNNI: sums of two products are cut to 16 bits.
+"""Simulates products of 8-bit levels on processors without VNNI, which cut sums to 16 bits.
 
-The CPU plugin multiplies two tensors that FakeQuantize layers make as 8-bit levels. Without VNNI
-there is only an instruction (vpmaddubsw) that adds two neighbouring products of an unsigned and a
-signed byte, and gives the nearest 16-bit number if the sum is beyond.
+The CPU plugin multiplies two outputs of FakeQuantize layers as 8-bit levels. Without VNNI it uses
+an instruction (vpmaddubsw) that adds two neighbouring products of an unsigned and a signed byte. If
+the sum does not fit in 16 bits, the result is the nearest number that does.
 
-Source: oneDNN's documentation, "Nuances of int8 computations"; measured of the CPU plugin 2026.4
+Source: oneDNN's documentation, "Nuances of int8 computations"; measured with the CPU plugin 2026.4
 under `ONEDNN_MAX_CPU_ISA=AVX2` and `=AVX512_CORE`: the levels of the first operand are counted from
 0, those of the second from -128, and pairs begin at the first element of the common axis.
 """
@@ -24,19 +24,19 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 LEVELS = 256
 OFF_GRID = 1e-2
-"""How far from a level, in steps, a number may lie that a FakeQuantize has made."""
+"""How far from a level an output of a FakeQuantize may lie, in steps."""
 
 _LEAST, _MOST = -(1 << 15), (1 << 15) - 1
 
 
 class Grid(NamedTuple):
-    """The numbers that a FakeQuantize gives: `low + level * step`."""
+    """The possible outputs of a FakeQuantize: `low + level * step`."""
 
     low: float
     step: float
 
     def levels(self, values: Array) -> Array | None:
-        """The levels of values, from 0; None where some are not on the grid."""
+        """Returns the levels of values, counted from 0; None if some are not on the grid."""
         exact = (values.astype(np.float64) - self.low) / self.step
         levels = np.rint(exact)
         if not values.size or not bool(np.all(np.abs(exact - levels) <= OFF_GRID)):
@@ -49,9 +49,10 @@ class Grid(NamedTuple):
 def saturated(
     session: Session, layer: Layer, inputs: tuple[Array, ...], mine: Array
 ) -> tuple[Array, str] | None:
-    """What a layer gives if sums of two products of levels are cut to 16 bits, and how many are.
+    """Computes a layer with sums of two products of levels cut to 16 bits.
 
-    mine: irshape's value of its output. None where it multiplies no levels, or none needs cutting.
+    Returns its output, and how many products are cut. Returns None if the layer does not multiply
+    levels, or no sum needs cutting. mine: irshape's value of its output.
     """
     kind = layer.folded_type
     if kind not in ("matmul", "scaleddotproductattention") or len(inputs) < 2:
@@ -83,7 +84,7 @@ def saturated(
 
 
 def _transposed(layer: Layer) -> tuple[bool, bool]:
-    """Whether the operands of a product are transposed; attention transposes its keys."""
+    """Returns whether each operand of a product is transposed. Attention transposes its keys."""
     if layer.folded_type != "matmul":
         return False, True
     first, second = (
@@ -94,9 +95,9 @@ def _transposed(layer: Layer) -> tuple[bool, bool]:
 
 
 def _what_is_cut(rows: Array, columns: Array) -> tuple[Array, int]:
-    """By how much each product of a row and a column falls short, and how many of them do.
+    """Returns how much cutting changes each product of a row and a column, and how many.
 
-    rows, columns: unsigned and signed levels; their last axis is the common one.
+    rows, columns: unsigned and signed levels. Their last axis is the common one.
     """
     if rows.shape[-1] % 2:
         pad = [(0, 0)] * (max(rows.ndim, columns.ndim) - 1) + [(0, 1)]
@@ -116,9 +117,9 @@ def _what_is_cut(rows: Array, columns: Array) -> tuple[Array, int]:
 def _attention(
     session: Session, layer: Layer, inputs: tuple[Array, ...], lost: Array
 ) -> Array | None:
-    """Attention whose products of queries and keys depart by `lost`.
+    """Computes attention with its products of queries and keys changed by `lost`.
 
-    The queries get it as further elements, which meet a row of the unit matrix in the keys.
+    The changes are appended to the queries, and a unit matrix to the keys.
     """
     query, key = inputs[:2]
     width, count = query.shape[-1], key.shape[-2]
@@ -135,12 +136,14 @@ def _attention(
 
 
 def grid_of_input(session: Session, layer: Layer, port: int) -> Grid | None:
-    """The grid of an input that a FakeQuantize of 256 levels makes; None for any other input."""
+    """Returns the grid of an input made by a FakeQuantize of 256 levels; None for any other
+    input."""
     return _grid(session, wire(session.model.net), layer, port)
 
 
 def _grid(session: Session, wiring: Wiring, layer: Layer, port: int) -> Grid | None:
-    """The grid of an input that a FakeQuantize makes, with layers in between that only move it."""
+    """Returns the grid of an input made by a FakeQuantize, directly or through layers that only
+    move it."""
     layers = session.model.net.layers
     position = next((at for at, known in enumerate(layers) if known is layer), None)
     while position is not None:
@@ -160,7 +163,7 @@ def _grid(session: Session, wiring: Wiring, layer: Layer, port: int) -> Grid | N
 
 
 def _grid_of(session: Session, wiring: Wiring, position: int) -> Grid | None:
-    """The grid of a FakeQuantize with 256 levels and one pair of constant limits."""
+    """Returns the grid of a FakeQuantize with 256 levels and one pair of constant limits."""
     layers = session.model.net.layers
     sources = wiring.sources[position]
     if layers[position].attribute("levels") != str(LEVELS) or len(sources) != 5:

@@ -1,6 +1,6 @@
-"""Layers that depart by themselves, and the patterns of layers that a model repeats.
+"""Describes layers that differ by themselves, and finds repeated patterns of layers.
 
-A network is made of blocks that are alike, and what a device merges in one it merges in all. One
+A network consists of similar blocks, and a device merges the same layers in each of them. So one
 layer of a pattern that is run alone on the device answers for the others.
 """
 
@@ -17,13 +17,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Pattern = tuple[object, ...]
 
 REACH = 2
-"""How many edges away from a layer its pattern goes, in both directions."""
+"""How many edges away from a layer its pattern extends, in both directions."""
 
 
 class Given(NamedTuple):
-    """What a suspected layer is given.
+    """An input of a suspected layer.
 
-    source: the output that feeds it. own: irshape's value where the device has none that fits.
+    source: the output that feeds it. own: irshape's value, used if the device has none that fits.
     """
 
     source: OutputRef
@@ -31,9 +31,9 @@ class Given(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """An output that departs though its layer is given the device's inputs.
+    """An output that differs even when its layer is computed from the device's inputs.
 
-    number: of its row. given: its inputs.
+    number: of its row. given: the inputs of its layer.
     """
 
     number: int
@@ -41,15 +41,17 @@ class Suspect(NamedTuple):
 
 
 class Patterns:
-    """The structure around each layer of a body: types, attributes and edges, without the values
-    of constants."""
+    """Describes the structure around each layer of a body: types, attributes and edges.
+
+    The values of constants are not part of it.
+    """
 
     def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
         self._layers = layers
         self._wiring = wiring
 
     def of(self, position: int) -> Pattern:
-        """The pattern of a layer; two layers in the same surroundings have equal ones."""
+        """Returns the pattern of a layer. Layers in the same surroundings have equal patterns."""
         consumers = sorted(
             (user.input, self._layers[user.position].type, self._layers[user.position].version)
             for user in self._wiring.users[position]
@@ -57,7 +59,7 @@ class Patterns:
         return (*self.computed(position), tuple(consumers))
 
     def computed(self, position: int, reach: int = REACH) -> Pattern:
-        """What a layer computes and from what, whatever becomes of it."""
+        """Returns the pattern of what a layer computes and from what, without its consumers."""
         layer = self._layers[position]
         here = (
             layer.type,

@@ -1,1 +1,1 @@
-"""What devices make of a model before anything runs there: facts, verdicts, memory."""
+"""Judges before a run whether devices can compile a model: facts, verdicts, memory."""

@@ -1,4 +1,4 @@
-"""What would cure an obstacle, by the conditions of the fact behind it."""
+"""Suggests a cure for an obstacle, from the conditions of the fact behind it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .facts import Condition, Fact
 
 
 class Cure(NamedTuple):
-    """What to do, and the command of irshape that does it, where there is one."""
+    """Advice, and the command of irshape that follows it, if there is one."""
 
     text: str
     command: str | None = None
 
 
 class Cures:
-    """The cures of the obstacles of one model."""
+    """The cures for the obstacles of one model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -30,11 +30,11 @@ class Cures:
         return f"irshape edit {self._model.path} {inputs} -o OUT.xml" if inputs else None
 
     def sizes(self, text: str) -> Cure:
-        """Sizes for the inputs of the model."""
+        """Returns a cure that gives the inputs of the model sizes."""
         return Cure(text, self._reshape)
 
     def of(self, fact: Fact) -> Cure:
-        """What would make the conditions of a fact no longer hold."""
+        """Returns a cure after which the conditions of a fact no longer hold."""
         for condition in fact.conditions:
             key, _, name = condition.key.partition(".")
             if name == "const" and "no" in condition.values:

@@ -1,9 +1,9 @@
-"""The facts about devices: one table for each device and release, in `tables/`, read on demand.
+"""Reads the facts about devices: one table in `tables/` for each device and release.
 
 A table has lines `# key: value` about itself, and a row for each fact: an operation, the conditions
-on a layer of it, the verdict, how many IRs with such a layer were refused and how many compiled,
-and the reason. `tests/measured/device_facts.py` measures and writes them; facts that have a source
-instead of a measurement stand in `tables/stated.tsv`, and it copies them.
+on its layers, the verdict, how many IRs with such a layer were refused and how many compiled, and
+the reason. `tests/measured/device_facts.py` measures and writes the tables. Facts that have a
+source instead of a measurement are in `tables/stated.tsv`, from which it copies them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Literal, NamedTuple
 Verdict = Literal["fails", "likely", "unknown", "clear"]
 
 VERDICTS: tuple[Verdict, ...] = ("fails", "likely", "unknown", "clear")
-"""The verdicts, the gravest first."""
+"""The verdicts, most severe first."""
 
 DEVICES = ("CPU", "GPU", "NPU")
 
 RELEASE = "2026.4.1"
-"""The release of which the tables are."""
+"""The release that the tables describe."""
 
 
 class Condition(NamedTuple):
@@ -43,7 +43,7 @@ class Condition(NamedTuple):
         return f"{self.key}{self.relation}{'|'.join(sorted(self.values))}"
 
     def holds(self, value: Callable[[str], str]) -> bool:
-        """Whether it holds, by what the layer has under a key."""
+        """Returns whether the condition holds. value: returns what the layer has under a key."""
         text = value(self.key)
         if self.relation == ">":
             (limit,) = self.values
@@ -52,7 +52,7 @@ class Condition(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """What a device makes of the layers of an operation that meet all conditions."""
+    """How a device treats the layers of an operation that meet all conditions."""
 
     operation: str
     conditions: tuple[Condition, ...]
@@ -62,17 +62,19 @@ class Fact(NamedTuple):
     compiled: int
     reason: str
     source: str = ""
-    """Where it is from, if that is not the measurement of the table."""
+    """The source of the fact, if it is not the measurement of the table."""
 
     @property
     def learned(self) -> bool:
-        """Whether its conditions were found by comparing measured models; the reason is then what
-        the plugin says."""
+        """Whether its conditions were found by comparing measured models.
+
+        Its reason is then the plugin's message.
+        """
         return self.reason.startswith("the plugin")
 
     def conditions_on(self, operation: str, opset: str) -> tuple[Condition, ...] | None:
-        """The conditions that are left for a version of an operation; None where the fact does not
-        concern it."""
+        """Returns the conditions that remain for a version of an operation; None if the fact does
+        not concern it."""
         left = []
         for condition in self.conditions:
             if condition.key not in ("operation", "opset"):
@@ -83,32 +85,32 @@ class Fact(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """The table of one device and release."""
+    """The facts in the table of one device and release."""
 
     device: str
     release: str
     source: str
-    """How and when it was measured, or what was read."""
+    """How and when it was measured, or which sources were read."""
     hardware: str
-    """On what it was measured: the instruction sets of a CPU."""
+    """The hardware of the measurement: the instruction sets of a CPU."""
     max_alloc: int | None
-    """The bytes of the largest buffer that the device usually takes."""
+    """The usual size of the device's largest buffer, in bytes."""
     known: frozenset[tuple[str, str]]
-    """The operations of which there are facts: type and the opset that brought the version."""
+    """The operations with facts: the type, and the opset that introduced the version."""
     model: dict[str, Fact]
-    """The facts about whole models, by the name of their check."""
+    """The facts about whole models, by the name of the check."""
     layers: dict[str, list[Fact]]
     """The facts about layers, by type."""
 
 
 def tables() -> str:
-    """The folder of the tables."""
+    """Returns the folder of the tables."""
     return os.path.join(os.path.dirname(__file__), "tables")
 
 
 @lru_cache(maxsize=8)
 def facts_of(device: str, release: str = RELEASE) -> Facts:
-    """The facts about a device, such as `GPU`."""
+    """Returns the facts about a device, such as `GPU`."""
     about: dict[str, str] = {}
     known: set[tuple[str, str]] = set()
     model: dict[str, Fact] = {}

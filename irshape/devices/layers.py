@@ -1,4 +1,4 @@
-"""The layers that a device gets to see: those that remain when constants are folded."""
+"""Finds the layers that a device gets: those that remain after constants are folded."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..ops.tensors import Tensor
 from ..shapes import Dimension
 
 STATEFUL = frozenset(("ReadValue", "Assign", "RandomUniform", "Multinomial", "Parameter"))
-"""Types whose layers are never folded, whatever feeds them."""
+"""Types of layers that are never folded, whatever feeds them."""
 
 
 class DeviceLayer:
-    """A layer that a device has to compute, with what conditions of facts ask about it."""
+    """A layer that a device has to compute, with the values that conditions of facts test."""
 
     __slots__ = ("_values", "constant", "index", "inputs", "layer", "outputs", "result", "used")
 
@@ -39,36 +39,37 @@ class DeviceLayer:
         self.outputs = result.outputs[index]
         several = range(len(self.outputs) if len(self.outputs) > 1 else 0)
         self.used = tuple([(index, port) in taken for port in several])
-        """Of each output, whether a layer takes it; empty where there is only one."""
+        """Whether a layer uses each output; empty if there is only one output."""
         self.constant = constant
-        """Of each input, whether it is a constant once constants are folded."""
+        """Whether each input is a constant after constants are folded."""
 
     @property
     def operation(self) -> type[Operation] | None:
-        """Its operation; None where no opset holds it."""
+        """Its operation; None if no opset contains it."""
         return declaration_of(self.layer)
 
     @property
     def family(self) -> str:
-        """The name under which facts about its operation stand."""
+        """The name under which the tables list facts about its operation."""
         return family_of(self.operation) if self.operation else self.layer.type
 
     @property
     def tensors(self) -> list[Tensor]:
-        """The inputs that are there."""
+        """The inputs that exist."""
         return [tensor for tensor in self.inputs if tensor is not None]
 
     def value(self, key: str) -> str:
-        """What a layer has under a key of a condition; empty for what it lacks.
+        """Returns the value of a layer for the key of a condition; empty if it has none.
 
-        `operation`, `opset` (that brought the version), `inputs` (how many), `mixed` (whether
-        element types of inputs differ), `shapes` (whether their shapes do: `same`, `ranks`, `sizes`
-        or `?`), `dims` (as below, the least known of all inputs), `body` (whether it stands in
-        one), `@axis` (an attribute as it is written, in small letters), `@axis.least` (the least of
-        its numbers: `negative`, `0`, `1` or `many`), and of an input or output
-        such as `in0` or `out1`: `.type`, `.kind`, `.rank`, `.dims` (`static`, `bounded`,
-        `unbounded`, or `rank` for a dynamic one), `.elements` (`0`, `1`, `many`, `?`), and alike
-        `.dim2`, `.dim-1`; of an input also `.const`, of one of several outputs also `.used`.
+        Keys of a layer: `operation`, `opset` (that introduced the version), `inputs` (their
+        number), `mixed` (whether element types of inputs differ), `shapes` (whether their shapes
+        differ: `same`, `ranks`, `sizes` or `?`), `dims` (as below, of the least known input),
+        `body` (whether it is inside one), `@axis` (an attribute as written, in small letters),
+        `@axis.least` (the least of its numbers: `negative`, `0`, `1` or `many`).
+        Keys of an input or output, such as `in0` or `out1`: `.type`, `.kind`, `.rank`, `.dims`
+        (`static`, `bounded`, `unbounded`, or `rank` for a dynamic one), `.elements` (`0`, `1`,
+        `many`, `?`), and likewise `.dim2`, `.dim-1`; of an input also `.const`, of one of several
+        outputs also `.used`.
         """
         text = self._values.get(key)
         if text is None:
@@ -81,7 +82,7 @@ Reader = Callable[[DeviceLayer], str]
 
 @lru_cache
 def _reader(key: str) -> Reader:
-    """What reads the value of a key from a layer."""
+    """Returns the function that reads the value of a key from a layer."""
     if key[0] == "@":
         name = key[1:].removesuffix(".least")
         return partial(_least if key.endswith(".least") else _attribute, name)
@@ -151,14 +152,17 @@ _OF_ALL: dict[str, Reader] = {
 
 
 def family_of(operation: type[Operation]) -> str:
-    """The name under which facts about an operation stand: that of the widest class of operations
-    that it belongs to, such as `Reduction`, or its own."""
+    """Returns the name under which the tables list facts about an operation.
+
+    It is the name of the widest class of operations to which it belongs, such as `Reduction`, or
+    its own.
+    """
     bases = [each for each in operation.__mro__ if issubclass(each, Operation)]
     return [each for each in bases if each not in (Operation, Broadcasting)][-1].type_name()
 
 
 def tensor_value(tensor: Tensor, name: str) -> str:
-    """What a tensor has under a name of a condition; see `DeviceLayer.value`."""
+    """Returns the value of a tensor for a name in a condition; see `DeviceLayer.value`."""
     if name == "type":
         return tensor.element_type.name
     if name == "kind":
@@ -188,9 +192,9 @@ def _counted(size: Dimension) -> str:
 def device_layers(
     result: BodyResult, wanted: Callable[[Layer], bool] = lambda layer: True
 ) -> Iterator[DeviceLayer]:
-    """The layers of a body and of those inside it that are not folded, producers first.
+    """Yields the layers of a body, and of bodies inside it, that are not folded, producers first.
 
-    wanted: whether a layer is asked for.
+    wanted: selects the layers.
     """
     layers, sources = result.body.layers, result.wiring.sources
     folded = folded_layers(result)
@@ -205,10 +209,10 @@ def device_layers(
 
 
 def folded_layers(result: BodyResult) -> set[int]:
-    """The positions of the layers that OpenVINO replaces by constants before a device sees them.
+    """Returns the positions of the layers that OpenVINO replaces by constants for a device.
 
-    These are constants, what is computed from them alone, shapes that are static, and values that
-    follow from the bounds of shapes. Decompressed weights are among them.
+    These are constants, layers computed from them alone, static shapes, and values that follow from
+    the bounds of shapes. Decompressed weights are among them.
     """
     folded: set[int] = set()
     layers, sources, outputs = result.body.layers, result.wiring.sources, result.outputs

@@ -1,4 +1,4 @@
-"""What concerns a model as a whole: ranks, sizes, element types, buffers, variables, weights."""
+"""Checks a model as a whole: ranks, sizes, element types, buffers, variables, weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Found(NamedTuple):
 def model_obstacles(
     inference: Inference, facts: Facts, max_alloc: int | None, cures: Cures
 ) -> Iterator[Found]:
-    """What stands against a model as a whole, by the checks that a table names."""
+    """Yields the obstacles of a model as a whole, by the checks that a table names."""
     limit = facts.max_alloc if max_alloc is None else max_alloc
     for name, check in _CHECKS.items():
         if name in facts.model:
@@ -42,7 +42,7 @@ def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
 
 
 def _dynamic_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
-    """Inputs of dynamic rank."""
+    """Yields inputs of dynamic rank."""
     for layer, tensor in _inputs(inference):
         if tensor.rank is None:
             cure = cures.sizes("give the input a rank")
@@ -50,7 +50,7 @@ def _dynamic_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures)
 
 
 def _inner_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
-    """The first tensors of dynamic rank that layers make of others."""
+    """Yields the first tensors of dynamic rank that layers make from tensors of static rank."""
     cure = Cure("make the values known that decide the rank, such as axes")
     for body in inference.result.walk():
         for position, outputs in enumerate(body.outputs):
@@ -64,7 +64,7 @@ def _inner_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -
 
 
 def _unbounded(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
-    """Inputs with a dimension that has no upper bound."""
+    """Yields inputs with a dimension that has no upper bound."""
     for layer, tensor in _inputs(inference):
         if tensor.shape.dims and any(dim.is_unbounded for dim in tensor.shape.dims):
             cure = cures.sizes("fix or bound every dimension of the input")
@@ -74,7 +74,7 @@ def _unbounded(inference: Inference, fact: Fact, _: int | None, cures: Cures) ->
 def _large_buffers(
     inference: Inference, fact: Fact, limit: int | None, _: Cures
 ) -> Iterator[Found]:
-    """Tensors, constants included, of more bytes than the device puts into one buffer."""
+    """Yields tensors, constants included, that are larger than the device's largest buffer."""
     smaller = Cure("make the tensor smaller, or cut it in parts; --max-alloc sets the limit")
     if limit is None:
         return
@@ -88,7 +88,7 @@ def _large_buffers(
 
 
 def tensor_size(tensor: Tensor) -> int:
-    """The bytes of a tensor of a static shape; 0 for any other."""
+    """Returns the number of bytes of a tensor of static shape; 0 for any other."""
     shape = tensor.shape.static
     return 0 if shape is None else tensor.element_type.byte_size(prod(shape))
 
@@ -96,7 +96,7 @@ def tensor_size(tensor: Tensor) -> int:
 def _unpaired_variables(
     inference: Inference, fact: Fact, _: int | None, cures: Cures
 ) -> Iterator[Found]:
-    """Variables that are read and never assigned, or assigned and never read."""
+    """Yields variables that are read but never assigned, or assigned but never read."""
     layers: dict[tuple[str, str], Layer] = {}
     for layer in inference.model.walk():
         if layer.type in ("ReadValue", "Assign"):
@@ -111,8 +111,10 @@ def _unpaired_variables(
 def _element_types(
     inference: Inference, fact: Fact, _: int | None, cures: Cures
 ) -> Iterator[Found]:
-    """Layers that compute with an element type that the device does not import; compressed weights
-    are constants, and no matter of this."""
+    """Yields layers that compute with an element type that the device does not import.
+
+    Compressed weights are constants, and not concerned.
+    """
     cure = Cure("convert the model to f16, f32 or a smaller integer type")
     for body in inference.result.walk():
         for layer, outputs in zip(body.body.layers, body.outputs, strict=True):
@@ -124,7 +126,7 @@ def _element_types(
 _FLOATING = {"f64", "f32", "f16", "bf16"}
 _WHOLE = {"i64", "u64", "i32", "u32", "i16", "u16", "i8", "u8", "i4", "u4"}
 _IMPORTED = _FLOATING | _WHOLE | {"boolean", "dynamic"}
-"""What NPU imports. Source: npu_compiler 150e2025, IE.cpp:373."""
+"""The element types that NPU imports. Source: npu_compiler 150e2025, IE.cpp:373."""
 
 
 def _asymmetric_int4(
@@ -145,8 +147,10 @@ _RECIPE = "compress the weights with NNCF: INT4_SYM, ratio 1.0, group size 128 o
 
 
 def compressed_weights(inference: Inference) -> Iterator[tuple[Layer, str, bool]]:
-    """The constants of few bits that MatMul takes decompressed: with their element type, and
-    whether a zero point is subtracted."""
+    """Yields the compressed constants that a MatMul uses after decompression.
+
+    Each comes with its element type, and whether a zero point is subtracted.
+    """
     for body in inference.result.walk():
         layers, sources = body.body.layers, body.wiring.sources
         for position, layer in enumerate(layers):
@@ -160,7 +164,7 @@ def compressed_weights(inference: Inference) -> Iterator[tuple[Layer, str, bool]
 def _decompression(
     layers: Sequence[Layer], sources: Sources, source: OutputRef | None
 ) -> Iterator[Layer]:
-    """The layers from a tensor back to the constant that it is made of."""
+    """Yields the layers from a tensor back to the constant from which it is computed."""
     while source is not None and layers[source[0]].type in _DECOMPRESSING:
         yield layers[source[0]]
         row = sources[source[0]]
@@ -179,4 +183,4 @@ _CHECKS = {
     "asymmetric-int4": _asymmetric_int4,
     "int8-weights": _int8_weights,
 }
-"""The checks by the names that tables have for them."""
+"""The checks by their names in the tables."""

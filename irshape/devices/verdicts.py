@@ -1,4 +1,5 @@
-"""What a device makes of a model: the verdict, the layers behind it, and what would cure it."""
+"""Judges whether a device can compile a model, which layers are obstacles, and what would cure
+it."""
 
 from __future__ import annotations
 
@@ -22,31 +23,31 @@ class Obstacle(NamedTuple):
 
     verdict: Verdict
     layer: Layer
-    """For what concerns the model as a whole, the layer that shows it."""
+    """The layer that causes it. For the model as a whole, the layer that shows it."""
     reason: str
     source: str
     cure: Cure
 
 
 class DeviceVerdict:
-    """What a device makes of a model.
+    """Whether a device can compile a model.
 
-    `fails`: a measurement says that it does not compile; `likely`: a source, or a measurement of
-    which something is open, says so; `unknown`: it has layers that were not judged; `clear`: there
-    is no known obstacle, which does not mean that it will run.
+    `fails`: a measurement says that it does not compile; `likely`: a source, or a measurement that
+    leaves something open, says so; `unknown`: it has layers that were not judged; `clear`: there is
+    no known obstacle, which does not mean that it will run.
     """
 
     def __init__(self, inference: Inference, facts: Facts, max_alloc: int | None = None) -> None:
         self.device = facts.device
         self.release = facts.release
-        """The release of OpenVINO of which the facts are."""
+        """The release of OpenVINO that the facts describe."""
         self.source = facts.source
         self.hardware = facts.hardware
         self.model: Model = inference.model
         self.obstacles: list[Obstacle] = sorted(
             _obstacles(inference, facts, max_alloc), key=lambda each: VERDICTS.index(each.verdict)
         )
-        """What stands against the model, the gravest first."""
+        """The obstacles for the model, most severe first."""
 
     @property
     def verdict(self) -> Verdict:
@@ -60,7 +61,7 @@ class DeviceVerdict:
 
     @cached_property
     def unjudged(self) -> list[Layer]:
-        """The layers of which nothing is known."""
+        """The layers about which nothing is known."""
         return self._layers("unknown")
 
     def _layers(self, *verdicts: Verdict) -> list[Layer]:
@@ -68,14 +69,17 @@ class DeviceVerdict:
         return list(dict.fromkeys(layers))
 
     def moved(self, cpu: DeviceVerdict) -> list[Layer]:
-        """The layers that `HETERO:GPU,CPU` would run on the CPU: those that GPU does not take and
-        CPU does. Empty where that is not so for all of them, and for devices other than GPU."""
+        """Returns the layers that `HETERO:GPU,CPU` would run on the CPU.
+
+        These are the layers that GPU refuses and CPU accepts. The list is empty if CPU refuses one
+        of them too, and for devices other than GPU.
+        """
         if self.device != "GPU" or set(self.layers) & set(cpu.layers):
             return []
         return [layer for layer in self.layers if not (layer.is_parameter or layer.is_result)]
 
     def grouped(self) -> list[tuple[Obstacle, list[Layer]]]:
-        """The obstacles with the same reason together, each with its layers."""
+        """Returns the obstacles grouped by reason, each with its layers."""
         groups: dict[tuple[Any, ...], tuple[Obstacle, list[Layer]]] = {}
         for each in self.obstacles:
             kind = each.verdict, each.layer.type, each.reason
@@ -83,7 +87,7 @@ class DeviceVerdict:
         return list(groups.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """The entry of `irshape requires --format json`."""
+        """Returns the entry of `irshape requires --format json`."""
         return {
             "verdict": self.verdict,
             "openvino": self.release,
@@ -111,10 +115,10 @@ class DeviceVerdict:
 
 
 def judge(inference: Inference, device: str, max_alloc: int | None = None) -> DeviceVerdict:
-    """What a device makes of a model that has been inferred.
+    """Judges whether a device can compile a model that has been inferred.
 
-    device: `CPU`, `GPU` or `NPU`. max_alloc: the bytes of the largest buffer that it takes, instead
-    of those that such devices usually take.
+    device: `CPU`, `GPU` or `NPU`. max_alloc: the size of its largest buffer in bytes, if it is not
+    the usual one.
     """
     return DeviceVerdict(inference, facts_of(device), max_alloc)
 
@@ -151,11 +155,11 @@ _UNKNOWN = Fact("", (), "unknown", 0, 0, "this operation was not measured", "")
 
 
 _Candidates = Sequence[tuple[tuple[Condition, ...], Fact]]
-"""Facts, the gravest first, each with the conditions that decide whether it holds."""
+"""Facts, most severe first, each with the conditions that decide whether it holds."""
 
 
 class _FactsOfKinds:
-    """The facts that may hold for a layer, by its type and version."""
+    """The facts that may apply to a layer, by its type and version."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -184,7 +188,7 @@ class _FactsOfKinds:
 
 
 def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
-    """The gravest fact that holds for a layer; None where nothing stands against it."""
+    """Returns the most severe fact that holds for a layer; None if there is no obstacle."""
     value = layer.value
     for conditions, fact in candidates:
         for condition in conditions:
@@ -196,7 +200,8 @@ def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
 
 
 def _reason(fact: Fact) -> str:
-    """Why, and for a fact that was learned, for what layers and from how many models."""
+    """Returns the reason of a fact. A learned fact also names its layers and the number of
+    models."""
     words = in_words(fact.conditions)
     if not fact.learned:
         return fact.reason

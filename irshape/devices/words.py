@@ -1,4 +1,4 @@
-"""Conditions of facts in words: `in1.const=no` is `input 1 not constant`."""
+"""Puts conditions of facts into words: `in1.const=no` becomes `input 1 not constant`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHAPES = {
 
 
 def in_words(conditions: Iterable[Condition]) -> str:
-    """What layers have for which the conditions hold; empty for none but the operation."""
+    """Describes the layers for which the conditions hold; empty if they only name the operation."""
     return ", ".join(text for text in map(_one, conditions) if text)
 
 

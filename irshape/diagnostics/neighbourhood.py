@@ -1,4 +1,4 @@
-"""A layer with its producers and consumers, and the declared and inferred shapes between them."""
+"""Finds a layer's producers and consumers, and the declared and inferred shapes between them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from ..ops.tensors import Tensor
 
 MAX_VALUE = 8
-"""How many elements of a known value are written out."""
+"""Known values with at most this many elements are written out."""
 
 LayerKey = tuple[tuple[str, ...], str, str, str]
-"""Path, id, type and name: what a diagnostic says of its layer."""
+"""Path, id, type and name: what identifies a layer in a diagnostic."""
 
 
 class Connection(NamedTuple):
-    """A port of the layer, and the layer at its other end: None where there is none.
+    """A port of the layer, and the layer at its other end; None if there is none.
 
-    declared: what the producer's port declares, None if it declares nothing. inferred: None if no
-    more is known than what is declared. repeated: what the consumer's port declares, if it differs.
-    clash: whether the declaration contradicts what is inferred.
+    declared: what the producer's port declares, None if nothing. inferred: None if no more is known
+    than what is declared. repeated: what the consumer's port declares, if it differs. clash:
+    whether the declaration contradicts what is inferred.
     """
 
     port: str
@@ -50,10 +50,10 @@ def layer_key(reference: Mapping[str, Any]) -> LayerKey:
 def neighbourhoods(
     file: FileReport, weights: str = "beside", values: Mapping[str, str] | None = None
 ) -> dict[LayerKey, Neighbourhood]:
-    """The neighbourhood of every layer with a finding; the first one's if several share a key.
+    """Returns the neighbourhood of each layer with a finding, by key; the first one wins.
 
-    Reads and infers the file again, from the text in the report, so that a report over thousands of
-    files need not keep their models. Empty if there is no model.
+    It reads and infers the file again, from the text in the report, so that a report over thousands
+    of files need not keep their models. The result is empty if there is no model.
     """
     layers = [diagnostic.layer for diagnostic in file.diagnostics]
     wanted = {layer_key(layer) for layer in layers if layer is not None}
@@ -130,7 +130,8 @@ def _outputs(result: BodyResult, position: int) -> Iterator[Connection]:
 
 
 def _tensor(result: BodyResult, position: int, index: int) -> tuple[Tensor | None, bool]:
-    """What is inferred of an output, and whether that rests on what the file declares."""
+    """Returns the inferred tensor of an output, and whether it depends on what the file
+    declares."""
     tensors = result.outputs[position]
     return (tensors[index] if index < len(tensors) else None), position in result.unsure
 
@@ -166,9 +167,10 @@ def _edge(
 
 
 def port_text(port: Port) -> str | None:
-    """What a port declares, such as `f32 [2,?]`.
+    """Returns what a port declares, such as `f32 [2,?]`.
 
-    Without a <dim>, it may be a scalar or of dynamic rank."""
+    Without a <dim>, it may be a scalar or of dynamic rank.
+    """
     name = str(port.element_type) if port.element_type is not None else port.precision or ""
     if port.dims is None:
         dims = "malformed dimensions"
@@ -181,7 +183,7 @@ def port_text(port: Port) -> str | None:
 
 
 def agrees(port: Port, tensor: Tensor) -> bool:
-    """Whether what a port declares can be the inferred tensor."""
+    """Returns whether what a port declares is compatible with the inferred tensor."""
     from ..inference.ports import declared
 
     said = declared(port, tensor)
@@ -194,14 +196,14 @@ def agrees(port: Port, tensor: Tensor) -> bool:
 
 
 def as_declared(port: Port, tensor: Tensor) -> bool:
-    """Whether a port declares everything of the inferred tensor that a port can declare."""
+    """Returns whether a port declares everything that a port can declare of the inferred tensor."""
     if port.precision is not None and port.element_type is not tensor.element_type:
         return False
     return port.dims == tensor.shape.declared
 
 
 def value_text(tensor: Tensor | None) -> str | None:
-    """The known value of a tensor of few elements; None where there is none."""
+    """Returns the known value of a small tensor as text; None if there is none."""
     if (
         tensor is None
         or tensor.value is None

@@ -1,4 +1,4 @@
-"""Diagnostics, and the report that holds them; `load`, which raises them."""
+"""Defines diagnostics and the report that holds them, and `load`, which raises them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..model.source import Source
 from ..rule_ids import SEVERITIES, Severity
 
 LISTS = ("related", "causes", "fixes")
-"""The fields of a diagnostic that are left out where they are empty."""
+"""The fields of a diagnostic that are omitted if they are empty."""
 
 
 class Diagnostic(NamedTuple):
@@ -33,16 +33,18 @@ class Diagnostic(NamedTuple):
     actual: str | None = None
     help: str | None = None
     related: tuple[dict[str, Any], ...] = ()
-    """The findings that go away with it, each whole but for `related`, `causes` and `fixes`."""
+    """The findings that disappear with it, complete except for `related`, `causes` and `fixes`."""
     causes: tuple[dict[str, Any], ...] = ()
-    """What may be behind it, the likeliest first: `message`, `line`, `column`, `layer`, and `fix`,
-    the position of the change among the fixes."""
+    """Its possible causes, likeliest first: `message`, `line`, `column`, `layer`, and `fix`.
+
+    `fix` is the position of the change among the fixes.
+    """
     fixes: tuple[dict[str, Any], ...] = ()
-    """The changes that take it away, best first: `change`, `applicability` (`safe` or `unsafe`),
+    """The changes that remove it, best first: `change`, `applicability` (`safe` or `unsafe`),
     `safe`, `reason`, and `edits` by line and column."""
 
     def __str__(self) -> str:
-        """`LINE:COLUMN: SEVERITY[CODE] LAYER: MESSAGE`, on one line."""
+        """Returns `LINE:COLUMN: SEVERITY[CODE] LAYER: MESSAGE`, on one line."""
         where = ""
         if self.layer is not None:
             ids = "/".join((*self.layer["path"], self.layer["id"]))
@@ -53,16 +55,17 @@ class Diagnostic(NamedTuple):
 
     @property
     def whole(self) -> list[Diagnostic]:
-        """This finding and those that stand under it, each by itself."""
+        """This finding and its related ones, each without related findings."""
         return [self._replace(related=()), *(Diagnostic(**each) for each in self.related)]
 
     def count(self, severity: Severity) -> int:
-        """How many of this finding and those under it have a severity."""
+        """Counts how many of this finding and its related ones have a severity."""
         own = [self.severity, *(each["severity"] for each in self.related)]
         return own.count(severity)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; without `related`, `causes` and `fixes` where there are none."""
+        """Returns the finding for JSON, without `related`, `causes` and `fixes` if they are
+        empty."""
         fields = self._asdict()
         for name in LISTS:
             if not fields[name]:
@@ -71,7 +74,7 @@ class Diagnostic(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A change that was tried for a finding, its cost, and what came of it."""
+    """A change that was tried for a finding, its cost, and the outcome."""
 
     change: str
     cost: float
@@ -79,7 +82,7 @@ class Trial(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A finding, and the changes that were tried for it, the likeliest first."""
+    """A finding, and the changes that were tried for it, likeliest first."""
 
     line: int
     column: int
@@ -91,8 +94,9 @@ class Trace(NamedTuple):
 class FileReport(NamedTuple):
     """The diagnostics of one file.
 
-    `source` is for renderers that show a line of the file; it is not part of `to_dict`, nor is
-    `trace`, which is for `--trace`."""
+    `source` lets renderers show lines of the file, and `trace` is for `--trace`. Neither is part of
+    `to_dict`.
+    """
 
     path: str
     layers: int
@@ -101,11 +105,11 @@ class FileReport(NamedTuple):
     trace: tuple[Trace, ...] = ()
 
     def count(self, severity: Severity) -> int:
-        """How many findings have a severity, those under others included."""
+        """Counts the findings with a severity, related ones included."""
         return sum(each.count(severity) for each in self.diagnostics)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON: an element of `files` in the report."""
+        """Returns the file for JSON, as an element of `files` in the report."""
         return {
             "path": self.path,
             "layers": self.layers,
@@ -114,7 +118,8 @@ class FileReport(NamedTuple):
 
 
 class Report:
-    """The diagnostics of all files; `to_dict` is what `irshape validate --format json` prints."""
+    """The diagnostics of all files. `to_dict` returns what `irshape validate --format json`
+    prints."""
 
     def __init__(self, files: list[FileReport]) -> None:
         self.files = files
@@ -125,7 +130,7 @@ class Report:
         return [diagnostic for file in self.files for diagnostic in file.diagnostics]
 
     def count(self, severity: Severity) -> int:
-        """How many findings have a severity, those under others included."""
+        """Counts the findings with a severity, related ones included."""
         return sum(file.count(severity) for file in self.files)
 
     @property
@@ -137,7 +142,7 @@ class Report:
         return f"<Report: {str(self).splitlines()[-1]}>"
 
     def __str__(self) -> str:
-        """A line for each finding, `PATH:LINE:COLUMN: …`, and a line of counts."""
+        """Returns a line for each finding, `PATH:LINE:COLUMN: …`, and a line of counts."""
         findings = [f"{file.path}:{finding}" for file in self.files for finding in file.diagnostics]
         counts = (
             (len(self.files), "file"),
@@ -147,13 +152,13 @@ class Report:
         return "\n".join((*findings, totals))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON: what `irshape validate --format json` prints."""
+        """Returns the document that `irshape validate --format json` prints."""
         files = [file.to_dict() for file in self.files]
         return {"version": 1, "files": files, "summary": summary(self)}
 
 
 def summary(report: Report) -> dict[str, int]:
-    """How many files there are, and findings of each severity, as in the JSON."""
+    """Counts the files, and the findings of each severity, for JSON."""
     return {
         "files": len(report.files),
         "errors": report.count("error"),
@@ -163,7 +168,7 @@ def summary(report: Report) -> dict[str, int]:
 
 
 class LoadError(Exception):
-    """There is no model to return; `diagnostics` say why, `path` where."""
+    """Raised if there is no model to return. `diagnostics` say why, `path` says where."""
 
     def __init__(self, file: FileReport) -> None:
         self.path = file.path
@@ -173,7 +178,7 @@ class LoadError(Exception):
 
 
 def diagnostic(finding: Finding, source: Source) -> Diagnostic:
-    """A finding as users see it: with its code, and the line and column of its place."""
+    """Converts a finding to what users see: with its code, and the line and column of its place."""
     line, column = source.place(finding.offset)
     return Diagnostic(
         finding.rule.code,
@@ -192,12 +197,12 @@ def diagnostic(finding: Finding, source: Source) -> Diagnostic:
 
 
 def _whole(finding: Finding, source: Source) -> dict[str, Any]:
-    """A finding that stands under another."""
+    """Converts a related finding to JSON."""
     return _row(diagnostic(finding, source))
 
 
 def _row(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic as it stands under another."""
+    """Returns a diagnostic as a related one, without its own lists."""
     fields = diagnostic._asdict()
     return {name: value for name, value in fields.items() if name not in LISTS}
 
@@ -205,8 +210,9 @@ def _row(diagnostic: Diagnostic) -> dict[str, Any]:
 def filtered(
     diagnostics: Iterable[Diagnostic], keep: Callable[[Diagnostic], bool]
 ) -> list[Diagnostic]:
-    """The diagnostics that are kept, each asked for by itself: of those that stand under another,
-    the first takes its place where it is left out.
+    """Returns the diagnostics for which `keep` holds, asked separately for related ones.
+
+    If a diagnostic is left out, the first of its related ones takes its place.
     """
     kept: list[Diagnostic] = []
     for each in diagnostics:
@@ -218,7 +224,7 @@ def filtered(
 
 
 def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Model:
-    """`irshape.load` of a path."""
+    """Implements `irshape.load` for a path."""
     from ..formats.loading import load as load_model
 
     with _load_errors():
@@ -228,7 +234,7 @@ def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside
 def load_bytes(
     shown: str, data: bytes, weights: bytes | str | os.PathLike[str] | None = None
 ) -> Model:
-    """`irshape.loads`. shown: what messages call the model."""
+    """Implements `irshape.loads`. shown: the name of the model in messages."""
     from ..formats.loading import read_bytes
 
     with _load_errors():

@@ -1,4 +1,4 @@
-"""How many findings each rule has in a report, and how many of them `irshape fix` can correct."""
+"""Counts the findings of each rule in a report, and those that `irshape fix` can correct."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class RuleCount(NamedTuple):
     code: str
     rule: str
     counts: Mapping[Severity, int]
-    """The findings by severity; each severity is there."""
+    """The findings by severity. Every severity is present."""
     files: int
-    """How many files have any."""
+    """How many files have findings of the rule."""
     fixable: int
     """How many `irshape fix` can correct, as far as the report says."""
     unsafely_fixable: int
-    """How many it can correct with --unsafe-fixes alone."""
+    """How many `irshape fix` can correct only with --unsafe-fixes."""
 
     @property
     def findings(self) -> int:
@@ -29,11 +29,11 @@ class RuleCount(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        """The gravest of its findings."""
+        """The most severe of its severities."""
         return next(severity for severity in SEVERITIES if self.counts[severity])
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """Returns the counts for JSON."""
         return {
             "code": self.code,
             "rule": self.rule,
@@ -48,7 +48,8 @@ class RuleCount(NamedTuple):
 
 
 def statistics(groups: Iterable[Iterable[Diagnostic]]) -> list[RuleCount]:
-    """The counts of the rules that have findings, most findings first. groups: those of a file."""
+    """Returns the counts of rules with findings, most findings first. groups: the findings of each
+    file."""
     by_rule: dict[tuple[str, str], list[tuple[int, Diagnostic]]] = {}
     for number, group in enumerate(groups):
         for diagnostic in group:
@@ -64,7 +65,7 @@ def statistics(groups: Iterable[Iterable[Diagnostic]]) -> list[RuleCount]:
 
 
 def to_dict(report: Report) -> dict[str, Any]:
-    """As JSON: what `irshape validate --statistics --format json` prints."""
+    """Returns the document that `irshape validate --statistics --format json` prints."""
     rules = statistics(file.diagnostics for file in report.files)
     return {
         "version": 1,

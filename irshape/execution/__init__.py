@@ -1,1 +1,1 @@
-"""Executes a graph in NumPy: sessions, their inputs, the ranges of what they compute."""
+"""Executes a graph in NumPy: sessions, their inputs, and the ranges of computed values."""

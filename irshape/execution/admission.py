@@ -1,4 +1,4 @@
-"""Which sets of input sizes a model takes, in the memory that it may use, found by inference."""
+"""Decides by inference which input sizes a model accepts within its memory limit."""
 
 from __future__ import annotations
 
@@ -25,42 +25,48 @@ Shapes = tuple[tuple[int, ...], ...]
 _MOST_SETS = 16
 """How many sets of sizes are remembered at a time."""
 _SETS_OF_A_SERIES = 4
-"""After so many, a set that is not much larger is taken for one more of a series."""
+"""After this many sets, one that is not much larger is accepted without inference."""
 
 
 def shapes_of(fed: Mapping[str, Array]) -> Shapes:
-    """The shape of each input of a run."""
+    """Returns the shape of each input of a run."""
     return tuple([array.shape for array in fed.values()])
 
 
 class Admission:
-    """Tells of sets of input sizes, before a run, whether every layer takes what they lead to."""
+    """Checks before a run whether every layer accepts the shapes that follow from the input
+    sizes."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._fitter = Fitter(model)
         self.admitted: dict[Shapes, tuple[frozenset[Layer], frozenset[Layer]]] = {}
-        """The sets that were looked at, each with the layers whose sizes it decides, and those
-        whose operands it decides."""
+        """The sets of sizes checked so far.
+
+        Each maps to the layers whose sizes it determines, and those whose operands it determines.
+        """
         self.settled_sizes: frozenset[Layer] = frozenset()
-        """The layers whose sizes the set that was looked at last decides."""
+        """The layers whose sizes are determined by the set checked last."""
         self.judged: frozenset[Layer] = frozenset()
-        """The layers of which inference knew with this set all values that it looks at, those in
-        bodies included."""
+        """The layers that inference judged with the set checked last, bodies included.
+
+        For these it knew all the values that it depends on.
+        """
         self.peak = 0
-        """The most bytes of tensors that are alive at one time, in all sets so far."""
+        """The largest total size in bytes of tensors alive at one time, over all sets checked so
+        far."""
         self._largest: Shapes | None = None
 
     def forget(self) -> None:
-        """Looks at every set of sizes again."""
+        """Forgets all checked sets, so that each is checked again."""
         self.admitted.clear()
         self._largest = None
 
     def check(self, fed: Mapping[str, Array], state: Mapping[str, Array], max_memory: int) -> None:
-        """Whether every layer takes what these sizes lead to, and memory suffices.
+        """Checks that every layer accepts these sizes, within the memory limit.
 
-        A decoder comes with a new size for each token: after some sets of sizes, one that is not
-        much larger is left to the run, where memory cannot become scarce.
+        A decoder comes with a new size for each token. So after some sets of sizes, one that is not
+        much larger is not checked if memory is plentiful.
         Raises `ExecutionError` that names the layer and its dimensions.
         """
         key = shapes_of(fed)
@@ -93,7 +99,7 @@ class Admission:
         self.admitted[key] = self.settled_sizes, self.judged
 
     def _near(self, key: Shapes) -> bool:
-        """Whether no size is more than twice the largest so far."""
+        """Returns whether no size is more than twice the largest so far."""
         return self._largest is not None and all(
             len(shape) == len(known)
             and all(size <= 2 * most for size, most in zip(shape, known, strict=True))
@@ -101,7 +107,8 @@ class Admission:
         )
 
     def _inferred(self, fed: Mapping[str, Array], state: Mapping[str, Array]) -> BodyResult:
-        """What these sizes lead to. Raises `ExecutionError` where a layer does not take it."""
+        """Infers the model with these sizes. Raises `ExecutionError` if a layer refuses its
+        inputs."""
         sizes = {id: array.shape for id, array in fed.items()}
         result = self._fitter.infer(sizes)
         refusal = self._fitter.refusal(sizes, result)
@@ -119,9 +126,9 @@ class Admission:
         raise ExecutionError("; ".join(reasons), refusal.layer)
 
     def _judged_in(self, result: BodyResult) -> Iterator[Layer]:
-        """The layers of which inference knew all shapes, and all values that it looks at.
+        """Yields the layers for which inference knew all shapes, and all values that it depends on.
 
-        Of a constant it knows what it wants to.
+        Values of constants count as known.
         """
         layers, outputs = result.body.layers, result.outputs
         for layer, row, own in zip(layers, result.wiring.sources, outputs, strict=True):

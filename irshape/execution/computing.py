@@ -1,4 +1,4 @@
-"""What computes each layer of a model: its operation, as declared, and the kernel of it."""
+"""Finds the function that computes each layer of a model: its operation's, or a kernel."""
 
 from __future__ import annotations
 
@@ -30,19 +30,21 @@ _MOST_JUDGED = 4096
 
 
 class LayerKernels:
-    """The operations of the layers of a model and what computes them, each looked up once."""
+    """The operations of the layers of a model and their kernels, each looked up once."""
 
     def __init__(self, declarations: Declarations, kernels: Kernels) -> None:
         self._declarations = declarations
         self._kernels = kernels
         self._by_layer: dict[Layer, tuple[Operation, Kernel]] = {}
         self._judged: dict[tuple[object, ...], int | Violation] = {}
-        """What inference makes of an operation with types, shapes and values of its inputs."""
+        """Results of inference by operation and the types, shapes and values of its inputs."""
         self._absent: dict[tuple[object, ...], int] = {}
-        """How many optional inputs an operation is not given, by operation, types and ranks."""
+        """The number of missing optional inputs, by operation and the types and ranks of its
+        inputs."""
 
     def of(self, layer: Layer) -> tuple[Operation, Kernel]:
-        """The operation of a layer, and what computes it. Raises `ExecutionError`."""
+        """Returns the operation of a layer and the function that computes it. Raises
+        `ExecutionError`."""
         return self._by_layer.get(layer) or self._looked_up(layer)
 
     def _looked_up(self, layer: Layer) -> tuple[Operation, Kernel]:
@@ -64,11 +66,11 @@ class LayerKernels:
         return operation, kernel
 
     def replaces_evaluation(self, operation: Operation) -> bool:
-        """Whether a kernel takes the place of the evaluation that an operation declares."""
+        """Returns whether a kernel replaces the evaluation that an operation declares."""
         return operation in self._kernels
 
     def repeatable(self, layer: Layer) -> Operation | None:
-        """The operation of a layer if it computes the same from the same inputs, else None."""
+        """Returns the operation of a layer if equal inputs always give equal outputs, else None."""
         declared = self._declarations.of(layer)
         if isinstance(declared, UnknownOperation):
             return None
@@ -77,9 +79,9 @@ class LayerKernels:
         return None if impure else operation
 
     def bytes_of_outputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
-        """The bytes that the outputs take at least, by inference with the values of the inputs.
+        """Returns the least number of bytes of the outputs, inferred with the values of the inputs.
 
-        Raises `Violation` for what it refuses.
+        Raises `Violation` if inference refuses the inputs.
         """
         key: tuple[object, ...] = (
             operation,
@@ -100,7 +102,7 @@ class LayerKernels:
         return known
 
     def absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
-        """How many optional inputs are not given. Types and ranks are all that this depends on."""
+        """Returns the number of missing optional inputs. It depends on types and ranks alone."""
         key = (operation, *[(element_type_of(array), array.ndim) for array in inputs])
         absent = self._absent.get(key)
         if absent is None:
@@ -112,9 +114,10 @@ class LayerKernels:
 
 
 def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
-    """The bytes that outputs take at least. Raises `Violation` for values that are refused.
+    """Returns the least number of bytes of the outputs.
 
-    So are those that the specification forbids and OpenVINO accepts, but for repeated ones.
+    Raises `Violation` for refused values. That includes values that the specification forbids but
+    OpenVINO accepts, except for duplicates.
     """
     valued = check_inputs(operation, valued_inputs(operation, inputs))
     inferred = operation.infer(*valued)
@@ -129,9 +132,9 @@ def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
 
 
 def _as_inferred(operation: Operation, kernel: Kernel, *inputs: Array, **context: Any) -> Any:
-    """What a kernel of a plugin's operation computes, held against what its `infer` says.
+    """Runs a kernel of a plugin's operation, and checks its outputs against what `infer` returns.
 
-    Raises `Violation` where they contradict each other.
+    Raises `Violation` if they contradict each other.
     """
     given = [array for array in inputs if array is not None]
     inferred = operation.infer(*check_inputs(operation, valued_inputs(operation, given)))
@@ -155,5 +158,5 @@ def _as_inferred(operation: Operation, kernel: Kernel, *inputs: Array, **context
 
 
 def supported(operation: type[Operation]) -> bool:
-    """Whether the interpreter can run an operation."""
+    """Returns whether the interpreter can run an operation."""
     return operation.evaluate is not None or operation.type_name() in ("Parameter", "Const")

@@ -13,11 +13,11 @@ from .errors import ExecutionError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Rounding = Callable[[Array], Array]
-"""What a device of lower precision makes of a tensor, returned in the tensor's own type."""
+"""Rounds a tensor as a device of lower precision would, and returns it in its original type."""
 
 
 class Constants:
-    """The constants of a model, read when they are asked for. rounding: applied to each of them."""
+    """The constants of a model, each read on first use. rounding: applied to each of them."""
 
     def __init__(self, model: Model, rounding: Rounding | None = None) -> None:
         self.model = model
@@ -25,7 +25,7 @@ class Constants:
         self._arrays: dict[Layer, Array] = {}
 
     def __getitem__(self, layer: Layer) -> Array:
-        """The array of a Const layer. Raises `ExecutionError` where its bytes are not there."""
+        """Returns the array of a Const layer. Raises `ExecutionError` if its bytes are missing."""
         known = self._arrays.get(layer)
         if known is None:
             known = _read(self.model, layer)
@@ -57,7 +57,7 @@ def _read(model: Model, layer: Layer) -> Array:
 
 
 def _forget(constant: Constant) -> None:
-    """Lets the system reclaim the pages of the .bin that a copied constant lies in.
+    """Lets the system reclaim the pages of the .bin that hold a constant, after it was copied.
 
     Reading them again maps them again.
     """

@@ -1,4 +1,4 @@
-"""What a run raises where it cannot go on."""
+"""The errors that a run raises."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..model.graph import Layer
 
 
 class ExecutionError(RuntimeError):
-    """A model cannot be run, or not with these inputs; `layer` is the one to blame.
+    """Raised if a model cannot be run, or not with these inputs. `layer`: the layer to blame.
 
-    `diagnostics`: what `validate` reports of the model, where that is the reason.
+    `diagnostics`: the findings of `validate` on the model, if they are the reason.
     """
 
     diagnostics: tuple[Any, ...] = ()
@@ -23,6 +23,6 @@ class ExecutionError(RuntimeError):
 
 
 class LayerRefusal(ExecutionError):
-    """A layer refuses what reaches it in a run; the run adds where that comes from."""
+    """Raised if a layer refuses its inputs in a run. The run adds where the inputs come from."""
 
     layer: Layer

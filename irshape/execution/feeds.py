@@ -1,4 +1,4 @@
-"""The arrays that a run is given, each checked against the Parameter that it feeds."""
+"""Assigns the given arrays to Parameters, and checks each against its Parameter."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ from .errors import ExecutionError
 Array = np.ndarray[Any, np.dtype[Any]]
 
 Given = Mapping[str, Array] | Mapping[int, Array] | Mapping[Layer, Array] | Sequence[Array] | None
-"""Arrays by a name of their input, its position or its Parameter, or in the order of the inputs."""
+"""The arrays for the inputs.
+
+Either a mapping from a name, a position or a Parameter, or a sequence in the order of the inputs.
+"""
 
 Fed = dict[Layer, Array]
-"""The array of each Parameter, in their order."""
+"""The array of each Parameter, in the order of the Parameters."""
 
 
 def by_id(fed: Fed) -> dict[str, Array]:
-    """Arrays by the id of their Parameter."""
+    """Returns the arrays by the id of their Parameter."""
     return {layer.id: array for layer, array in fed.items()}
 
 
 class Feeds:
-    """Brings the arrays that are given together with the Parameters of a model."""
+    """Assigns given arrays to the Parameters of a model."""
 
     def __init__(self, model: Model, declarations: Declarations) -> None:
         self._parameters = model.parameters
@@ -42,7 +45,7 @@ class Feeds:
         self._declarations = declarations
 
     def bind(self, given: Given) -> Fed:
-        """The arrays by their Parameter, each checked against its type and shape.
+        """Returns the arrays by Parameter, each checked against its type and shape.
 
         Raises `ExecutionError`.
         """
@@ -86,7 +89,7 @@ class Feeds:
         }
 
     def _check(self, layer: Layer, array: Array) -> None:
-        """Whether a Parameter takes an array. Raises `ExecutionError`."""
+        """Checks that a Parameter accepts an array. Raises `ExecutionError`."""
         operation = self._declarations.of(layer)
         if isinstance(operation, UnknownOperation):
             raise ExecutionError(str(operation), layer)
@@ -110,7 +113,7 @@ class Feeds:
 
 
 def _conversion(array: Array, wanted: ElementType) -> str:
-    """How to make an array one of another type, where both are numbers of NumPy's own."""
+    """Says how to convert an array to another type, if both are NumPy's own numbers; else ""."""
     target = dtype_of(wanted)
     numbers = array.dtype.kind in "iuf" and target.kind in "iuf"
     return f"; convert it with .astype('{target}')" if numbers else ""

@@ -1,4 +1,4 @@
-"""Inputs for a run: read from files, or drawn at random."""
+"""Reads inputs for a run from files, or draws them at random."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ UNREADABLE = (
     TokenError,
     zipfile.BadZipFile,
 )
-"""What NumPy raises for a file that is not in its format, or declares a size that nothing has."""
+"""The errors that NumPy raises for a file in another format, or one that declares an absurd
+size."""
 
 
 def random_inputs(
@@ -48,18 +49,19 @@ def random_inputs(
     *,
     max_memory: int | None = None,
 ) -> dict[Layer, Array]:
-    """Draws an array for each Parameter; the arrays by Parameter.
+    """Draws an array for each Parameter. Returns the arrays by Parameter.
 
     Reals lie in [-1, 1), integers and booleans are 0 or 1. Integers whose name contains `mask` are
-    1, since a row that is masked out whole is NaN behind its softmax and hides what follows. The
-    same seed gives the same arrays.
+    1: a row that is masked out entirely would become NaN in its softmax and hide the values after
+    it. The same seed gives the same arrays.
 
-    shapes: those of inputs, by any name. Dimensions that are still dynamic get sizes that the model
-    takes, see `Fitter.fitting`.
-    given: arrays by Parameter that are there already; the rest is made to fit them.
+    shapes: shapes of inputs, by any of their names. Dimensions that remain dynamic get sizes that
+    the model accepts, see `Fitter.fitting`.
+    given: arrays that exist already, by Parameter; the others are drawn to fit them.
     max_memory: bytes that all arrays together may take.
-    Raises `ValueError` where a type or shape leaves nothing to draw, or where no sizes fit, and
-    `ExecutionError` where the arrays would take more than `max_memory`, before any is drawn.
+
+    Raises `ValueError` if a type or shape leaves nothing to draw, or if no sizes fit, and
+    `ExecutionError` if the arrays would take more than `max_memory`, before any is drawn.
     """
     inference = infer(model, shapes)
     wanted: dict[str, PartialShape] = {}
@@ -93,7 +95,7 @@ def random_inputs(
 
 
 _PIECE = 1 << 20
-"""How many elements are drawn at once: as f64 and i64 they take up to 16 times their own size."""
+"""How many elements are drawn at a time. As f64 and i64 they take up to 16 times their own size."""
 
 
 def _drawable(element_type: ElementType, shape: PartialShape, name: str) -> None:
@@ -108,7 +110,7 @@ def _drawable(element_type: ElementType, shape: PartialShape, name: str) -> None
 def random_array(
     generator: np.random.Generator, element_type: ElementType, shape: PartialShape, name: str
 ) -> Array:
-    """One random array of a static shape."""
+    """Draws one array of a static shape."""
     _drawable(element_type, shape, name)
     sizes = shape.static
     assert sizes is not None
@@ -138,9 +140,9 @@ def random_array(
 
 
 def array_of(text: str, element_type: ElementType) -> Array:
-    """The array that an option names: a .npy file, or a value such as `[[1, 2]]` of that type.
+    """Returns the array of an option: a .npy file, or a value such as `[[1, 2]]` of the given type.
 
-    Raises `ValueError` as `read_array` does, and for a number that the type does not have.
+    Raises `ValueError` as `read_array` does, and for a number outside the range of the type.
     """
     value = None if Path(text).exists() else parse_array(text)
     if value is None or element_type.name == "string":
@@ -157,9 +159,9 @@ def array_of(text: str, element_type: ElementType) -> Array:
 
 
 def read_array(path: str) -> Array:
-    """The array of a .npy file.
+    """Reads the array of a .npy file.
 
-    Raises `ValueError` for a file that contains none, or pickled objects.
+    Raises `ValueError` if the file holds no array, or holds pickled objects.
     """
     try:
         with open(path, "rb") as file:
@@ -175,9 +177,9 @@ def read_array(path: str) -> Array:
 
 
 def beside(model: Model) -> dict[Layer, str]:
-    """The files `MODEL.input0.npy`, `MODEL.input1.npy` … beside a model, by Parameter.
+    """Returns the existing files `MODEL.input0.npy`, `MODEL.input1.npy` … by Parameter.
 
-    None for standard input.
+    A model from standard input has none.
     """
     path = Path(model.path)
     if model.path == "-":
@@ -190,7 +192,7 @@ def beside(model: Model) -> dict[Layer, str]:
 
 
 def npy_bytes(array: Array) -> bytes:
-    """The bytes of a .npy file."""
+    """Returns an array as the bytes of a .npy file."""
     buffer = io.BytesIO()
     np.save(buffer, storable(array), allow_pickle=False)
     return buffer.getvalue()
@@ -226,9 +228,9 @@ def restored(array: Array, element_type: ElementType) -> Array:
 
 
 def storable(array: Array) -> Array:
-    """An array as a .npy file can store it.
+    """Converts an array to one that a .npy file can store.
 
-    Types that NumPy does not have become f32 if they are real, else i8 or u8; strings become text.
+    Types that NumPy lacks become f32 if they are real, else i8 or u8. Strings become text.
     """
     if array.dtype.kind == "O":
         return np.array(
@@ -245,7 +247,7 @@ def storable(array: Array) -> Array:
 
 
 def file_name(name: str, taken: set[str]) -> str:
-    """A name for the file of an output: no separators, nothing hidden, not taken yet."""
+    """Returns a file name for an output, without separators or leading dots, and not in `taken`."""
     safe = (
         "".join(char if char.isalnum() or char in "._-" else "_" for char in name).strip(".")[:100]
         or "output"
@@ -259,7 +261,7 @@ def file_name(name: str, taken: set[str]) -> str:
 
 
 def existing_folder(path: str) -> Path:
-    """A folder, made where it is not there. Raises `OSError`."""
+    """Returns a folder, and creates it if necessary. Raises `OSError`."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)

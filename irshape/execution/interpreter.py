@@ -1,7 +1,7 @@
 """Computes the layers of a body one after the other, in the order of a plan.
 
-Every layer is computed by the evaluation that its operation declares, or by the kernel that takes
-its place. A tensor is freed after its last use.
+Each layer is computed by the evaluation that its operation declares, or by a kernel that replaces
+it. A tensor is freed after its last use.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 """Called with a layer, its inputs and its outputs."""
 
 MAX_ITERATIONS = 1_000_000
-"""How often the body of one layer runs in one inference, unless the session says otherwise."""
+"""How often the body of one layer may run in one inference, by default."""
 
 
 class Run:
-    """What belongs to one run: the values of variables, the runs of each body so far, who looks on.
+    """The state of one run: values of variables, counts of body runs, and the observer.
 
-    judged: the layers that inference has judged with the values that this run gives them.
+    judged: the layers that inference has already judged with this run's values.
     """
 
     __slots__ = ("inner", "iterations", "judged", "variables")
@@ -56,12 +56,12 @@ class Run:
 
 
 class Interpreter:
-    """Computes bodies and single layers; `current` is the run that this belongs to.
+    """Computes bodies and single layers. `current`: the run in progress.
 
-    max_memory: bytes that outputs whose sizes depend on values may take, and the results of the
-    iterations of a body.
+    max_memory: bytes that outputs may take whose sizes depend on values; likewise the results of
+    the iterations of a body.
     max_iterations: how often the body of one layer may run in one run.
-    replaced: outputs that take the place of what a layer would compute.
+    replaced: outputs that are used instead of computing a layer.
     """
 
     def __init__(
@@ -84,18 +84,18 @@ class Interpreter:
 
     @property
     def is_plain(self) -> bool:
-        """Whether each layer's outputs are what its operation computes: not replaced or rounded."""
+        """Whether no layer's outputs are replaced or rounded."""
         return not self.replaced and self.constants.rounding is None
 
     def plan(self, body: Body) -> Plan:
-        """The plan of a whole body."""
+        """Returns the plan of a whole body."""
         known = self._plans.get(body)
         if known is None:
             known = self._plans[body] = plan(body)
         return known
 
     def with_constants(self, body: Body) -> list[tuple[Array, ...]]:
-        """The outputs of each layer of a body before its run: those of the constants."""
+        """Returns the outputs of each layer of a body before its run: only constants have any."""
         template = self._templates.get(body)
         if template is None:
             template = self._templates[body] = [()] * len(body.layers)
@@ -112,13 +112,14 @@ class Interpreter:
         *,
         prepared: Prepared | None = None,
     ) -> dict[str, Array]:
-        """Runs a body; the arrays of its Results by layer id. prepared: a part of its plan."""
+        """Runs a body. Returns the arrays of its Results by layer id. prepared: a shortened
+        plan."""
         plan = self.plan(body) if prepared is None else prepared.plan
         layers = body.layers
         if prepared is not None:
             tensors, steps = prepared.tensors.copy(), plan.computed
         elif note is None:
-            # nobody looks at constants as they come: they are there from the beginning, and stay
+            # without an observer, constants are in place from the beginning
             tensors, steps = self.with_constants(body), plan.computed
         else:
             tensors, steps = [()] * len(layers), plan.steps
@@ -159,7 +160,7 @@ class Interpreter:
         parameters: Mapping[str, Array],
         observed: bool,
     ) -> tuple[Array, ...]:
-        """What a layer puts out in a run."""
+        """Returns the outputs of a layer in a run."""
         outputs: tuple[Array, ...]
         if step.kind == CONSTANT:
             return (self.constants[layer],)
@@ -197,9 +198,9 @@ class Interpreter:
         *,
         reuse: bool = False,
     ) -> tuple[Array, ...]:
-        """The outputs of one layer; without `wanted` all of them.
+        """Returns the outputs of one layer; all of them if `wanted` is None.
 
-        With `reuse`, an input that nothing else holds may be overwritten.
+        With `reuse`, an input that nothing else refers to may be overwritten.
         """
         operation, kernel = self.kernels.of(layer)
         try:
@@ -237,8 +238,8 @@ class Interpreter:
     def _judge(self, layer: Layer, operation: Operation, inputs: tuple[Array, ...]) -> None:
         """Infers a layer with the values of its inputs, before it is computed.
 
-        Raises `Violation` for what inference refuses, and `ExecutionError` where the outputs take
-        too much memory.
+        Raises `Violation` if inference refuses them, and `ExecutionError` if the outputs take too
+        much memory.
         """
         total = self.kernels.bytes_of_outputs(operation, inputs)
         if total > self.max_memory:
@@ -249,7 +250,7 @@ class Interpreter:
     def _context(
         self, layer: Layer, operation: Operation, wanted: tuple[bool, ...] | None
     ) -> dict[str, Any]:
-        """What an operation's evaluation is given beside its inputs."""
+        """Returns the arguments of an operation's evaluation besides its inputs."""
         context: dict[str, Any] = {}
         if operation.bodies:
             context["bodies"] = {tag: self._view(layer, tag) for tag in layer.bodies or {}}
@@ -261,7 +262,8 @@ class Interpreter:
         return context
 
     def _view(self, layer: Layer, tag: str) -> BodyView[Array]:
-        """A body as its operation runs it, with the number of runs and their memory limited."""
+        """Returns a body in the form in which its operation runs it, with runs and memory
+        limited."""
         assert layer.bodies is not None
         body, current = layer.bodies[tag], self.current
         gathered_bytes = 0

@@ -1,4 +1,4 @@
-"""What the runs of a session keep for those after them: outputs that are the same each time."""
+"""Keeps outputs that are the same in every run of a session, so that they are computed once."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .settled import Prepared, Recorder, arranged, frontier, settled_layers
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _KEPT_SHARE = 4
-"""One part in so many of `max_memory` may hold what constants alone decide."""
+"""Outputs that depend only on constants may take one part in this many of `max_memory`."""
 _KEPT_BYTES = 8 << 20
-"""So much may hold what the shapes of one set of inputs decide."""
+"""Bytes that outputs may take that depend only on the shapes of one set of inputs."""
 
 
 class Keeper:
-    """Runs the net of a model; what is the same in every run is computed once.
+    """Runs the net of a model, and computes once what is the same in every run.
 
-    The first run leaves everything as it is. The second keeps what constants decide, and the
-    second with inputs of the same shapes what these decide.
+    The first run keeps nothing. The second keeps outputs that depend only on constants. The second
+    with inputs of the same shapes keeps outputs that depend only on these.
     """
 
     def __init__(self, net: Body, interpreter: Interpreter, admission: Admission) -> None:
@@ -34,7 +34,7 @@ class Keeper:
         self.forget()
 
     def forget(self) -> None:
-        """Keeps nothing of the runs so far."""
+        """Discards everything kept from earlier runs."""
         self._settled: dict[int, tuple[Array, ...]] | None = None
         self._of_constants: Prepared | None = None
         self._of_sizes: dict[Shapes, Prepared] = {}
@@ -42,7 +42,7 @@ class Keeper:
         self._sizes_run: set[Shapes] = set()
 
     def run(self, fed: dict[str, Array]) -> dict[str, Array]:
-        """One run of the net, whose sizes have been admitted."""
+        """Runs the net once. The input sizes must have been admitted."""
         interpreter, net = self._interpreter, self._net
         if not interpreter.is_plain:
             return interpreter.run_body(net, fed)
@@ -69,7 +69,8 @@ class Keeper:
             }
 
     def _recorded(self, fed: dict[str, Array], sizes: Shapes | None) -> dict[str, Array]:
-        """A run that keeps what constants decide, and with `sizes` what these decide."""
+        """Runs the net, and keeps outputs that depend only on constants and, with `sizes`, on
+        shapes."""
         interpreter, net, admission = self._interpreter, self._net, self._admission
         repeatable = interpreter.kernels.repeatable
         plan = interpreter.plan(net)

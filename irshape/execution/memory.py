@@ -1,4 +1,4 @@
-"""How much memory a run takes, estimated before it starts."""
+"""Estimates the memory of a run before it starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..ops.tensors import Tensor
 
 
 def default_max_memory() -> int:
-    """Three quarters of the machine's memory in bytes; 16 GiB where the system does not tell."""
+    """Returns three quarters of the machine's memory in bytes; 16 GiB if the system does not
+    tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
     except (AttributeError, ValueError, OSError):
@@ -19,11 +20,11 @@ def default_max_memory() -> int:
 
 
 def keep_freed_memory() -> None:
-    """Makes the allocator of glibc keep up to 64 MiB that are freed, for what comes next.
+    """Makes glibc's allocator keep up to 64 MiB of freed memory for the next arrays.
 
-    At first it returns arrays of more than 128 KiB to the system, and takes each page of the next
-    one from there again, which costs more than computing it. It learns from the largest array that
-    it has freed, up to 32 MiB. No page of this one is touched, so that it takes no memory.
+    At first it returns arrays of more than 128 KiB to the system, and has to get each page back for
+    the next array, which costs more than computing it. It adapts to the largest array that it has
+    freed, up to 32 MiB. No page of this array is touched, so it takes no memory.
     """
     import numpy as np
 
@@ -31,15 +32,14 @@ def keep_freed_memory() -> None:
 
 
 def too_much(size: int, allowed: int) -> str:
-    """So many bytes beside those that a run may take, as a message says it."""
+    """Returns the part of a message that says by how much a run exceeds its memory limit."""
     return f"{written_size(size)}, more than the {written_size(allowed)} allowed (--max-memory)"
 
 
 def least_bytes(tensor: Tensor) -> int:
-    """The bytes that a tensor takes at least.
+    """Returns the least number of bytes of a tensor.
 
-    A dimension that is not known counts with its lower bound. An element of a packed type takes
-    a byte.
+    An unknown dimension counts with its lower bound. An element of a packed type takes a byte.
     """
     if tensor.shape.dims is None:
         return 0
@@ -50,9 +50,9 @@ def least_bytes(tensor: Tensor) -> int:
 
 
 def peak_memory(result: BodyResult) -> tuple[int, Layer | None]:
-    """The bytes of the tensors that are alive when most are, and the layer that runs then.
+    """Returns the largest size of all tensors alive at one time, and the layer that runs then.
 
-    Mapped constants take none. What a layer needs while it computes is not counted.
+    Mapped constants count as nothing. Temporary memory of a layer is not counted.
     """
     layers, wiring = result.body.layers, result.wiring
     last: dict[int, int] = {}

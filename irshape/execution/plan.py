@@ -1,4 +1,4 @@
-"""The order in which a body is run, and which of its tensors are needed until when."""
+"""Plans the order in which a body runs, and how long each tensor is needed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Step(NamedTuple):
     """A layer in a plan.
 
     position: of the layer in its body. kind: one of `COMPUTED`, `CONSTANT`, `PARAMETER`, `RESULT`.
-    sources: what feeds its inputs. ended: the positions of the layers whose outputs nobody needs
-    after it. wanted: for each of its outputs, whether a layer takes it.
+    sources: the outputs that feed its inputs. ended: positions of layers whose outputs are not
+    needed after this step. wanted: for each of its outputs, whether another layer uses it.
     """
 
     position: int
@@ -28,7 +28,11 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All steps of a body, producers first; those without constants; its Results in file order."""
+    """The plan of a body.
+
+    steps: all layers, producers first. computed: the steps without constants. results: the Results
+    in file order.
+    """
 
     steps: list[Step]
     computed: list[Step]
@@ -44,7 +48,7 @@ def _kind(layer: Layer) -> int:
 
 
 def plan(body: Body) -> Plan:
-    """Plans a body. Raises `ExecutionError` where layers lie on a cycle."""
+    """Plans a body. Raises `ExecutionError` if layers form a cycle."""
     wiring = wire(body)
     if wiring.cyclic:
         raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
@@ -56,7 +60,7 @@ def plan(body: Body) -> Plan:
 def _reads_first(
     body: Body, order: Sequence[int], rows: list[tuple[tuple[int, int], ...]]
 ) -> Sequence[int]:
-    """The order in which every variable is read before it is assigned, as OpenVINO does."""
+    """Returns an order in which every variable is read before it is assigned, as in OpenVINO."""
     assigned: dict[str | None, int] = {}
     late: set[int] = set()
     for position in order:
@@ -78,10 +82,10 @@ def _reads_first(
 
 
 def without(body: Body, whole: Plan, settled: Collection[int], kept: Collection[int]) -> Plan:
-    """The plan of a body in which the outputs of the layers `kept` are there like constants.
+    """Returns a shortened plan that treats the outputs of the layers `kept` like constants.
 
-    settled: the layers that nothing needs but each other and the results; those on which only what
-    is kept depends are left out.
+    Layers that are needed only to compute them are left out. settled: the layers that may be left
+    out.
     """
     needed: set[int] = set()
     steps = []

@@ -1,4 +1,4 @@
-"""The values of every layer: what range they have, and what lower precision would make of them."""
+"""Measures the range of every layer's values, and how lower precision would change them."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Precision = Literal["f16", "bf16"]
 class Range(NamedTuple):
     """The range of one output.
 
-    values: None for texts. note: where the first NaN of a chain comes from, if this is it.
-    runs: how often its layer has run. One in a body may run many times: then `values` is of all
-    runs, `shape` that of the last.
+    values: None for texts. note: why this output contains the first NaN of a chain, if it does.
+    runs: how often its layer has run. A layer in a body may run many times: `values` then covers
+    all runs, `shape` is that of the last.
     """
 
     layer: Layer
@@ -52,9 +52,9 @@ class Range(NamedTuple):
 
 
 class SimulatedOutput(NamedTuple):
-    """One output in lower precision, compared with the same output at full precision.
+    """One output in lower precision, compared with the same output in full precision.
 
-    breaks: why it is infinite or NaN where it was finite.
+    breaks: why it is infinite or NaN although it is finite in full precision.
     """
 
     layer: Layer
@@ -70,9 +70,9 @@ def ranges(
     inputs: Given,
     progress: Observer | None = None,
 ) -> tuple[dict[str, Array], list[Range]]:
-    """Runs a model; its outputs, and the range of every output port.
+    """Runs a model. Returns its outputs, and the range of every output port.
 
-    Ports are in the order of execution: the layers of a body before the layer that has it.
+    Ports are in the order of execution: the layers of a body before the layer that contains it.
     Raises `ExecutionError`.
     """
     rows: dict[tuple[Layer, int], Range] = {}
@@ -105,7 +105,7 @@ def ranges(
 
 
 def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
-    """What `irshape run --stats --format json` prints."""
+    """Returns the document that `irshape run --stats --format json` prints."""
     outputs = []
     for row in rows:
         held = {} if row.values is None else row.values.to_dict()
@@ -127,7 +127,7 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
 class Simulation(NamedTuple):
     """A run in which every f32 and f64 tensor is rounded after its layer, constants included.
 
-    outputs: of that run. steps: in topological order.
+    outputs: those of this run. steps: in topological order.
     """
 
     precision: Precision
@@ -136,16 +136,16 @@ class Simulation(NamedTuple):
 
     @property
     def first(self) -> SimulatedOutput | None:
-        """The first output that becomes infinite or NaN though it was finite.
+        """The first output that becomes infinite or NaN although it is finite in full precision.
 
-        Where there is none, the first that departs by more than the precision explains.
+        If there is none, the first that differs by more than the precision explains.
         """
         return next((step for step in self.steps if step.breaks), None) or next(
             (step for step in self.steps if step.departs), None
         )
 
     def to_dict(self, model: Model) -> dict[str, Any]:
-        """What `irshape run --simulate --format json` prints."""
+        """Returns the document that `irshape run --simulate --format json` prints."""
         first = self.first
         steps = [
             {
@@ -171,9 +171,9 @@ class Simulation(NamedTuple):
 
 
 def rounding(precision: Precision) -> Callable[[Array], Array]:
-    """Converts f32 and f64 to a narrower type and back, as a device would store them.
+    """Returns a function that rounds f32 and f64 to a narrower type, as a device stores them.
 
-    Other types are left as they are.
+    It returns other types unchanged.
     """
     narrow = dtype_of(ElementType.of(precision))
 
@@ -187,7 +187,7 @@ def rounding(precision: Precision) -> Callable[[Array], Array]:
 
 
 def unrounded(array: Array) -> Array:
-    """f16 and bf16 as f32, so that what is computed of them is not rounded to their type."""
+    """Converts f16 and bf16 to f32, so that later results are not rounded to the narrow type."""
     return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
 
 
@@ -200,9 +200,9 @@ def simulate(
     max_iterations: int = MAX_ITERATIONS,
     progress: Observer | None = None,
 ) -> Simulation:
-    """Runs a model at full precision and in a lower one.
+    """Runs a model at full precision and in a lower one. Raises `ExecutionError`.
 
-    All tensors of the first run are kept for the second. Raises `ExecutionError`.
+    All tensors of the first run are kept for the second.
     max_memory, max_iterations: as for `Session`.
     """
     limits: Any = {"max_memory": max_memory, "max_iterations": max_iterations}

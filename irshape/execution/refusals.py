@@ -1,4 +1,4 @@
-"""What a layer says of inputs that it cannot be computed from, and where these come from."""
+"""Explains why a layer cannot be computed from its inputs, and where these come from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_SHAPES = 8
 
 
 def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
-    """The inputs of an operation whose values inference looks at."""
+    """Returns the inputs of an operation whose values inference depends on."""
     return [
         inputs[index]
         for index, _ in operation.signature.valued
@@ -36,7 +36,8 @@ def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
 
 
 def valued_inputs(operation: Operation, inputs: Sequence[Array]) -> tuple[Tensor, ...]:
-    """The inputs of an operation, with values where its declaration looks at them."""
+    """Returns the inputs of an operation as tensors, with the values that its declaration depends
+    on."""
     valued = with_values(operation, inputs)
     return tuple(
         Tensor(
@@ -49,9 +50,9 @@ def valued_inputs(operation: Operation, inputs: Sequence[Array]) -> tuple[Tensor
 
 
 def message(operation: Operation, inputs: Sequence[Array], problem: Exception) -> str:
-    """Why an operation cannot be computed from some inputs.
+    """Says why an operation cannot be computed from some inputs.
 
-    The condition of its declaration that they break; where they break none, their types and shapes.
+    It is the declared condition that the inputs violate, or else their types and shapes.
     """
     if isinstance(problem, MemoryError):
         return f"there is not enough memory to compute it from {_operands(operation, inputs)}"
@@ -86,9 +87,9 @@ def _described(array: Array) -> str:
 
 
 def origin(body: Body, layer: Layer, fed: Mapping[str, Array], state: Mapping[str, Array]) -> str:
-    """The operands of a layer with the inputs and variables they are computed from, nearest first.
+    """Describes which inputs and variables each operand of a layer comes from, nearest first.
 
-    fed: the inputs of the run by layer id. state: the variables before it.
+    fed: the inputs of the run by layer id. state: the variables before the run.
     """
     wiring = wire(body)
     try:
@@ -127,7 +128,7 @@ def _origins(
 
 
 def shapes(body: Body, fed: Mapping[str, Array], state: Mapping[str, Array]) -> str:
-    """The shapes of the inputs of a run and of the variables before it."""
+    """Describes the shapes of the inputs of a run and of the variables before it."""
     given = [
         f"{layer.name}={list(fed[layer.id].shape)}"
         for layer in body.layers

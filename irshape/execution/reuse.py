@@ -1,4 +1,4 @@
-"""Memory that a layer can write its result over: an input that nothing else holds."""
+"""Finds inputs whose memory a layer can reuse for its result."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..ops.blockwise import is_dense
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _REUSED_FROM = 1 << 16
-"""Bytes: smaller arrays cost less to make than to look for."""
+"""Smallest size in bytes: for smaller arrays, the search costs more than a new array."""
 
 
 def _holders(arrays: tuple[Array, ...]) -> list[int]:
-    """How many references there are to each array, and to the one that it is another shape of."""
+    """Returns the number of references to each array, plus those to its base if it is a view."""
     if not hasattr(sys, "getrefcount"):
         return [0] * len(arrays)
     return [
@@ -30,7 +30,7 @@ _ALONE, _ALONE_RESHAPED = _holders((np.empty(1), np.empty(1).reshape(1, 1)))
 
 
 def spare(inputs: tuple[Array, ...]) -> Array | None:
-    """The input that the result of an elementwise operation can be written over.
+    """Returns an input that an elementwise result may overwrite; None if none fits.
 
     It has the shape of the result, and nothing else refers to it: no view, state or caller.
     """

@@ -1,4 +1,4 @@
-"""Sessions: runs of a model, with what stays from one run to the next."""
+"""Sessions run a model and keep state from one run to the next."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ keep_freed_memory()
 
 
 class Session:
-    """Runs a model; keeps the values of its variables from one call to the next, until `reset`.
+    """Runs a model. Keeps the values of its variables from one call to the next, until `reset`.
 
     max_memory: bytes that the tensors alive at one time may take. It is estimated before anything
-    runs; where sizes depend on values, before the layer that makes them runs.
+    runs; if sizes depend on values, before the layer that determines them runs.
     max_iterations: how often the body of one layer may run in one inference.
     rounding: applied to every constant, and to every tensor after the layer that computes it.
-    kernels: functions that compute operations in place of the evaluation that these declare.
+    kernels: functions that replace the declared evaluation of operations.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class Session:
         self._begin()
 
     _watches_ports = False
-    """Whether a change of what the ports declare counts as one of the model."""
+    """Whether a change of declared ports counts as a change of the model."""
 
     def _begin(self) -> None:
-        """Starts with nothing worked out; the variables stay."""
+        """Discards everything derived from the model. Variables keep their values."""
         model = self.model
         self._snapshot = Snapshot(model, ports=self._watches_ports)
         self.declarations = Declarations(model)
@@ -74,7 +74,7 @@ class Session:
         self._compute_with(Constants(model, self.rounding))
 
     def _compute_with(self, constants: Constants) -> None:
-        """Starts with nothing computed."""
+        """Discards everything computed."""
         self._interpreter = Interpreter(
             LayerKernels(self.declarations, self.kernels),
             constants,
@@ -90,16 +90,16 @@ class Session:
         return self._interpreter.constants
 
     def share_constants(self, constants: Constants) -> None:
-        """Takes the constants that another session of this model reads. Call it before any run."""
+        """Uses the constants that another session of this model reads. Call it before any run."""
         self._compute_with(constants)
 
     def _notice_changes(self) -> None:
-        """Forgets what was worked out if the model has changed since."""
+        """Discards derived data if the model has changed."""
         if not self._snapshot.matches(self.model):
             self._change()
 
     def _change(self) -> None:
-        """Called where the model has changed."""
+        """Called when the model has changed."""
         self.model.net.reindex()
         self._begin()
 
@@ -109,10 +109,10 @@ class Session:
         rounding: Rounding | None = None,
         replaced: Mapping[Layer, tuple[Array, ...]] | None = None,
     ) -> Session:
-        """A session of the same model and limits whose variables are empty.
+        """Returns a session of the same model with the same limits and empty variables.
 
         Constants that this session has read are not read again, unless the two round differently.
-        replaced: outputs that take the place of what a layer would compute.
+        replaced: outputs that are used instead of computing a layer.
         """
         session = Session(
             self.model,
@@ -127,7 +127,7 @@ class Session:
         return session
 
     def limit_memory(self, max_memory: int | None) -> None:
-        """Sets `max_memory`; sizes that were found to fit are looked at again if there is less."""
+        """Sets `max_memory`. If it becomes smaller, sizes that were accepted are checked again."""
         limit = default_max_memory() if max_memory is None else max_memory
         if limit < self.max_memory:
             self._admission.forget()
@@ -146,11 +146,11 @@ class Session:
         observe: Observer | None = None,
         inside: bool = False,
     ) -> dict[str, Array]:
-        """One inference. `outputs`: `results`, or `all` for every layer's.
+        """Runs one inference. `outputs`: `results`, or `all` for every layer's.
 
         observe: called with each layer of the net, its inputs and its outputs; with `inside` also
         with the layers of bodies, in each of their runs.
-        A run that fails leaves the variables as they were. Raises `ExecutionError`.
+        A run that fails leaves the variables unchanged. Raises `ExecutionError`.
         """
         if outputs not in ("results", "all"):
             raise ValueError(f"outputs is 'results' or 'all', got {outputs!r}")
@@ -189,14 +189,14 @@ class Session:
         return dict(zip(self._result_names, results.values(), strict=True))
 
     def bind(self, inputs: Given) -> Fed:
-        """The arrays by their Parameter, each checked against its type and shape.
+        """Returns the arrays by Parameter, each checked against its type and shape.
 
         Raises `ExecutionError`.
         """
         return self._feeds.bind(inputs)
 
     def check_fit(self, fed: Fed) -> None:
-        """Whether every layer takes what these sizes lead to and memory suffices, by inference.
+        """Checks by inference that every layer accepts these inputs, and that memory suffices.
 
         Raises `ExecutionError` that names the layer and its dimensions.
         """
@@ -205,21 +205,21 @@ class Session:
     def evaluate(
         self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
     ) -> tuple[Array, ...]:
-        """The outputs of one layer by itself, for inputs in the order of its fed ports.
+        """Computes one layer by itself. inputs: in the order of its connected ports.
 
-        Its variables are empty; a run that is under way is not disturbed.
+        Its variables are empty. A run in progress is not disturbed.
         observe: called with the layers of its bodies in each of their runs.
         Raises `ExecutionError`.
         """
         return self._interpreter.evaluate(layer, inputs, observe)
 
     def constant(self, layer: Layer) -> Array:
-        """The array of a Const layer. Raises `ExecutionError` where its bytes are not there."""
+        """Returns the array of a Const layer. Raises `ExecutionError` if its bytes are missing."""
         return self.constants[layer]
 
 
 def _name_among(taken: Mapping[str, Array], layer: Layer, index: int) -> str:
-    """The name of an output of any layer, distinct from those that are taken."""
+    """Returns a name for an output of any layer that is not in `taken`."""
     name = port_name(layer, index)
     return name if name not in taken else f"{name}#{layer.id}"
 

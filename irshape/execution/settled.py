@@ -1,7 +1,7 @@
-"""Layers whose outputs are the same in every run of a session, and need computing only once.
+"""Finds layers whose outputs are the same in every run, so that they need computing only once.
 
-Those that nothing but constants lead to, such as the decompression of weights; and among runs with
-inputs of the same shapes, those that nothing but such shapes and constants lead to.
+These depend on constants alone, such as the decompression of weights. Among runs with inputs of
+equal shapes, they may also depend on those shapes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def settled_layers(
     repeated: Callable[[Layer], Operation | None],
     known: Collection[Layer],
 ) -> set[int]:
-    """The positions of the layers that the constants decide, and the shapes of the layers `known`.
+    """Returns positions of layers that depend only on constants and shapes of `known` layers.
 
-    repeated: the operation of a layer that computes the same from the same inputs, else None.
+    repeated: returns the operation of a layer whose outputs depend on its inputs alone, else None.
     """
     layers = body.layers
     settled: set[int] = set()
@@ -51,7 +51,7 @@ def settled_layers(
 
 
 def frontier(plan: Plan, settled: Collection[int]) -> set[int]:
-    """Those of the settled layers whose outputs other layers take."""
+    """Returns the settled layers whose outputs feed layers that are not settled."""
     return {
         producer
         for step in plan.steps
@@ -68,9 +68,10 @@ def arranged(
     repeated: Callable[[Layer], Operation | None],
     limit: int,
 ) -> dict[int, tuple[Array, ...]]:
-    """The tensors that are there before a run, in the order in memory that their takers like.
+    """Returns copies of existing tensors in the memory layout that their consumers prefer.
 
-    A copy is made only for what all takers like so, and of at most `limit` bytes in all.
+    A tensor is copied only if all its consumers prefer the same layout. The copies take at most
+    `limit` bytes in all.
     """
     takers: dict[int, list[Callable[[Array], Array] | None]] = {}
     for step in plan.steps:
@@ -102,11 +103,11 @@ class Recorder:
 
     @property
     def waits(self) -> bool:
-        """Whether there is anything to keep."""
+        """Whether there are layers whose outputs should be kept."""
         return bool(self._wanted)
 
     def note(self, layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
-        """An observer of a run."""
+        """Observes a run."""
         position = self._wanted.get(layer)
         if position is None:
             return

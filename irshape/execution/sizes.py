@@ -1,6 +1,6 @@
-"""Sizes of inputs: whether a model takes them, and which it takes where dimensions are dynamic.
+"""Decides whether a model accepts input sizes, and chooses sizes for dynamic dimensions.
 
-Both are found by inference, before anything runs.
+Both rely on inference, before anything runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Sizes = dict[str, tuple[int, ...]]
 
 
 class Refusal(NamedTuple):
-    """The first layer that does not take what certain sizes of the inputs lead to."""
+    """The first layer that refuses the shapes that follow from certain input sizes."""
 
     position: int
     layer: Layer
@@ -31,7 +31,7 @@ class Refusal(NamedTuple):
 
 
 class Fitter:
-    """Tells whether sizes fit a model; what one set of sizes needs is reused for the next."""
+    """Decides whether sizes fit a model. Work for one set of sizes is reused for the next."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -46,11 +46,11 @@ class Fitter:
     def refusal(
         self, sizes: Mapping[str, tuple[int, ...]], result: BodyResult | None = None
     ) -> Refusal | None:
-        """The first layer of the net that refuses the sizes; None where all take them.
+        """Returns the first layer of the net that refuses the sizes; None if all accept them.
 
-        What is refused whatever the sizes is left to the run, as are layers in bodies. A layer
-        refuses sizes as well with which its output gets another rank than is inferred for the
-        model: a Squeeze of an axis of dynamic size, where the size is not 1.
+        Refusals that do not depend on sizes are left to the run, as are layers in bodies. A layer
+        also refuses sizes that give its output another rank than its ports declare: a Squeeze of a
+        dynamic axis whose size is not 1.
         """
         inferred = result or self.infer(sizes)
         refused, changed = _refused(inferred), _of_other_rank(inferred)
@@ -76,12 +76,12 @@ class Fitter:
         return None
 
     def fitting(self, given: Mapping[str, PartialShape]) -> Sizes:
-        """Chooses sizes for the dynamic dimensions of all inputs. The same model gets the same.
+        """Chooses sizes for the dynamic dimensions of all inputs. Equal models get equal sizes.
 
         given: the shapes of the inputs by layer id, of static rank.
-        The first sizes that no layer refuses are taken: 2 everywhere, then what inference with
-        named sizes says, then each of a series for everything but the batch.
-        Raises `ValueError` with the layer that refuses where nothing fits.
+        It takes the first sizes that no layer refuses. Candidates are 2 everywhere, then sizes from
+        inference with named dimensions, then each of a series for everything but the batch.
+        Raises `ValueError` that names the refusing layer if nothing fits.
         """
         best: tuple[int, Sizes, Refusal] | None = None
         for sizes in self._candidates(given):
@@ -124,7 +124,7 @@ class Fitter:
 
 
 def _refused(result: BodyResult) -> dict[int, str]:
-    """The layers of a body that what reaches them does not fit, with the reason."""
+    """Returns the positions of the layers of a body that refuse their inputs, with the reasons."""
     positions = {layer: position for position, layer in enumerate(result.body.layers)}
     messages: dict[int, str] = {}
     for layer, subject in result.observations:
@@ -135,7 +135,8 @@ def _refused(result: BodyResult) -> dict[int, str]:
 
 
 def _of_other_rank(result: BodyResult) -> set[int]:
-    """The layers of a body whose outputs have another rank than the ports declare."""
+    """Returns the positions of the layers whose outputs have another rank than their ports
+    declare."""
     return {
         position
         for position, (layer, tensors) in enumerate(
@@ -147,7 +148,7 @@ def _of_other_rank(result: BodyResult) -> set[int]:
 
 
 def _sized(given: Mapping[str, PartialShape], size: Callable[[PartialShape, int], int]) -> Sizes:
-    """The size of each dimension nearest to the wanted one."""
+    """Returns for each dimension the allowed size nearest to the wanted one."""
     return {
         id: tuple(min(max(size(shape, axis), dim.low), dim.high) for axis, dim in enumerate(shape))
         for id, shape in given.items()

@@ -1,4 +1,4 @@
-"""The variables of a model: what they declare, and whether they take the values that they have."""
+"""Checks the values of variables against the types and shapes that they declare."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Variables:
-    """The types and shapes of the variables of a model, worked out when there are values."""
+    """The types and shapes of the variables of a model, determined once there are values."""
 
     def __init__(self, model: Model, declarations: Declarations) -> None:
         self._model = model
@@ -29,7 +29,7 @@ class Variables:
         self._declared: dict[str, Tensor] | None = None
 
     def check(self, state: Mapping[str, Array]) -> None:
-        """Whether the variables take the values that they have. Raises `ExecutionError`."""
+        """Checks that the variables accept their values. Raises `ExecutionError`."""
         if not state:
             return
         if self._declared is None:
@@ -56,7 +56,7 @@ class Variables:
 
 
 def _declared(model: Model, declarations: Declarations) -> dict[str, Tensor]:
-    """The type and shape that each variable declares, where it declares any."""
+    """Returns the declared type and shape of each variable that has one."""
     declared: dict[str, Tensor] = {}
     for layer in model.walk():
         if layer.folded_type == "readvalue":

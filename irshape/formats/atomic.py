@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Writes files so that they appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from .file_copy import FileSpan, copied
 
 
 class Hole(NamedTuple):
-    """Zeros, which take no space where the file system has sparse files."""
+    """A run of zeros. It takes no space if the file system supports sparse files."""
 
     size: int
 
 
 Piece = bytes | FileSpan | Hole
 Content = bytes | Iterable[Piece]
-"""What a file is to contain, in pieces that follow one another."""
+"""The content of a file, in consecutive pieces."""
 
 
 def write_atomically(path: Path, data: Content) -> None:
-    """Writes beside the target and renames. Raises `OSError`; then nothing is left behind."""
+    """Writes a file beside its target, then renames it. Raises `OSError` and then leaves nothing
+    behind."""
     write_together({path: data})
 
 
 def write_together(files: Mapping[Path, Content]) -> None:
     """Writes several files beside their targets, and renames them once all are written.
 
-    The last file refers to the others: it is moved away first and put in place last, so that a
-    process that is killed leaves none that refers to another's. What a killed process left of
-    these targets is removed. Raises `OSError`; then nothing has changed.
-
-    A link stays, what it points to is replaced; a device or pipe is written as it is.
+    The last file refers to the others. It is moved away first and put in place last, so that a
+    killed process never leaves it with files that do not belong to it. Leftovers of killed
+    processes for these targets are removed. If it raises `OSError`, nothing has changed.
+    A link stays, and its target is replaced. A device or pipe is written directly.
     """
     written: dict[str, str] = {}
     former: dict[str, str] = {}
@@ -84,12 +84,12 @@ def write_together(files: Mapping[Path, Content]) -> None:
 
 
 def _temporary(folder: str, name: str) -> tuple[int, str]:
-    """A new file for a target, with the number of this process in its name."""
+    """Creates a new file for a target, with the id of this process in its name."""
     return tempfile.mkstemp(prefix=f".{name[:60]}.{os.getpid()}.", dir=folder)
 
 
 def _remove_debris(folder: str, name: str) -> None:
-    """Removes what processes that are no more left of a target."""
+    """Removes the temporary files that dead processes left for a target."""
     prefix = f".{name[:60]}."
     for entry in os.listdir(folder) if os.name == "posix" else ():
         process, dot, rest = entry.removeprefix(prefix).partition(".")
@@ -104,11 +104,11 @@ def _remove_debris(folder: str, name: str) -> None:
 
 
 _RANDOM = 8
-"""The characters that `mkstemp` chooses."""
+"""How many random characters `mkstemp` puts into a name."""
 
 
 def write_pieces(file: IO[bytes], data: Content) -> None:
-    """Writes to an open file; zeros take no space where that is possible."""
+    """Writes to an open file. Zeros take no space if possible."""
     for piece in [data] if isinstance(data, bytes) else data:
         if isinstance(piece, FileSpan):
             copied(piece, file)

@@ -29,7 +29,7 @@ from ..shapes import PartialShape
 
 
 class NodeOutput:
-    """An output port of a layer that has been added, and what was inferred of it."""
+    """An output port of an added layer, with its inferred tensor."""
 
     __slots__ = ("layer", "port", "tensor")
 
@@ -52,12 +52,12 @@ class NodeOutput:
 
     @property
     def known(self) -> tuple[int, ...] | None:
-        """The elements as integers where all of them are known."""
+        """The elements as integers; None unless all are known."""
         return self.tensor.known
 
 
 class Builder:
-    """A model being built. `offset` and `name` are those of the node being converted."""
+    """A model being built. `offset` and `name` belong to the node being converted."""
 
     def __init__(self, source: Source, name: str, format: Format) -> None:
         self.model = Model(source, name, format=format)
@@ -70,7 +70,8 @@ class Builder:
         self._constants: dict[tuple[str, tuple[int, ...], bytes], NodeOutput] = {}
 
     def inner(self) -> Builder:
-        """A builder of a body: it has layers and edges of its own, and shares everything else."""
+        """Returns a builder of a body. It has its own layers and edges, and shares everything
+        else."""
         builder = copy(self)
         builder.body = Body((), self.offset)
         builder._constants = {}
@@ -87,7 +88,7 @@ class Builder:
         *,
         name: str = "",
     ) -> Layer:
-        """A layer without outputs yet, and the edges to it."""
+        """Adds a layer without outputs, and the edges to it."""
         layers = self.body.layers
         layer = Layer(
             str(len(layers)), name or f"{self.name}/{type}", type, version, self.offset, ()
@@ -105,7 +106,7 @@ class Builder:
         return layer
 
     def output(self, layer: Layer, tensor: Tensor) -> NodeOutput:
-        """Gives a layer its next output port."""
+        """Adds the next output port to a layer."""
         port = Port(str(len(layer.inputs) + len(layer.outputs)), None, None, self.offset)
         declare(port, tensor)
         layer.outputs.append(port)
@@ -119,10 +120,10 @@ class Builder:
         name: str = "",
         **attributes: Any,
     ) -> tuple[NodeOutput, ...]:
-        """Adds a layer and returns its outputs. Attributes go by their Python names.
+        """Adds a layer and returns its outputs. Attributes have their Python names.
 
-        version: an opset; without one, the first that has the type. Raises `Violation` where the
-        layer cannot be inferred.
+        version: an opset; by default the first that has the type. Raises `Violation` if the layer
+        cannot be inferred.
         """
         outputs = self._added(type, inputs, version, name, attributes)
         if isinstance(outputs, Fault):  # nobody knows how many outputs there are
@@ -148,7 +149,7 @@ class Builder:
     ) -> NodeOutput:
         """Adds a layer and returns its first output.
 
-        A layer that cannot be inferred is reported when the whole model is inferred.
+        If the layer cannot be inferred, this is reported when the whole model is inferred.
         """
         outputs = self._added(type, inputs, version, name, attributes)
         return (
@@ -185,7 +186,7 @@ class Builder:
         *,
         name: str = "",
     ) -> tuple[Layer, tuple[NodeOutput, ...]]:
-        """A layer that nobody can infer, with the outputs that it declares."""
+        """Adds a layer that cannot be inferred, with the outputs that it declares."""
         layer = self.layer(type, version, inputs, name=name)
         return layer, tuple(self.output(layer, tensor) for tensor in outputs)
 
@@ -226,9 +227,9 @@ class Builder:
         return values
 
     def finish(self) -> None:
-        """Drops unused layers that came with a node.
+        """Drops unused layers that were added for a node.
 
-        Kept are inputs, layers whose outputs have names in the file, and layers with a finding.
+        Inputs, layers whose outputs are named in the file, and layers with a finding are kept.
         """
         noted = {id(problem.layer) for problem in self.model.findings}
         _tidy(self.model.net, (), noted)
@@ -243,7 +244,7 @@ class Builder:
         *,
         name: str = "",
     ) -> NodeOutput:
-        """A Const layer of those bytes."""
+        """Adds a Const layer with these bytes."""
         return self.constant_at(element_type, shape, self.bytes.add(data), len(data), name=name)
 
     def constant_at(
@@ -255,7 +256,7 @@ class Builder:
         *,
         name: str = "",
     ) -> NodeOutput:
-        """A Const layer of bytes that have their place already."""
+        """Adds a Const layer whose bytes are already in the .bin."""
         items = (
             "element_type",
             str(element_type),
@@ -273,9 +274,9 @@ class Builder:
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
     ) -> NodeOutput:
-        """A constant from Python numbers; equal constants are added once.
+        """Returns a constant of Python numbers. Equal constants are added once.
 
-        Without a shape it is a scalar, or a list of rank 1. Raises `Violation` for a dynamic type.
+        Without a shape, it is a scalar or a list of rank 1. Raises `Violation` for a dynamic type.
         """
         kind = ElementType.of(element_type)
         if kind.is_dynamic:
@@ -304,29 +305,29 @@ class Builder:
         help: str | None = None,
         severity: Severity | None = None,
     ) -> None:
-        """Reports a fault of the node at hand; `at` is the attribute to blame."""
+        """Reports a fault of the current node. at: the attribute to blame."""
         self.place(Fault(rule, message, at, expected, actual, help, severity), layer)
 
     def place(self, fault: Fault, layer: Layer | None = None) -> None:
-        """Reports a fault at the node at hand, or at its attribute that the fault names."""
+        """Reports a fault at the current node, or at the attribute that the fault names."""
         source = self.model.source
         offset = source.attribute(self.offset, fault.at) if fault.at else self.offset
         self.model.findings.append(Finding(fault, offset, layer))
 
 
 def written(declared: Attribute, value: Any) -> str:
-    """The text of an attribute of `<data>`."""
+    """Returns the text of an attribute of `<data>`."""
     return value if isinstance(value, str) else declared.kind.write(value)
 
 
 def declare(port: Port, tensor: Tensor) -> None:
-    """Lets a port say what a tensor is."""
+    """Makes a port declare the type and shape of a tensor."""
     port.precision = tensor.element_type.precision
     port.dims = tensor.shape.declared
 
 
 def completed(said: Tensor, inferred: Tensor) -> Tensor:
-    """What a file says of a tensor; type and shape that it leaves open are the inferred ones."""
+    """Returns the declared tensor, with the inferred type and shape where it leaves them open."""
     return Tensor(
         inferred.element_type if said.element_type.is_dynamic else said.element_type,
         inferred.shape if said.shape.dims is None else said.shape,
@@ -334,9 +335,9 @@ def completed(said: Tensor, inferred: Tensor) -> Tensor:
 
 
 def _declare_all(result: BodyResult) -> None:
-    """Declares what was inferred in the ports of a body and of those inside it.
+    """Makes the ports of a body, and of bodies inside it, declare what was inferred.
 
-    Only then is it known what feeds them.
+    Input ports can only be set then, because it is known what feeds them.
     """
     for position, layer in enumerate(result.body.layers):
         for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
@@ -351,7 +352,7 @@ def _declare_all(result: BodyResult) -> None:
 
 
 def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
-    """Drops unused layers of a body and of those inside it; returns the new ids by the old ones."""
+    """Drops unused layers of a body and of bodies inside it. Maps the old ids to the new ones."""
     feeding: dict[str, list[str]] = {}
     for edge in body.edges:
         feeding.setdefault(edge.to_layer, []).append(edge.from_layer)
@@ -392,7 +393,8 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
 def _shape_and_bytes(
     values: Any, kind: ElementType, shape: tuple[int, ...] | None
 ) -> tuple[tuple[int, ...], bytes]:
-    """Numbers as a constant of this type and, if it is given, of this shape."""
+    """Converts numbers to the shape and bytes of a constant of this type and, if given, this
+    shape."""
     plain = number_bytes(values, kind)
     if plain is not None and (shape is None or math.prod(shape) == math.prod(plain[0])):
         return (plain[0] if shape is None else shape), plain[1]

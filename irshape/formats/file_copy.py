@@ -12,9 +12,9 @@ _PIECE = 1 << 24
 
 
 class FileSpan(NamedTuple):
-    """Bytes of a file. identity: of the file that is meant, in case its path has another by now.
+    """A range of bytes in a file. buffer: the same bytes in memory, mapped from the file.
 
-    buffer: the same bytes in memory, mapped from the file.
+    identity: identifies the file, in case its path names another one by now.
     """
 
     path: str
@@ -24,15 +24,15 @@ class FileSpan(NamedTuple):
     buffer: memoryview
 
     def pieces(self) -> Iterator[memoryview]:
-        """The bytes, a piece at a time."""
+        """Yields the bytes, a piece at a time."""
         for start in range(0, self.size, _PIECE):
             yield self.buffer[start : start + _PIECE]
 
 
 def copied(span: FileSpan, target: IO[bytes]) -> None:
-    """Writes the bytes where the target stands; as the file system does it best.
+    """Writes the bytes at the target's position, in the way that suits the file system.
 
-    One that can share blocks between files copies nothing. Raises `OSError`.
+    A file system that can share blocks between files copies nothing. Raises `OSError`.
     """
     target.flush()
     done = _by_the_kernel(span, target)
@@ -43,7 +43,7 @@ def copied(span: FileSpan, target: IO[bytes]) -> None:
 
 
 def _by_the_kernel(span: FileSpan, target: IO[bytes]) -> int:
-    """How many bytes the kernel has copied; 0 where it cannot."""
+    """Lets the kernel copy the bytes. Returns how many it copied; 0 if it cannot."""
     if not hasattr(os, "copy_file_range"):
         return 0
     done, start = 0, target.tell()

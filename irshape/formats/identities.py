@@ -1,7 +1,7 @@
-"""Leaves out Identity layers, which only pass a tensor on under another name.
+"""Removes Identity layers, which only pass a tensor on under another name.
 
-Readers of other formats make them, so that each name of the source is the first one of a port. IRs
-do without: a port may have several names, and OpenVINO knows Identity only since 2025.0.
+Readers of other formats create them, so that each name of the source is the first name of a port.
+IRs do not need them: a port may have several names, and OpenVINO knows Identity only since 2025.0.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _Port = tuple[str, str]
 
 
 def leave_out_identities(model: Model) -> None:
-    """Removes the Identity layers of a model whose names their producers can have instead.
+    """Removes the Identity layers of a model whose names can move to their producers.
 
-    Those stay that give an output of the model a name that its producer cannot have first: that of
-    an input, of a constant, or of another output.
+    An Identity stays if it names an output of the model and its producer cannot have that name
+    first. The producer is then an input, a constant, or the source of another output.
     """
     for body in model.net.all_bodies():
         _shorten(body)
@@ -53,15 +53,17 @@ def _shorten(body: Body) -> None:
 
 
 def _is_output(edges: list[Edge], layers: dict[str, Layer]) -> bool:
-    """Whether one of the edges leads to a Result."""
+    """Returns whether one of the edges leads to a Result."""
     return any(edge.to_layer in layers and layers[edge.to_layer].is_result for edge in edges)
 
 
 def _move_names(
     layer: Layer, producer: Layer, port_id: str, is_output: bool, was_output: bool
 ) -> bool:
-    """Gives the names of an Identity to the port that feeds it, first where they are those of an
-    output. False where it cannot have them so."""
+    """Moves the names of an Identity to the port that feeds it. Names of an output go first.
+
+    Returns False if the port cannot have them so.
+    """
     port = next((port for port in producer.outputs if port.id == port_id), None)
     fixed = producer.is_parameter or producer.is_constant or was_output
     if port is None or (is_output and fixed):

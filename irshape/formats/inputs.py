@@ -1,4 +1,4 @@
-"""How a file of an input format is recognised and read."""
+"""Describes how a file of an input format is recognised and read."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class InputFormat(NamedTuple):
     """An input format. Each is declared in its own folder, and listed in `loading.formats`."""
 
     format: Format
-    """What holds for its models."""
+    """The properties of all models of this format."""
     recognises: Callable[[bytes], bool]
-    """Whether the bytes of a file are of this format."""
+    """Returns whether the bytes of a file are in this format."""
     read: Callable[[Source, WeightsPath], Model]
     """Reads a file into a model of OpenVINO's operations. Raises `NotReadable`."""
     opens_text: Callable[[str, bytes], Source] | None = None
-    """Decodes the bytes of the file of that path. Raises `NotReadable` for what is not text.
+    """Decodes the bytes of the file at a path. Raises `NotReadable` if they are not text.
 
-    None: the reader takes the bytes as they are.
+    None if the reader uses the bytes directly.
     """

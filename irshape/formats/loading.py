@@ -1,4 +1,4 @@
-"""Opens model files: the format is recognised by content, the .bin is found beside the .xml."""
+"""Opens model files. It recognises the format by content, and finds the .bin beside the .xml."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import ir
 from .inputs import InputFormat
 
 _XML = (b"<", b"\xef\xbb\xbf<")
-"""How an IR usually begins, and no file of another format does."""
+"""The usual beginnings of an IR. No file of another format begins so."""
 
 MAX_XML_BYTES = 1 << 30
 _PEEK = 1 << 16
@@ -26,16 +26,16 @@ WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
 
 
 class Opened(NamedTuple):
-    """The bytes of a model and the path of its .bin, None if it is to be read without one."""
+    """The bytes of a model, and the path of its .bin; None to read the model without one."""
 
     source: Source
     weights: str | os.PathLike[str] | None
 
 
 def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.PathLike[str] | None:
-    """The .bin of a model: the file given, or the one beside the .xml.
+    """Returns the .bin of a model: the given file, or the one beside the .xml.
 
-    None for `none`, and for a model from standard input unless a file is given.
+    Returns None for `none`, and for a model from standard input unless a file is given.
     """
     if weights == "none":
         return None
@@ -45,12 +45,11 @@ def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.Path
 
 
 def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Opened:
-    """Opens a model; a URL is read with fsspec, `-` is standard input.
+    """Opens a model. A URL is read with fsspec; `-` is standard input.
 
     `read_source(*opened)` reads it.
-
     Raises `OSError` if the model, or a .bin given by name, cannot be opened, and `NotReadable` if
-    the file cannot hold a model.
+    the file cannot contain a model.
     """
     name = path_of(path)
     if not isinstance(weights, (str, os.PathLike)):
@@ -61,7 +60,7 @@ def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") 
 
 
 def path_of(path: str | os.PathLike[str]) -> str:
-    """The path of a model as a text. Raises `TypeError` for what is none."""
+    """Returns the path of a model as text. Raises `TypeError` if it is no path."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"expected the path of a model, got {type(path).__name__}")
     return os.fspath(path)
@@ -77,7 +76,7 @@ def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Mod
 
 
 def read_bytes(shown: str, data: bytes, weights: bytes | str | os.PathLike[str] | None) -> Model:
-    """Reads a model that is in memory. weights: the content of its .bin, or the path of it.
+    """Reads a model that is in memory. weights: the content of its .bin, or its path.
 
     Raises `NotReadable`.
     """
@@ -91,7 +90,7 @@ def read_bytes(shown: str, data: bytes, weights: bytes | str | os.PathLike[str] 
 
 
 def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model:
-    """Reads an open file. weights: the path of the .bin; an ONNX model names its own.
+    """Reads an open file. weights: the path of the .bin. An ONNX model names its own data files.
 
     Raises `NotReadable`.
     """
@@ -99,16 +98,16 @@ def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model
 
 
 def format_of(data: bytes) -> InputFormat:
-    """The format of a file, recognised by its bytes."""
+    """Recognises the format of a file by its bytes."""
     if data.startswith(_XML):
         return ir.INPUT
     return next(candidate for candidate in formats() if candidate.recognises(data))
 
 
 def formats() -> tuple[InputFormat, ...]:
-    """The input formats: the first that recognises a file reads it.
+    """Returns the input formats. The first one that recognises a file reads it.
 
-    The IR, the last, accepts every file.
+    The IR is last, and accepts every file.
     """
     from . import onednn, onnx
 
@@ -116,7 +115,7 @@ def formats() -> tuple[InputFormat, ...]:
 
 
 def _cannot_open(name: str) -> OSError:
-    """The error for a path that is no regular file."""
+    """Returns the error for a path that is no regular file."""
     if not os.path.exists(name):
         return OSError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     if os.path.isdir(name):
@@ -127,8 +126,10 @@ def _cannot_open(name: str) -> OSError:
 
 
 def _hint(folder: str) -> str:
-    """Which model to give instead of a folder, or of one in it: of an exported pipeline the
-    network, which is larger than its tokenizers."""
+    """Suggests a model inside a folder or its subfolders.
+
+    It is the largest one: in an exported pipeline, the network is larger than its tokenizers.
+    """
     import glob
 
     for pattern in ("*.xml", os.path.join("*", "*.xml")):
@@ -146,9 +147,10 @@ def _size(path: str) -> tuple[int, str]:
 
 
 def _read(file: BinaryIO, expected: int) -> bytes:
-    """All bytes of a file, at most one more than the limit.
+    """Reads all bytes of a file, at most one more than the limit.
 
-    expected: how many there should be. A read of the limit itself would first allocate as much.
+    expected: how many there should be. Reading up to the limit at once would first allocate as
+    much.
     """
     data = file.read(min(expected, MAX_XML_BYTES) + 1)
     if len(data) <= expected:
@@ -162,7 +164,7 @@ def _read(file: BinaryIO, expected: int) -> bytes:
 
 
 def open_source(name: str) -> Source:
-    """The bytes of a file, or of standard input.
+    """Reads the bytes of a file, or of standard input.
 
     Raises `OSError`, and `NotReadable` for a file beyond the limit or one that is not XML.
     """
@@ -187,7 +189,10 @@ def open_source(name: str) -> Source:
 
 
 def source_of(shown: str, data: bytes) -> Source:
-    """The bytes of a model as its text. shown: what messages call it. Raises `NotReadable`."""
+    """Decodes the bytes of a model to text. Raises `NotReadable`.
+
+    shown: the name of the model in messages.
+    """
     if len(data) > MAX_XML_BYTES:
         raise NotReadable(
             Finding(

@@ -1,4 +1,5 @@
-"""A node of another format, as the function that converts it to OpenVINO's operations sees it."""
+"""Represents a node of another format for the function that converts it to OpenVINO's
+operations."""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ from ..rule_ids import (
 from .builder import Builder, NodeOutput
 
 ANY_NUMBER = 100
-"""A kind of node that takes this many inputs takes any number."""
+"""A kind of node that takes this many inputs takes any number of them."""
 
 
 class SourceNode:
-    """A node: its attributes have their defaults, and what it becomes is added to the model."""
+    """A node to convert. Its attributes include defaults, and layers are added to the model."""
 
     def __init__(self, builder: Builder, kind: str, attributes: dict[str, Any]) -> None:
         self.builder = builder
@@ -35,35 +36,35 @@ class SourceNode:
         self.attributes = attributes
 
     def __getitem__(self, attribute: str) -> Any:
-        """An attribute; None where it has no value and no default."""
+        """Returns an attribute; None if it has no value and no default."""
         return self.attributes.get(attribute)
 
     def add(
         self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
     ) -> NodeOutput:
-        """Adds a layer; its first output."""
+        """Adds a layer and returns its first output."""
         return self.builder.add(type, *inputs, version=version, **attributes)
 
     def all(
         self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
     ) -> tuple[NodeOutput, ...]:
-        """Adds a layer; all its outputs."""
+        """Adds a layer and returns all its outputs."""
         return self.builder.all(type, *inputs, version=version, **attributes)
 
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
     ) -> NodeOutput:
-        """A constant from Python numbers."""
+        """Returns a constant of Python numbers."""
         return self.builder.numbers(values, element_type, shape=shape)
 
     def like(self, value: NodeOutput, number: float) -> NodeOutput:
-        """A scalar of the type of a value."""
+        """Returns a scalar with the type of a value."""
         if value.element_type.is_dynamic:
             return self.add("ConvertLike", self.numbers(number, "f32"), value)
         return self.numbers(number, value.element_type.name)
 
     def convert(self, value: NodeOutput, element_type: ElementType | str) -> NodeOutput:
-        """A value in another type; itself where it has it."""
+        """Converts a value to another type; returns the value itself if it has that type."""
         wanted = ElementType.of(str(element_type))
         if value.element_type is wanted or wanted.is_dynamic:
             return value
@@ -72,19 +73,20 @@ class SourceNode:
     def reshaped(
         self, value: NodeOutput, sizes: Sequence[int] | NodeOutput, *, zero: bool = False
     ) -> NodeOutput:
-        """A Reshape; `zero`: 0 keeps a dimension."""
+        """Adds a Reshape. zero: whether 0 keeps a dimension."""
         if not isinstance(sizes, NodeOutput):
             sizes = self.numbers(list(sizes), shape=(len(sizes),))
         return self.add("Reshape", value, sizes, special_zero=zero)
 
     def transposed(self, value: NodeOutput, order: Sequence[int]) -> NodeOutput:
-        """A Transpose."""
+        """Adds a Transpose."""
         return self.add("Transpose", value, self.numbers(list(order)))
 
     def rank(self, value: NodeOutput, what: str = "") -> int:
-        """The rank of a value. Raises `Violation` if it is not known.
+        """Returns the rank of a value. Raises `Violation` if it is unknown.
 
-        what: the part of the operator that then has no equivalent in OpenVINO's operations.
+        what: the part of the operator that has no equivalent in OpenVINO's operations without the
+        rank.
         """
         if value.rank is None:
             name = f"{self.kind} {what}".rstrip()
@@ -97,14 +99,15 @@ class SourceNode:
 
 
 def refusal(attribute: str, actual: object, expected: object) -> Violation:
-    """The refusal of an attribute's value. expected: what it may be, in words or as a value."""
+    """Returns the error for a refused attribute value. expected: the allowed values, in words or as
+    one."""
     return Violation(
         at=attribute, relation="equal", expected=expected, actual=actual, rule=ATTRIBUTE_VALUE
     )
 
 
 def missing(kind: str, attribute: str, expected: str) -> Violation:
-    """The refusal of a node without an attribute that it needs."""
+    """Returns the error for a node without an attribute that it needs."""
     return Violation(
         f"the attribute `{attribute}` is missing",
         rule=MISSING_ATTRIBUTE,
@@ -114,7 +117,7 @@ def missing(kind: str, attribute: str, expected: str) -> Violation:
 
 
 def check_count(kind: str, what: str, count: int, least: int, most: int, rule: RuleId) -> None:
-    """Raises `Violation` for a number of inputs or outputs that the kind of node does not take."""
+    """Raises `Violation` if a kind of node does not accept this number of inputs or outputs."""
     if least <= count <= most:
         return
     wanted = f"{least} to {most}" if most < ANY_NUMBER else f"{least} or more"
@@ -126,7 +129,8 @@ def check_count(kind: str, what: str, count: int, least: int, most: int, rule: R
 
 
 def failure(error: Exception) -> Violation:
-    """The refusal of a node on which irshape fails; with IRSHAPE_DEBUG, raises the error itself."""
+    """Returns the error for a node on which irshape fails; with IRSHAPE_DEBUG, raises the
+    original."""
     if os.environ.get("IRSHAPE_DEBUG"):
         raise error
     return Violation(
@@ -146,7 +150,7 @@ def unreadable(
     expected: str | None = None,
     help: str | None = None,
 ) -> NotReadable:
-    """The error of a file that cannot be read."""
+    """Returns the error for a file that cannot be read."""
     return NotReadable(Finding(Fault(rule, message, expected=expected, help=help), offset), source)
 
 
@@ -163,6 +167,6 @@ def check_length(attribute: str, numbers: Sequence[Any], length: int) -> None:
 
 
 def check_axes(axes: Sequence[int], rank: int, *, at: str = "axes") -> None:
-    """Raises `Violation` for axes that a tensor of that rank does not have, or twice the same."""
+    """Raises `Violation` for axes that repeat, or that a tensor of this rank does not have."""
     within(axes, rank, at=at, of="input")
     distinct(axes, at=at, rank=rank, rule=DUPLICATE_VALUES)

@@ -1,8 +1,8 @@
-"""Models behind URLs: https, s3, hf and whatever else fsspec reads. The only use of fsspec.
+"""Reads models from URLs: https, s3, hf and all others of fsspec, which only this module uses.
 
-The .xml is read whole. Of the .bin, only the ranges that are asked for are read: those of small
-integer constants, which decide shapes, in few requests. Nothing in a file leads anywhere, redirects
-of HTTP are limited in number, and messages show no credentials.
+The .xml is read whole. Of the .bin, only the requested ranges are read: those of small integer
+constants, which determine shapes, in few requests. No content of a file causes another request,
+HTTP redirects are limited in number, and messages show no credentials.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ SECONDS = 120.0
 """How long one request may take."""
 
 SILENCE = 30.0
-"""How long a server may say nothing."""
+"""How many seconds a server may send nothing."""
 
 REDIRECTS = 5
 SMALL_CONSTANT = 1 << 13
-"""Integer constants of at most so many bytes are expected to decide a shape."""
+"""Integer constants of at most this many bytes are expected to determine a shape."""
 
 WHOLE = 1 << 26
-"""A .bin of at most so many bytes is read whole from a server that does not give parts."""
+"""A .bin of at most this many bytes is read whole if the server does not send parts."""
 
 _PIECE = 1 << 20
 
 
 def read_remote(url: str, limit: int) -> bytes:
-    """The bytes of a file, at most one more than the limit. Raises `OSError`."""
+    """Reads a file, at most one byte more than the limit. Raises `OSError`."""
     with _explained(url):
         filesystem, path = _filesystem(url)
         # a block size of 0 makes fsspec stream a file of HTTP instead of asking for its parts
@@ -54,7 +54,7 @@ def read_remote(url: str, limit: int) -> bytes:
 
 
 def _hint(filesystem: Any, folder: str) -> str:
-    """Which model to give instead of a folder: the largest in it."""
+    """Suggests a model instead of a folder: the largest in it."""
     files = filesystem.find(folder, maxdepth=2, detail=True)
     sizes = {name: file.get("size") or 0 for name, file in files.items() if name.endswith(".xml")}
     if not sizes:
@@ -73,7 +73,8 @@ def _read(file: Any, limit: int) -> bytes:
 
 
 def open_remote_weights(url: str) -> Weights:
-    """The .bin behind a URL. Never raises for what the server says: `state` says what is wrong."""
+    """Opens the .bin at a URL. It never raises for a server's errors: `state` says what is
+    wrong."""
     shown = without_credentials(url)
     try:
         file = _File(url)
@@ -95,14 +96,14 @@ def open_remote_weights(url: str) -> Weights:
 
 
 def _held(shown: str, data: bytes) -> Weights:
-    """A .bin that is read already."""
+    """Returns a .bin that has been read already."""
     if is_lfs_pointer(data):
         return Weights(shown, None, "lfs")
     return Weights(shown, data, "ready" if data else "empty")
 
 
 def _unmeasured(url: str) -> Weights:
-    """A .bin whose size the server does not give."""
+    """Reads a .bin whose size the server does not tell."""
     shown = without_credentials(url)
     data = read_remote(url, WHOLE)
     if len(data) > WHOLE:
@@ -126,7 +127,7 @@ def _whole(url: str, size: int) -> Weights:
 
 
 def expect_small_constants(model: Model) -> None:
-    """Tells a remote .bin which constants decide shapes, so that few requests bring them."""
+    """Tells a remote .bin which constants determine shapes, so that few requests fetch them."""
     weights = model.weights
     if weights is None or not isinstance(weights.data, Ranges):
         return
@@ -145,7 +146,8 @@ def expect_small_constants(model: Model) -> None:
 
 
 def list_remote(url: str) -> list[str]:
-    """The .xml files in a folder behind a URL, or those that a pattern names. Raises `OSError`."""
+    """Returns the .xml files in a folder at a URL, or those that match a pattern. Raises
+    `OSError`."""
     with _explained(url):
         filesystem, path = _filesystem(url)
         if _is_http(url):
@@ -157,7 +159,7 @@ def list_remote(url: str) -> list[str]:
 
 
 class _RefusedError(OSError):
-    """Why a file cannot be read, in words of ours."""
+    """Raised if a file cannot be read, with the reason in our own words."""
 
     def __init__(self, reason: str, number: int = errno.EIO) -> None:
         super().__init__(number, reason)
@@ -168,20 +170,20 @@ class _WithoutPartsError(_RefusedError):
 
 
 class _File:
-    """A file behind a URL, read in parts."""
+    """A file at a URL, read in parts."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._tag = ""
-        """What the server calls this content of the file."""
+        """The server's identifier of this content of the file."""
         with _explained(url):
             filesystem, path = _filesystem(url)
             size = filesystem.info(path).get("size")
         self.size = None if size is None else int(size)
-        """None where the server does not say it."""
+        """The size; None if the server does not tell it."""
 
     def fetch(self, offset: int, size: int) -> bytes:
-        """`size` bytes at `offset`. Raises `OSError` for fewer."""
+        """Reads `size` bytes at `offset`. Raises `OSError` if there are fewer."""
         with _explained(self.url):
             filesystem, path = _filesystem(self.url)
             if _is_http(self.url):
@@ -195,7 +197,7 @@ class _File:
             return bytes(data)
 
     async def _part(self, filesystem: Any, path: str, offset: int, size: int) -> bytes:
-        """A part of a file of HTTP; no more is read, whatever the server sends."""
+        """Reads a part of a file over HTTP, and no more, whatever the server sends."""
         session = await filesystem.set_session()
         settings = dict(filesystem.kwargs)
         settings["headers"] = dict(settings.get("headers") or {}) | {
@@ -212,9 +214,7 @@ class _File:
             return await _read_at_most(answer.content, size)
 
     def _require_part(self, headers: Mapping[str, str], offset: int, size: int) -> None:
-        """Raises `OSError` for another part than the one that is asked for, or one of another
-        content than the parts before.
-        """
+        """Raises `OSError` for another part than requested, or if the content has changed since."""
         said = headers.get("Content-Range")
         part = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", said or "")
         if part is None:
@@ -246,7 +246,7 @@ def _cut_off(promised: int, sent: int) -> _RefusedError:
 
 @contextmanager
 def _explained(url: str) -> Iterator[None]:
-    """Turns what fsspec and its backends raise into an `OSError` that shows no credentials."""
+    """Turns errors of fsspec and its backends into an `OSError` that shows no credentials."""
     shown = without_credentials(url)
     try:
         yield
@@ -263,7 +263,7 @@ def _explained(url: str) -> Iterator[None]:
 
 
 def _reason(problem: Exception) -> str:
-    """What happened, without the text of exceptions that quote URLs."""
+    """Says what happened, without texts of exceptions, which may quote URLs."""
     if isinstance(problem, _RefusedError):
         return problem.strerror or ""
     if isinstance(problem, ImportError):
@@ -318,7 +318,7 @@ def _is_http(url: str) -> bool:
 
 
 def _filesystem(url: str) -> tuple[Any, str]:
-    """The filesystem of a URL and the path in it. Raises what fsspec raises."""
+    """Returns the filesystem of a URL and the path in it. Raises what fsspec raises."""
     try:
         import fsspec
     except ImportError:

@@ -1,4 +1,4 @@
-"""Changes of the attributes of `<data>`: other values, other names."""
+"""Makes changes of the attributes of `<data>`: other values, and other names."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from .site import Site, Sites
 from .spellings import likeness, only_word, renoted, respelt
 
 MOST_RENAMED = 64
-"""No other names are tried for the attributes of a layer with more than that."""
+"""If a layer has more attributes than this, no other names are tried for them."""
 
 Candidate = tuple[Fit, Change]
-"""A change, and how well its layer fits what surrounds it then."""
+"""A change, and how well its layer would fit its surroundings."""
 
 
 def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Another value of an attribute: of the one that the finding is about, else of any."""
+    """Proposes another value for the attribute that the finding is about, or else for any
+    attribute."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
     if site is None or operation is None:
@@ -51,7 +52,8 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 def _other_notation(
     sites: Sites, site: Site, attribute: Attribute, text: str
 ) -> Iterator[Candidate]:
-    """The same value as OpenVINO reads it, or the word that a malformed one is one letter off."""
+    """Proposes the same value in a notation that OpenVINO reads, or the word that is one letter
+    off."""
     try:
         attribute.read(text)
         return
@@ -70,7 +72,7 @@ def _other_notation(
 
 
 def value_change(sites: Sites, layer: Layer, name: str, value: str, cost: float) -> Change | None:
-    """The change of an attribute of `<data>` to a value."""
+    """Returns the change that sets an attribute of `<data>` to a value."""
     source, element = sites.source, layer.data_offset
     if element < 0:
         return None
@@ -85,11 +87,12 @@ def value_change(sites: Sites, layer: Layer, name: str, value: str, cost: float)
 
 
 _BESIDE = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
-"""Attributes that are most often equal."""
+"""Pairs of attributes that are usually equal."""
 
 
 def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
-    """Lower for a value that is near the one written, is usual in the file, or the default."""
+    """Returns the cost of a value. It is lower for one near the written value, a usual one, or the
+    default."""
     attribute, before, after, _ = alternative
     usual = sites.usual.get((layer.type, attribute.name, after), 0)
     cost = 2.0 - min(usual, 9) / 20
@@ -111,7 +114,7 @@ def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
 
 
 def _nearness(one: object, other: object) -> float | None:
-    """From 0 to 1, how near two numbers or lists of numbers are; None for anything else."""
+    """Returns from 0 to 1 how near two numbers or lists of numbers are; None for anything else."""
     if isinstance(one, int) and isinstance(other, int):
         return 1 / (1 + abs(one - other))
     if isinstance(one, tuple) and isinstance(other, tuple) and one and len(one) == len(other):
@@ -121,7 +124,7 @@ def _nearness(one: object, other: object) -> float | None:
 
 
 def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Another name for an attribute that the operation does not have, or the attribute removed."""
+    """Proposes another name for an attribute that the operation does not have, or its removal."""
     site, written = sites.of(finding.layer), finding.fault.at
     operation = None if site is None else site.operation
     if site is None or operation is None:

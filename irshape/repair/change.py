@@ -1,4 +1,4 @@
-"""A change of a file: its edits, and what they come to."""
+"""Describes a change of a file: its edits and their effect."""
 
 from __future__ import annotations
 
@@ -29,23 +29,25 @@ class Change(NamedTuple):
     kind: Kind
     edits: tuple[Edit, ...]
     offset: int
-    """The element or attribute that it changes."""
+    """The offset of the changed element or attribute."""
     layer: Layer | None
     subject: str
-    """What is changed: the name of an attribute, `edge`."""
+    """What is changed: the name of an attribute, or `edge`."""
     before: str | None
-    """As it is written; None where something is added."""
+    """The old text; None if something is added."""
     after: str | None
-    """What is written instead; None where something is removed."""
+    """The new text; None if something is removed."""
     cost: float = 1.0
-    """How unlikely it is beside other changes after which as much is right."""
+    """How unlikely the change is compared with others that fix as much."""
     decided: str = ""
-    """What in the text leaves no other choice, in words; empty where nothing does. If OpenVINO
-    refuses the file, the change is safe then."""
+    """Why the text leaves no other choice, in words; empty if it does leave one.
+
+    If it is not empty and OpenVINO refuses the file, the change is safe.
+    """
     same_model: bool = False
-    """Whether OpenVINO reads the same with it and without."""
+    """Whether OpenVINO reads the same model before and after."""
     settles: tuple[Finding, ...] | None = None
-    """What it takes away, where that is known without another reading of the file."""
+    """The findings that the change removes, if they are known without reading the file again."""
 
     def __str__(self) -> str:
         if self.kind in ("edge", "text", "weights"):
@@ -67,7 +69,7 @@ class Change(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """A change after which findings are gone, and nothing new is found."""
+    """A change that removes findings and adds none."""
 
     change: Change
     explained: tuple[Finding, ...]
@@ -75,7 +77,7 @@ class Cause(NamedTuple):
 
     @property
     def message(self) -> str:
-        """What may be behind the findings, in words."""
+        """Describes the possible cause of the findings."""
         change = self.change
         if change.kind == "weights":
             return change.subject
@@ -88,19 +90,19 @@ class Cause(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """A change that was tried for a finding, and what came of it, for `--trace`."""
+    """A change that was tried for a finding, and the result, for `--trace`."""
 
     change: Change
     gone: int
-    """How many errors and warnings it would take away; -1 if it was not tried to the end."""
+    """How many errors and warnings the change would remove; -1 if it was not tried to the end."""
     new: int
-    """How many it would add."""
+    """How many errors and warnings the change would add."""
     explains: bool
-    """Whether the finding is among those that are gone."""
+    """Whether the change would remove this finding."""
 
     @property
     def outcome(self) -> str:
-        """What came of it, in words."""
+        """Describes the result."""
         if self.gone < 0:
             return "not tried: the budget of readings is used up"
         if self.explains and not self.new:
@@ -111,13 +113,13 @@ class Tried(NamedTuple):
 
 
 class Repairs(NamedTuple):
-    """What was found out about the findings of a file."""
+    """The result of the search for causes in a file."""
 
     findings: list[Finding]
-    """Those that are reported, with the others under them as `related`."""
+    """The findings to report. Each has those that the same change removes as `related`."""
     causes: dict[int, list[Cause]]
-    """By the `id` of the finding, the likeliest first; at most three."""
+    """At most three causes for each finding, likeliest first, by its `id`."""
     tried: dict[int, list[Tried]]
-    """What was tried for each finding, by its `id`."""
+    """The changes tried for each finding, by its `id`."""
     readings: int
     """How often the whole file was read again."""

@@ -1,4 +1,4 @@
-"""Changes of a Const: its type, shape or size; and other values, which are not written."""
+"""Makes changes of a Const: its type, shape or size. Other values are proposed but not written."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from .change import Change
 from .site import Site, Sites
 
 MOST_VALUES = 8
-"""Of constants with more elements, no other values are tried."""
+"""For constants with more elements, no other values are proposed."""
 
 
 def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """The type, shape or size of a Const, at the finding or feeding its layer."""
+    """Proposes another type, shape or size for the Const of a finding, or one that feeds its
+    layer."""
     site = sites.of(finding.layer)
     if site is None:
         return
@@ -40,8 +41,9 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """The other values of a small constant with which its layer fits its ports, where no attribute
-    does that.
+    """Proposes values of a small constant with which its layer would fit its ports.
+
+    Does so only if no attribute achieves that.
     """
     operation, layer = site.operation, site.layer
     known = sites.context.shared(fitting_values, layer)
@@ -74,7 +76,7 @@ def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
 
 
 def _retyped(sites: Sites, site: Site, port: Port) -> Iterator[Candidate]:
-    """A Const whose type, and that of its port, is the one that a consumer declares."""
+    """Proposes for a Const and its port the type that a consumer declares."""
     layer, wanted, source = site.layer, port.element_type, sites.source
     if wanted is None:
         return
@@ -100,12 +102,12 @@ def _size_is_right(sites: Sites, items: tuple[str, ...]) -> bool:
 
 
 def _needed(constant: Constant) -> int:
-    """The bytes that a constant of this type and shape takes."""
+    """Returns the number of bytes that a constant of this type and shape takes."""
     return constant.element_type.byte_size(prod(constant.shape))
 
 
 def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """What the port of a Const declares."""
+    """Proposes the type and shape that the port of a Const declares."""
     layer = site.layer
     if not layer.outputs:
         return

@@ -1,4 +1,4 @@
-"""The findings on a model with what may be behind them, for `validate` and `fix`."""
+"""Combines the findings on a model with their possible causes, for `validate` and `fix`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Fix(NamedTuple):
-    """A change that takes a finding away, and whether `irshape fix` makes it unasked."""
+    """A change that removes a finding. `irshape fix` makes it by default if it is safe."""
 
     change: str
     edits: tuple[Edit, ...]
@@ -27,34 +27,34 @@ class Fix(NamedTuple):
 
 
 class Diagnosis:
-    """The findings on a model, in file order, and what may be behind each."""
+    """The findings on a model in file order, and the possible causes of each."""
 
     def __init__(
         self, context: Context, findings: list[Finding], repaired: Repairs | None = None
     ) -> None:
         self.context = context
         self.findings = findings
-        """Those that one change takes away stand under the first of them, as `related`."""
+        """If one change removes several findings, the later ones are `related` of the first."""
         self._repairs = repaired
         self.readings = 0 if repaired is None else repaired.readings
         """How often the whole file was read again."""
 
     @property
     def whole(self) -> list[Finding]:
-        """The findings with those under them."""
+        """The findings, with their related ones listed separately."""
         return [part for each in self.findings for part in (each, *each.related)]
 
     @property
     def graver(self) -> int:
-        """How many errors and warnings there are."""
+        """The number of errors and warnings."""
         return sum(each.severity != "info" for each in self.whole)
 
     def causes(self, finding: Finding) -> list[Cause]:
-        """What may be behind a finding, the likeliest first."""
+        """Returns the possible causes of a finding, likeliest first."""
         return [] if self._repairs is None else self._repairs.causes.get(id(finding), [])
 
     def tried(self, finding: Finding) -> list[Tried]:
-        """What was tried to find them."""
+        """Returns the changes that were tried to find the causes."""
         return [] if self._repairs is None else self._repairs.tried.get(id(finding), [])
 
     @cached_property
@@ -65,7 +65,7 @@ class Diagnosis:
         return {(layer, (direction, id)): each for (layer, direction, id), each in edits.items()}
 
     def fixes(self, finding: Finding) -> list[Fix]:
-        """The changes that take a finding away: the safe ones first, then the causes."""
+        """Returns the changes that remove a finding: safe ones first, then the causes."""
         possible = []
         rule = rule_of(finding.rule)
         if finding.severity != "info" and rule is not None and "ports" in rule.suspects:
@@ -80,12 +80,12 @@ class Diagnosis:
 
 
 def fix_of(cause: Cause) -> Fix:
-    """The change of a cause as a fix."""
+    """Returns the change of a cause as a fix."""
     return Fix(str(cause.change), cause.change.edits, cause.applicability, _reason(cause))
 
 
 def _reason(cause: Cause) -> str:
-    """Why a change is believed, in words."""
+    """Says why a change is believed to be right."""
     change = cause.change
     count = len(cause.explained)
     gone = "the finding is" if count == 1 else f"{count} findings are"
@@ -96,9 +96,9 @@ def _reason(cause: Cause) -> str:
 
 
 def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None = None) -> Diagnosis:
-    """Examines a model, and looks for what may be behind its errors and warnings.
+    """Examines a model, and searches for causes of its errors and warnings.
 
-    readings: how often the file may be read again, if that is not left to the search.
+    readings: how often the file may be read again, if the search is not to decide.
     """
     examination = examine(model, settings)
     if all(each.severity == "info" for each in examination.findings):
@@ -113,7 +113,7 @@ def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None =
 
 
 def _with_further(examination: Examination, settings: Settings) -> Examination:
-    """The findings with the contradictions that only show once no port is believed."""
+    """Adds contradictions that show only when all ports are ignored."""
     from .ports import asks_for_ports, further_contradictions
 
     findings, context = examination

@@ -1,4 +1,4 @@
-"""Changes of edges and ids: what feeds an input, and which layer an id means."""
+"""Makes changes of edges and ids: which output feeds an input, and which layer an id names."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .site import Site, Sites
 from .spellings import likeness
 
 MOST_SOURCES = 4
-"""The most outputs that are tried for an input."""
+"""How many outputs are tried for an input, at most."""
 MOST_UNFED = 4
-"""If more inputs are without an edge, the edges were lost, and none is proposed."""
+"""If more inputs than this have no edge, the edges were lost, and none is proposed."""
 MOST_CYCLIC = 32
-"""The most layers of a cycle whose inputs are tried."""
+"""How many layers of a cycle have their inputs tried, at most."""
 
 
 class Outputs:
-    """The outputs of a body by what their ports declare."""
+    """The outputs of a body, grouped by what their ports declare."""
 
     def __init__(self, result: BodyResult) -> None:
         self.by_declaration: dict[tuple[object, ...], list[OutputRef]] = {}
@@ -42,7 +42,8 @@ class Outputs:
         self.used = {source for row in result.wiring.sources for source in row}
 
     def alike(self, port: Port) -> list[OutputRef]:
-        """The outputs that declare what an input port does, as far as that declares anything."""
+        """Returns the outputs that declare the same as an input port. What it leaves open is
+        ignored."""
         if port.precision is not None:
             return self.by_declaration.get((port.dims, port.precision), [])
         return [
@@ -58,12 +59,12 @@ def _outputs(sites: Sites, result: BodyResult) -> Outputs:
 
 
 def outputs_of(context: object, result: BodyResult) -> Outputs:
-    """The outputs of a body, collected once for all findings."""
+    """Returns the outputs of a body, collected once for all findings."""
     return Outputs(result)
 
 
 def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Another output for an input that declares something else than what feeds it."""
+    """Proposes another output for an input whose declaration differs from that of its producer."""
     site = sites.of(finding.layer)
     if site is None:
         return
@@ -87,7 +88,7 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
 
 
 def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
-    """Outputs that declare what an input does, and from which no cycle comes."""
+    """Proposes outputs that declare the same as an input and do not lead to a cycle."""
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, _outputs(sites, result)
     alike = [ref for ref in outputs.alike(port) if ref != site.sources[index]]
@@ -133,7 +134,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
 def _settled(
     sites: Sites, site: Site, port: Port, edge: Edge | None, producer: Layer
 ) -> tuple[Finding, ...]:
-    """The findings on edges that an edge into an input which nothing feeds takes away."""
+    """Returns the findings that a new edge into an unconnected input removes."""
     start = -1 if edge is None else edge.offset
     settled = []
     for each in sites.graver:
@@ -147,13 +148,13 @@ def _settled(
 
 
 def _wiring(finding: Finding) -> bool:
-    """Whether a finding is about the edges of its layer."""
+    """Returns whether a finding is about the edges of its layer."""
     rule = rule_of(finding.rule)
     return rule is not None and "edges" in rule.suspects
 
 
 def _behind(result: BodyResult, position: int) -> set[int]:
-    """A layer and those that depend on it, but for what goes round in a cycle."""
+    """Returns a layer and all layers that depend on it, except through a cycle."""
     behind, cyclic = {position}, result.wiring.cyclic
     for at in result.wiring.order:
         row = result.wiring.sources[at]
@@ -165,7 +166,7 @@ def _behind(result: BodyResult, position: int) -> set[int]:
 def _retargeted(
     sites: Sites, edge: Edge, layer: Layer, producer: Layer, output: Port, cost: float
 ) -> Change | None:
-    """The edge, coming from another output."""
+    """Returns the change that makes an edge start at another output."""
     wanted = (
         ("from-layer", edge.from_layer, producer.id),
         ("from-port", edge.from_port, output.id),
@@ -192,7 +193,10 @@ def _edge_change(
 def _added(
     sites: Sites, site: Site, port: Port, producer: Layer, output: Port, cost: float
 ) -> Change | None:
-    """An edge, put where writers put it: by the layer that it comes from, then as layers come."""
+    """Returns the change that adds an edge, at the place where writers put it.
+
+    Writers sort edges by the layer where they start, then by the layer where they end.
+    """
     body, layer, data = site.result.body, site.layer, sites.source.data
     orders = {each.id: at for at, each in enumerate(body.layers)}
     here, ends, last = (orders[producer.id], site.position), body.ends, -1
@@ -223,7 +227,8 @@ def _end_of_tag(data: bytes, start: int) -> int:
 
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """The ends of an edge at fault; an edge for an input that has none; an edge on a cycle."""
+    """Proposes other ends for a faulty edge, an edge for an unconnected input, or another on a
+    cycle."""
     at_edge = sites.edge_of(finding)
     if at_edge is None:
         site = sites.of(finding.layer)
@@ -277,7 +282,7 @@ def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> 
 
 
 def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
-    """Other outputs for the inputs that layers on a cycle take from each other."""
+    """Proposes other outputs for the inputs that connect the layers of a cycle."""
     cyclic = result.wiring.cyclic
     for position in sorted(cyclic)[:MOST_CYCLIC]:
         site = Site(sites, result, position)
@@ -289,7 +294,7 @@ def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
 
 
 def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """For one of the layers that share an id, an id that edges name and no layer has."""
+    """Proposes, for a layer that shares its id, an id that edges name and no layer has."""
     site = sites.of(finding.layer)
     if site is None:
         return

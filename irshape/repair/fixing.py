@@ -1,6 +1,6 @@
-"""`irshape fix`: safe changes, with `unsafe` the likeliest of the others, and ports at last.
+"""Implements `irshape fix`: safe changes, with `unsafe` the likeliest others, and ports.
 
-After each round the text is read and checked again, until there is nothing left to apply.
+After each round the text is read and checked again, until nothing is left to apply.
 """
 
 from __future__ import annotations
@@ -23,48 +23,48 @@ from .ports import port_edits
 from .proof import key_of, with_text
 
 MAX_ROUNDS = 40
-"""How often fixes are applied. Real files need two to five rounds."""
+"""How many rounds of fixes there are, at most. Real files need two to five."""
 MOST_READINGS = 60
 """How often a file is read to prove changes, in all rounds together."""
 
 
 class NotFixableError(ValueError):
-    """A file that is no IR, and has no XML to edit."""
+    """Raised for a file that is no IR, and has no XML to edit."""
 
 
 class Alternative(NamedTuple):
-    """A change after which a finding is gone, and nothing new is found."""
+    """A change that removes a finding and adds none."""
 
     edits: tuple[Edit, ...]
-    """By byte offset of the original."""
+    """The edits, by byte offset in the original."""
     change: str
     """What the edits do."""
     reason: str
-    """Why it is believed."""
+    """Why the change is believed to be right."""
     applicability: Applicability
 
     def apply(self, original: bytes) -> bytes:
-        """The bytes of the file with the change."""
+        """Returns the bytes of the file with the change."""
         return with_edits(original, self.edits)
 
 
 class Choice(NamedTuple):
-    """A finding, and the changes that could take it away, best first."""
+    """A finding, and the changes that could remove it, best first."""
 
     finding: Diagnostic
     alternatives: tuple[Alternative, ...]
 
     @property
     def certain(self) -> bool:
-        """Whether `fix` makes the first unasked."""
+        """Whether `fix` makes the first change by default."""
         return self.alternatives[0].applicability == "safe"
 
 
 class Fixes:
-    """What was, or would be, changed in a file. Nothing has been written.
+    """The changes of a file. Nothing has been written.
 
-    `fixed` are the findings that the edits remove, at their places in the original. `remaining`
-    are those that are left, at their places in the fixed text.
+    `fixed` are the findings that the edits remove, at their places in the original. `remaining` are
+    the findings that are left, at their places in the fixed text.
     """
 
     def __init__(self, source: Source) -> None:
@@ -74,25 +74,26 @@ class Fixes:
         self.fixed: list[Diagnostic] = []
         self.remaining: list[Diagnostic] = []
         self.remaining_before: list[Diagnostic] = []
-        """The same as `remaining`, at their places in the original."""
+        """The findings that are left, at their places in the original."""
         self.readable = True
         """Whether the file could be read as an IR at all."""
         self.edits: list[Edit] = []
         """Edits of `original`, by byte offset."""
         self.candidates: list[Choice] = []
-        """For each finding of the original that can be fixed, the changes, best first."""
+        """The findings of the original that can be fixed, each with its changes, best first."""
 
     def __repr__(self) -> str:
         return f"<Fixes: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """How many findings the edits remove, how many are left, and the edits as a diff."""
+        """Says how many findings the edits remove, how many are left, and shows the edits as a
+        diff."""
         counts = f"{self.path}: {len(self.fixed)} fixed, {len(self.remaining)} left"
         return f"{counts}\n{self.diff()}".rstrip()
 
     @property
     def data(self) -> bytes:
-        """The fixed bytes: those of the original but for the edits."""
+        """The bytes of the original with the edits applied."""
         return with_edits(self.original, self.edits)
 
     @property
@@ -101,13 +102,13 @@ class Fixes:
         return self.data.decode(self.encoding, "replace")
 
     def diff(self) -> str:
-        """The changes as a unified diff; empty if there are none."""
+        """Returns the changes as a unified diff; empty if there are none."""
         before = self.original.decode(self.encoding, "replace")
         return "".join(unified(self.path, before, self.text)) if self.edits else ""
 
 
 class _How(NamedTuple):
-    """The settings, whether unsafe changes are made, and the codes whose findings stay."""
+    """The settings, whether to make unsafe changes, and the codes whose findings are left alone."""
 
     settings: Settings
     unsafe: bool
@@ -122,7 +123,7 @@ def fix(
     settings: Settings = PLAIN,
     spared: frozenset[str] = frozenset(),
 ) -> Fixes:
-    """Fixes one file. spared: the codes whose findings stay as they are in this file.
+    """Fixes one file. spared: the codes whose findings are left alone in this file.
 
     Raises `OSError` if the file cannot be opened, `NotFixableError` if it is no IR.
     """
@@ -150,7 +151,8 @@ def _untouched(source: Source, findings: list[Finding], how: _How) -> Fixes:
 
 
 def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _How) -> Fixes:
-    """The fixes of a text that is not well-formed; what can be read then is fixed as any other."""
+    """Fixes a text that is not well-formed. If it can then be read, fixes it like any other
+    file."""
     from .text import causes_of
 
     source, finding = unreadable.source, unreadable.finding
@@ -175,10 +177,10 @@ def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _H
 
 
 def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
-    """The fixes of a file that can be read with the edits so far.
+    """Fixes a file that can be read with the edits so far.
 
-    A round after which there are more errors and warnings than before is taken back, unless it only
-    makes ports follow what is read, behind which more may come to light.
+    If errors and warnings increase in a round, the round is undone. The exception is a round that
+    only fixes ports, since this may reveal further findings.
     """
     first = diagnosis = diagnose(model, how.settings)
     fixes = Fixes(source)
@@ -226,13 +228,13 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
 
 
 def _kept(diagnosis: Diagnosis, how: _How, findings: list[Finding]) -> list[Finding]:
-    """The findings that are to be fixed."""
+    """Returns the findings to fix."""
     selected = Filter(how.settings, diagnosis.context.model.source)
     return [each for each in findings if each.rule.code not in how.spared and selected.keep(each)]
 
 
 def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
-    """The edits of the causes whose changes are made."""
+    """Returns the edits of the causes whose changes are to be made."""
     chosen: list[Edit] = []
     for finding in _kept(diagnosis, how, diagnosis.findings):
         best = _best(diagnosis.causes(finding), unsafe=how.unsafe)
@@ -242,13 +244,13 @@ def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
 
 
 def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
-    """The edits with which ports follow what is read."""
+    """Returns the edits that make ports agree with what is read."""
     edits = port_edits(diagnosis.context, _kept(diagnosis, how, diagnosis.whole))
     return list(dict.fromkeys(edit for each in edits.values() for edit in each))
 
 
 def _best(causes: list[Cause], *, unsafe: bool) -> Cause | None:
-    """The cause whose change is made: a safe one, with `unsafe` the likeliest."""
+    """Returns the cause whose change is to be made: a safe one, or with `unsafe` the likeliest."""
     possible = [each for each in causes if each.applicability != "display"]
     return next((each for each in possible if unsafe or each.applicability == "safe"), None)
 
@@ -269,7 +271,7 @@ def _choice(told: Diagnostic, fixes: list[Fix], source: Source) -> Choice:
 
 
 def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
-    """The edits by offset in the bytes of the file."""
+    """Converts the edits to offsets in the bytes of the file."""
     if source.raw is None:
         return edits
     wide = "utf-16-le" if source.raw[:2] == b"\xff\xfe" else "utf-16-be"

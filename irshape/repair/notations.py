@@ -1,4 +1,4 @@
-"""Notations that OpenVINO reads alike, and names of XML attributes that it passes over."""
+"""Corrects notations that OpenVINO reads alike, and misspelt XML attributes that it ignores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KNOWN = {
 
 
 def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """The spelling that writers use, of what OpenVINO reads as the same number or type."""
+    """Proposes the usual spelling of what OpenVINO reads as the same number or type."""
     written, wanted, layer = finding.actual, finding.expected, finding.layer
     if finding.severity != "warning" or written is None or wanted is None:
         return
@@ -45,7 +45,7 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _taken(sites: Sites, finding: Finding, wanted: str) -> bool:
-    """Whether an id would then be that of another layer or port."""
+    """Returns whether another layer or port already has the new id."""
     layer = finding.layer
     site = sites.of(layer)
     if (
@@ -61,7 +61,7 @@ def _taken(sites: Sites, finding: Finding, wanted: str) -> bool:
 
 
 def element_names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """The name of an XML attribute that is missing, for one that OpenVINO passes over."""
+    """Proposes the name of a missing XML attribute for one that OpenVINO ignores."""
     source, element = sites.source, sites.element(finding.offset)
     tag = next((tag for tag in KNOWN if source.data.startswith(f"<{tag}".encode(), element)), None)
     present = sites.attributes(element)

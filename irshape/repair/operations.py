@@ -1,4 +1,4 @@
-"""Changes of the type and version of a layer whose operation is unknown or not given."""
+"""Makes changes of the type and version of a layer whose operation is unknown or missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .spellings import likeness, only_word
 
 
 def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Another type, for a layer whose type is unknown or missing."""
+    """Proposes another type for a layer whose type is unknown or missing."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None or (finding.actual is None and site.layer.type):
         return
@@ -82,7 +82,8 @@ def _fit(site: Site, operation: type[Operation]) -> Fit:
 
 
 def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Another version of the same type, unless the one given is newer than any that is known."""
+    """Proposes another version of the same type, unless the given one is newer than all known
+    ones."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None:
         return
@@ -114,6 +115,6 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def opset_number(version: str) -> int | None:
-    """The number of an opset; None for any other version."""
+    """Returns the number of an opset; None for any other version."""
     digits = version.removeprefix("opset")
     return int(digits) if digits != version and digits.isdecimal() and len(digits) < 4 else None

@@ -1,4 +1,4 @@
-"""Ports follow what is read: OpenVINO reads none of them, so this changes nothing it computes."""
+"""Makes ports agree with what is read. OpenVINO reads no ports, so this never changes a result."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PortKey = tuple[Layer, str, str]
 
 
 class Declaration(NamedTuple):
-    """What a port is to declare."""
+    """The dimensions and the precision that a port should declare."""
 
     dims: tuple[int, ...] | None
     precision: str | None
 
 
 def asks_for_ports(findings: Iterable[Finding]) -> bool:
-    """Whether an error or a warning is about what a port declares."""
+    """Returns whether an error or a warning is about what a port declares."""
     return any(
         rule is not None and "ports" in rule.suspects
         for each in findings
@@ -44,11 +44,10 @@ def asks_for_ports(findings: Iterable[Finding]) -> bool:
 
 
 def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple[Edit, ...]]:
-    """The edits that make each port follow what is read, where that is certain: by output port,
-    those of the inputs that it feeds included, and by input port.
+    """Returns the edits that make each port agree with what is read, where that is certain.
 
-    None where no error or warning asks for one, or where an error leaves in doubt which layers feed
-    each other.
+    An output port also has the edits of the inputs that it feeds. There are no edits if no error or
+    warning asks for one, or if an error leaves open which layers feed each other.
     """
     edited = any(map(_is_behind, context.layers("parameter")))
     if not edited and not asks_for_ports(findings):
@@ -69,8 +68,9 @@ def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple
 
 
 def _is_behind(parameter: Layer) -> bool:
-    """Whether the port of a Parameter declares other dimensions than its attributes, as after an
-    input was edited: then no port was written for what is read now.
+    """Returns whether the port of a Parameter declares other dimensions than its attributes.
+
+    This happens when an input was edited. No port then describes what is read now.
     """
     own = own_output(parameter)
     return (
@@ -81,7 +81,7 @@ def _is_behind(parameter: Layer) -> bool:
 
 
 def as_read(context: Context) -> Inference:
-    """What is inferred where no port is believed."""
+    """Infers the model without relying on any port."""
     return infer(context.model)
 
 
@@ -94,8 +94,9 @@ def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
 
 
 def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
-    """The layers before some that refuse what is read, as far as their ports declare something
-    else: OpenVINO refuses the file, and these ports may be what was meant.
+    """Returns the layers before refusing ones, as long as their ports declare otherwise.
+
+    OpenVINO refuses such a file, and these ports may state what was meant.
     """
     leading: set[Layer] = set()
     for part in result.walk():
@@ -113,10 +114,10 @@ def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
 
 
 def further_contradictions(context: Context, reported: list[Finding]) -> Iterator[Finding]:
-    """Ports that contradict what is read though all that feeds their layers is as declared.
+    """Yields ports that contradict what is read although their layers' inputs do not.
 
-    The rules go on from what is declared behind a port that they report, and so see none of these:
-    values that rest on sizes, such as those of a Range behind a ShapeOf.
+    After a port that they report, the rules continue from what it declares. So they miss values
+    that depend on sizes, such as those of a Range after a ShapeOf.
     """
     named = {each.layer for each in reported}
     for result in context.shared(as_read).result.walk():
@@ -145,10 +146,10 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
 
 
 class _Ports:
-    """The edits of the ports of a model.
+    """Makes the edits of the ports of a model.
 
-    doubted: layers whose outputs are not certain. whole: whether ports that only
-    say less than is inferred follow, too.
+    doubted: layers whose outputs are uncertain. whole: whether to also edit ports that declare less
+    than is inferred.
     """
 
     def __init__(self, context: Context, doubted: set[Layer], *, whole: bool) -> None:
@@ -156,10 +157,10 @@ class _Ports:
         self.doubted = doubted
         self.whole = whole
         self.lacking = {port for _, port in context.shared(inputs_unlike_others)}
-        """Input ports without a precision, unlike others of the file."""
+        """Input ports without a precision, although others in the file have one."""
 
     def of_body(self, result: BodyResult) -> Iterator[tuple[PortKey, tuple[Edit, ...]]]:
-        """The edits in a body and those inside it."""
+        """Yields the edits in a body and in the bodies inside it."""
         layers, doubted = result.body.layers, _spread(result, self.doubted)
         for position, layer in enumerate(layers):
             trusted = position not in doubted
@@ -187,7 +188,7 @@ class _Ports:
                     yield (layer, "output", port.id), (*mine, *others)
 
     def _input(self, consumer: Layer, port: Port, wanted: Declaration) -> tuple[Edit, ...]:
-        """The edits of an input port that make it declare what feeds it."""
+        """Returns the edits that make an input port declare what feeds it."""
         if consumer in self.doubted or (port.dims == () and port.precision is None):
             return ()  # its ports are evidence, or it declares nothing
         named = None if wanted.precision is None else ElementType.of_precision(wanted.precision)
@@ -198,15 +199,16 @@ class _Ports:
 
 
 def _outputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
-    """The outputs of a layer; of a Parameter what its attributes say."""
+    """Returns the outputs of a layer; for a Parameter, what its attributes say."""
     layer = result.body.layers[position]
     own = own_output(layer) if layer.is_parameter else None
     return result.outputs[position] if own is None else (own,)
 
 
 def own_output(parameter: Layer) -> Tensor | None:
-    """What the attributes of a Parameter say that it is; None in a body, where OpenVINO goes by
-    what is fed from outside.
+    """Returns the type and shape in the attributes of a Parameter.
+
+    Returns None in a body, where OpenVINO uses the input from outside.
     """
     if parameter.path:
         return None
@@ -219,7 +221,7 @@ def own_output(parameter: Layer) -> Tensor | None:
 
 
 def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
-    """The positions of some layers and of all that depend on them."""
+    """Returns the positions of some layers and of all layers that depend on them."""
     spread = {at for at, layer in enumerate(result.body.layers) if layer in doubted}
     for at in result.wiring.order if spread else ():
         if any(ref is not None and ref[0] in spread for ref in result.wiring.sources[at]):
@@ -228,11 +230,12 @@ def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
 
 
 def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) -> Declaration:
-    """What an output port is to declare: what it does, where that only says less than is inferred
-    and not `whole`; else all that is inferred.
+    """Returns what an output port should declare.
 
-    sure: whether the tensor rests on inference alone. Where it may be wider than it is meant to be,
-    only the sizes that cannot be are replaced.
+    A port keeps what it declares if that is only less specific than what is inferred and `whole` is
+    false. Otherwise it should declare everything inferred.
+    sure: whether the tensor rests on inference alone. If not, it may be wider than intended, and
+    only impossible sizes are replaced.
     """
     dims, precision = port.dims, port.precision
     inferred, said = tensor.shape, declared(port, tensor).shape
@@ -249,7 +252,7 @@ def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) ->
 
 
 def _merged(dims: tuple[int, ...], shape: PartialShape) -> tuple[int, ...]:
-    """Declared dimensions, with those replaced that cannot be."""
+    """Returns declared dimensions, with the impossible ones replaced."""
     inferred = shape.declared
     if len(dims) != len(inferred):
         return inferred
@@ -261,7 +264,7 @@ def _merged(dims: tuple[int, ...], shape: PartialShape) -> tuple[int, ...]:
 
 
 def edits_of(source: Source, port: Port, wanted: Declaration) -> tuple[Edit, ...]:
-    """What makes a port declare something; nothing if it does."""
+    """Returns the edits that make a port declare `wanted`; none if it already does."""
     edits: list[Edit] = []
     if wanted.dims is not None and port.dims != wanted.dims:
         edits += set_dims(source, port.offset, wanted.dims)

@@ -1,4 +1,4 @@
-"""The proof of a change: the file is read, inferred and checked again with it."""
+"""Proves a change: reads, infers and checks the file with it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Key = tuple[object, ...]
 
 
 class Outcome(NamedTuple):
-    """What a change comes to."""
+    """The effect of a change."""
 
     explained: tuple[Finding, ...]
-    """The errors and warnings that are gone."""
+    """The errors and warnings that disappear."""
     new: tuple[Finding, ...] = ()
-    """Those that are there instead."""
+    """The errors and warnings that appear."""
     readable: bool = True
     """Whether the file can be read with the change."""
 
@@ -36,12 +36,12 @@ class Outcome(NamedTuple):
 
 
 def key_of(finding: Finding, place: int) -> Key:
-    """What distinguishes a finding from others, at a place in the original."""
+    """Returns what distinguishes a finding from others, with its place in the original."""
     return finding.rule.code, place, finding.port
 
 
 def with_text(source: Source, data: bytes) -> Source:
-    """A source with another text; one that was read from UTF-16 is kept in UTF-8."""
+    """Returns a source with another text. UTF-16 becomes UTF-8."""
     return Source(source.path, data, "utf-8" if source.raw is None else "utf-8-sig")
 
 
@@ -63,13 +63,14 @@ class Proof:
         return of_layers
 
     def without_reading(self, change: Change, fit: Fit) -> Outcome | None:
-        """What a change comes to where that is known without reading the file again."""
+        """Returns the effect of a change if it is known without reading the file again, else
+        None."""
         if change.same_model and change.settles is not None:
             return Outcome(change.settles)
         site = self.sites.of(change.layer)
         if fit is not Fit.EXACT or site is None or site.decides_values:
             return None
-        # behind the layer everything was inferred from what its ports declare: nothing else changes
+        # later layers were inferred from what its ports declare, so nothing else changes
         if change.kind in ("attribute", "type", "name", "value"):
             here = self._of_layers.get(change.layer, ())
             return Outcome(tuple(each for each in here if _rests_on_layer(each)))
@@ -78,7 +79,7 @@ class Proof:
         return None
 
     def by_reading(self, change: Change) -> Outcome:
-        """What a change comes to, by reading and checking the whole file with it."""
+        """Returns the effect of a change by reading and checking the whole file with it."""
         self.readings += 1
         edited = Edited(self.source.data)
         edited.apply(change.edits)
@@ -107,7 +108,7 @@ class Proof:
 
 
 def _rests_on_layer(finding: Finding) -> bool:
-    """Whether a finding rests on its layer, its attributes and its inputs alone."""
+    """Returns whether a finding depends only on its layer, its attributes and its inputs."""
     rule = rule_of(finding.rule)
     return rule is not None and not _OF_LAYERS.isdisjoint(rule.suspects)
 

@@ -1,4 +1,4 @@
-"""From finding to finding: what may be behind each, and which of them one change takes away."""
+"""Searches for the possible causes of each finding, and groups findings that one change removes."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from .weights import cause_of as cause_of_weights
 
 MOST_CAUSES = 3
 MOST_TRIED = 6
-"""The most changes that are proven for one finding."""
+"""How many changes are proven for one finding, at most."""
 MOST_SEARCHED = 40
-"""The most findings for which changes are tried that need a reading of the file."""
+"""For how many findings changes are tried that need a reading of the file, at most."""
 MOST_AT_ELEMENT = 20
-"""The most findings at one element for which more than notations and names is tried."""
+"""If more findings are at one element, only notations and names are tried for the rest."""
 MOST_READINGS = 8
 """How often the file is read again for all findings together."""
 MOST_LAYERS = 60_000
-"""The most layers that are read again for all findings together; one reading is always possible."""
+"""How many layers are read again for all findings together. One reading is always possible."""
 
 SUSPECTS: dict[Suspect, Callable[[Sites, Finding], Iterator[Candidate]]] = {
     "attributes": attributes,
@@ -48,12 +48,12 @@ SUSPECTS: dict[Suspect, Callable[[Sites, Finding], Iterator[Candidate]]] = {
     "types": types,
     "versions": versions,
 }
-"""The function that makes changes for each suspect of a rule; ports follow by themselves."""
+"""The function that makes changes for each suspect of a rule. Ports are handled separately."""
 _CHEAP: frozenset[Suspect] = frozenset(("notations", "names"))
 
 
 def repairs(examination: Examination, settings: Settings, readings: int = MOST_READINGS) -> Repairs:
-    """The causes of errors and warnings, and the findings that they put together.
+    """Returns the causes of errors and warnings, with the findings grouped by cause.
 
     readings: how often the file may be read again.
     """
@@ -75,7 +75,7 @@ class _Search:
         self.causes: dict[int, list[Cause]] = {}
         self.tried: dict[int, list[Tried]] = {}
         self.under: dict[int, tuple[Finding, ...]] = {}
-        """The findings that go away with another, by the `id` of that one."""
+        """The findings that disappear together with another, by the `id` of the latter."""
         self.done: set[int] = set()
 
     def run(self) -> None:
@@ -92,7 +92,7 @@ class _Search:
                 self._search(finding, cheap=many or number >= MOST_SEARCHED)
 
     def _search(self, finding: Finding, *, cheap: bool) -> None:
-        """cheap: try only what needs no reading of the file."""
+        """Searches for causes of a finding. cheap: try only what needs no reading of the file."""
         rule = rule_of(finding.rule)
         suspects = () if rule is None else rule.suspects
         candidates = [
@@ -140,7 +140,7 @@ class _Search:
         self._put(causes[0].explained, causes)
 
     def _put(self, explained: tuple[Finding, ...], causes: list[Cause]) -> None:
-        """Puts findings together under the first of them."""
+        """Groups findings under the first of them."""
         everything = set(map(id, explained))
         for before in everything & self.under.keys():
             if everything.issuperset(map(id, self.under[before])):
@@ -162,14 +162,16 @@ class _Search:
             return "display"
         if change.same_model:
             return "safe"
-        # a name is decided where an attribute is missing without which OpenVINO refuses the file
+        # a name is decided if OpenVINO refuses the file because an attribute is missing
         refused = change.kind == "name" or any(map(self._is_refused, gone))
         return "safe" if alone and change.decided and refused else "unsafe"
 
     @cached_property
     def _violations(self) -> tuple[set[int], set[tuple[Layer, RuleId]]]:
-        """The faults of attributes that OpenVINO refuses, by `id`, and the layers that inference
-        refuses, with the rule that says so."""
+        """The attribute faults that OpenVINO refuses, by `id`, and the refused layers.
+
+        Each such layer comes with the rule that reports it.
+        """
         observed = self.sites.context.observed
         return (
             {id(each.fault) for _, each in observed(AttributeFault) if not each.silent},
@@ -177,7 +179,7 @@ class _Search:
         )
 
     def _is_refused(self, finding: Finding) -> bool:
-        """Whether OpenVINO refuses the file for a finding."""
+        """Returns whether OpenVINO refuses the file because of a finding."""
         if finding.severity != "error":
             return False
         rule, (attributes, layers) = rule_of(finding.rule), self._violations
@@ -191,7 +193,7 @@ class _Search:
         )
 
     def repairs(self, findings: list[Finding]) -> Repairs:
-        """What came out, with the findings as they are reported."""
+        """Returns the result, with the findings as they are reported."""
         folded = {id(each) for related in self.under.values() for each in related}
         told: list[Finding] = []
         moved, tried = dict[int, list[Cause]](), dict[int, list[Tried]]()

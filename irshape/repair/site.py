@@ -1,4 +1,5 @@
-"""A layer where it stands: what feeds it, and how it would fit with other attributes or inputs."""
+"""Examines a layer in its place: what feeds it, and how it would fit with other attributes or
+inputs."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class Site:
 
     @cached_property
     def inputs(self) -> tuple[Tensor | None, ...]:
-        """What feeds each input port; None where nothing does."""
+        """The tensor that feeds each input port; None if nothing does."""
         return inputs_of(self.result, self.position)
 
     @property
@@ -33,7 +34,7 @@ class Site:
         return self.result.wiring.sources[self.position]
 
     def arriving(self, port: Port, source: OutputRef) -> Tensor:
-        """What an input port would take from an output."""
+        """Returns the tensor that an input port would receive from an output."""
         return arriving(self.result, port, source)
 
     @cached_property
@@ -46,7 +47,8 @@ class Site:
         operation: type[Operation] | None = None,
         inputs: tuple[Tensor | None, ...] | None = None,
     ) -> Fit:
-        """How well the layer would fit with other attributes, another operation or other inputs."""
+        """Returns how well the layer would fit with other attributes, another operation or other
+        inputs."""
         declared = operation or self.operation
         if declared is None:
             return Fit.OPEN
@@ -56,12 +58,12 @@ class Site:
 
     @cached_property
     def decides_values(self) -> bool:
-        """Whether shapes behind the layer may rest on the values that it computes."""
+        """Whether shapes after the layer may depend on the values that it computes."""
         return any(tensor.value is not None for tensor in self.result.outputs[self.position])
 
 
 class Sites:
-    """The layers of a model by what points to them."""
+    """Finds the layers of a model for findings."""
 
     def __init__(self, context: Context, graver: list[Finding]) -> None:
         self.context = context
@@ -70,12 +72,12 @@ class Sites:
         self.source = context.model.source
         self.engine = context.shared(layer_engine)
         self._last: Site | None = None
-        """The layer that was asked for last."""
+        """The layer that was requested last."""
         self._attributes: tuple[int, dict[str, tuple[int, int, int]]] = (-1, {})
-        """An element, and its attributes: findings about one element come one after the other."""
+        """An element and its attributes. Findings on one element usually follow each other."""
 
     def of(self, layer: Layer | None) -> Site | None:
-        """Where a layer stands; None for one that was not inferred."""
+        """Returns the site of a layer; None if the layer was not inferred."""
         place = None if layer is None else self.context.shared(places).get(layer)
         if place is None or layer is None:
             return None
@@ -84,20 +86,19 @@ class Sites:
         return self._last
 
     def element(self, offset: int) -> int:
-        """Where the tag begins in which an offset lies."""
+        """Returns the offset of the tag that contains an offset."""
         return self.source.data.rfind(b"<", 0, offset + 1)
 
     def attributes(self, element: int) -> dict[str, tuple[int, int, int]]:
-        """For each attribute of an element, where its name begins, and where its value begins and
-        ends.
-        """
+        """Maps each attribute of an element to where its name starts and its value starts and
+        ends."""
         if self._attributes[0] != element:
             places = {name: place for name, *place in self.source.attributes(element)}
             self._attributes = element, {k: (v[0], v[1], v[2]) for k, v in places.items()}
         return self._attributes[1]
 
     def edge_of(self, finding: Finding) -> tuple[BodyResult, Edge] | None:
-        """The edge that a finding stands at."""
+        """Returns the edge at which a finding is."""
         start = self.element(finding.offset)
         if not self.source.data.startswith(b"<edge", start):
             return None
@@ -109,7 +110,7 @@ class Sites:
 
     @cached_property
     def usual(self) -> dict[tuple[str, str, str], int]:
-        """How often layers of a type have a value for an attribute."""
+        """Counts for each type, attribute and value how many layers have it."""
         counts: dict[tuple[str, str, str], int] = {}
         for layer in self.context.every_layer:
             for name, text in zip(layer.items[::2], layer.items[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""How alike two words are, and texts that say the same in another notation."""
+"""Compares the spelling of words, and finds texts that mean the same in another notation."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from ..ops.kinds import Choice, Integer, ListOf, Malformed, TypeName
 
 
 def likeness(one: str, other: str) -> float:
-    """From 0 to 1, as `difflib` measures it."""
+    """Returns the likeness of two words from 0 to 1, as `difflib` measures it."""
     return SequenceMatcher(None, one, other).ratio()
 
 
 def folded(word: str) -> str:
-    """A word without capitals, `-` and `_`, which people and tools spell differently."""
+    """Returns a word in small letters without `-` and `_`, which people and tools write
+    differently."""
     return word.lower().replace("-", "").replace("_", "")
 
 
 def one_letter_off(one: str, other: str) -> bool:
-    """Whether one letter is missing, extra, wrong, or exchanged with the next; case aside."""
+    """Returns whether one letter is missing, extra, wrong, or swapped with the next; ignores
+    case."""
     one, other = folded(one), folded(other)
     if one == other:
         return True
@@ -37,7 +39,7 @@ def one_letter_off(one: str, other: str) -> bool:
 
 
 def only_word(written: str, words: Iterable[str]) -> str | None:
-    """The one word that is one letter off what is written; None for none or several.
+    """Returns the only word that is one letter off; None if there is none or several.
 
     Words with other digits never count.
     """
@@ -54,8 +56,9 @@ _NUMBERS = re.compile(r"[\s\[({]*([-+]?\d+(?:\.0*)?(?:[\s,;|]+[-+]?\d+(?:\.0*)?)
 
 
 def renoted(attribute: Attribute, text: str) -> str | None:
-    """A malformed text of whole numbers as OpenVINO reads it, each number unchanged: `[1;2.0]` is
-    `1, 2`. None if it says anything else.
+    """Rewrites a malformed text of whole numbers as OpenVINO reads it: `[1;2.0]` becomes `1, 2`.
+
+    Every number keeps its value. Returns None for any other text.
     """
     kind = attribute.kind
     several = isinstance(kind, ListOf) and isinstance(kind.item, Integer)
@@ -69,7 +72,8 @@ def renoted(attribute: Attribute, text: str) -> str | None:
 
 
 def respelt(attribute: Attribute, text: str) -> str | None:
-    """The one allowed word that a malformed text is one letter off; None for none or several."""
+    """Returns the only allowed word that is one letter off a malformed text; None for none or
+    several."""
     kind = attribute.kind
     if isinstance(kind, Choice):
         return only_word(text, kind.words)

@@ -1,4 +1,4 @@
-"""What is not well-formed: a tag that does not close, a wrong encoding.
+"""Repairs text that is not well-formed: a tag without an end, or a wrong encoding.
 
 Each change is proven by reading the text with it.
 """
@@ -23,8 +23,9 @@ _ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=["']([^"']+)[
 
 
 def causes_of(unreadable: NotReadable) -> list[Cause]:
-    """The changes after which the text can be read, the likeliest first; one is safe if the file
-    is without errors and warnings then.
+    """Returns the changes that make the text readable, likeliest first.
+
+    A change is safe if the file then has no errors and warnings.
     """
     source = unreadable.source
     causes: list[Cause] = []
@@ -77,10 +78,10 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
-    """Where an end tag is missing, of which element, and where that begins; None for another fault.
+    """Finds a missing end tag: returns where it belongs, and its element's name and start.
 
-    An element that another one's end tag closes, or in which one begins that it cannot hold, is the
-    one without an end tag.
+    Returns None for any other fault. The element without an end tag is one that is closed by the
+    end tag of another, or one in which an element begins that it cannot contain.
     """
     opened: list[tuple[bytes, int]] = []
     for tag in _tags(data):
@@ -106,7 +107,7 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
 
 
 def _tags(data: bytes) -> Iterator[re.Match[bytes]]:
-    """The tags of a text, up to the first that has no end."""
+    """Yields the tags of a text, up to the first that has no end."""
     at = data.find(b"<")
     while at >= 0 and (match := MARKUP.match(data, at)):
         if match["name"]:
@@ -115,5 +116,5 @@ def _tags(data: bytes) -> Iterator[re.Match[bytes]]:
 
 
 def _children(name: bytes) -> tuple[str, ...] | None:
-    """The elements that an element may hold; None where anything goes."""
+    """Returns the elements that an element may contain; None if it may contain any."""
     return CHILDREN.get(name.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""A .bin that is cut off, or another model's: proven by its size or its values."""
+"""Detects a .bin that is cut off or belongs to another model, by its size or its values."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from .change import Cause, Change
 from .site import Sites
 
 SENSELESS = 1 << 40
-"""No size, axis or index is as large."""
+"""No size, axis or index is as large as this."""
 ALIGNMENT = 64
-"""The bytes that a writer leaves out at most to align a constant."""
+"""How many bytes a writer skips at most to align a constant."""
 MOST_ELEMENTS = 1024
-"""Constants with more elements are not looked at: none of them decides a shape."""
+"""Constants with more elements are ignored, since none of them determines a shape."""
 
 
 def cause_of(sites: Sites) -> Cause | None:
-    """What shows that the whole .bin is not this model's, with the findings that rest on it."""
+    """Returns the evidence that the .bin does not belong to this model, with the findings it
+    explains."""
     context, graver = sites.context, sites.graver
     weights = context.model.weights
     if weights is None or weights.state != "ready" or len(context.constants) < 2:
@@ -53,8 +54,9 @@ def cause_of(sites: Sites) -> Cause | None:
 
 
 def _in_order(context: Context, size: int) -> bool:
-    """Whether constants that end past the .bin lie where a writer puts them: behind another one. Of
-    several that is not asked.
+    """Returns whether constants that end past the .bin lie directly after others.
+
+    With several such constants this is not checked.
     """
     ends = [0, *(each.offset + each.size for _, each in context.constants)]
     beyond = [each for _, each in context.constants if each.offset + each.size > size]
@@ -66,7 +68,7 @@ def _in_order(context: Context, size: int) -> bool:
 
 
 def _senseless(context: Context) -> set[Layer]:
-    """The small whole-number constants that feed a layer and hold numbers beyond any use."""
+    """Returns the small integer constants that feed a layer and contain absurdly large numbers."""
     beyond_use = {
         layer
         for layer, constant in context.constants
@@ -87,7 +89,7 @@ def _senseless(context: Context) -> set[Layer]:
 
 
 def _fed_by(context: Context, constants: Container[object]) -> set[object]:
-    """The layers that take one of these constants."""
+    """Returns the layers that one of these constants feeds."""
     fed: set[object] = set()
     for result in context.results.values():
         layers = result.body.layers

@@ -1,8 +1,8 @@
-"""The rules: one module for each family of codes. A rule's docstring is its documentation page
+"""The rules, one module for each family of codes. A rule's docstring is its documentation page
 (`irshape rule CODE`).
 
-Plugins import what they need from here: `Rule` to derive from, `Context` to look at, `Finding` to
-yield, `RuleId` to report under from an operation.
+Plugins import from here: they derive from `Rule`, read a `Context`, yield `Finding`s, and report
+from operations under a `RuleId`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ FAMILIES = (
 
 @lru_cache(maxsize=1)
 def all_rules() -> tuple[type[Rule], ...]:
-    """Every rule, by code."""
+    """Returns every rule, ordered by code."""
     own = [
         value
         for family in FAMILIES
@@ -82,27 +82,27 @@ def _by_name() -> dict[str, type[Rule]]:
 
 
 def forget_rules() -> None:
-    """Makes the rules be gathered again, after one has been added."""
+    """Makes the next call collect the rules again, after one has been added."""
     all_rules.cache_clear()
     _by_name.cache_clear()
 
 
 def rule_named(name: str) -> type[Rule]:
-    """A rule by name or code. Raises `KeyError`."""
+    """Returns the rule with a name or code. Raises `KeyError`."""
     return _by_name()[name]
 
 
 def rule_of(rule_id: RuleId) -> type[Rule] | None:
-    """The rule with an id; None for the id of a plugin that brings no rule for it."""
+    """Returns the rule with an id; None for a plugin's id without a rule."""
     rule = _by_name().get(rule_id.code)
     return rule if rule is not None and rule.id == rule_id else None
 
 
 def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
-    """The findings of the rules in a model, in no particular order.
+    """Yields the findings of the rules in a model, in no particular order.
 
-    also: names or codes of rules to ask that are not active by default. What is reported under the
-    id of a rule that is not asked, or that no rule has (that of a plugin), is yielded as it stands.
+    also: names or codes of opt-in rules to run too. Findings reported under another id are yielded
+    unchanged: that of a rule that is not run, or a plugin's without a rule.
     """
     asked = _asked(all_rules(), frozenset(also))
     for rule in asked:
@@ -126,9 +126,9 @@ def _asked(rules: tuple[type[Rule], ...], also: frozenset[str]) -> list[type[Rul
 
 
 def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
-    """The findings of a rule of a plugin; one that says so if the rule fails.
+    """Returns the findings of a plugin's rule. If the rule fails, returns a finding that says so.
 
-    With IRSHAPE_DEBUG set, what it raises is raised.
+    With IRSHAPE_DEBUG set, its error is raised instead.
     """
     reported: list[Finding] = []
     try:
@@ -151,7 +151,7 @@ def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
 
 
 def _check_finding(finding: object) -> None:
-    """Raises `TypeError` for what a plugin yields that is no finding."""
+    """Raises `TypeError` if a plugin yields something that is no finding."""
     if not isinstance(finding, Finding):
         raise TypeError(f"check yields findings, not {finding!r}")
     said = finding.fault.says is not None or finding.fault.relation != "other"

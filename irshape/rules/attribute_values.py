@@ -1,4 +1,4 @@
-"""Which attribute of a layer decides what its ports contradict: found by trying other values."""
+"""Finds the attribute that makes a layer contradict its ports, by trying other values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Places = dict[Layer, tuple[BodyResult, int]]
 
 
 def places(context: Context) -> Places:
-    """The result of the body of each layer, and the layer's position there."""
+    """Maps each layer to the result of its body and its position there."""
     return {
         layer: (result, position)
         for result in context.results.values()
@@ -24,19 +24,21 @@ def places(context: Context) -> Places:
 
 
 def layer_engine(context: Context) -> LayerEngine:
-    """Infers single layers of the model; what it has inferred is kept with the context."""
+    """Returns an engine that infers single layers of the model. Its results are kept with the
+    context."""
     return LayerEngine(context.model)
 
 
 def operation_of(model: Model, layer: Layer) -> type[Operation] | None:
-    """The declared operation of a layer; None for an unknown one."""
+    """Returns the declared operation of a layer; None if it is unknown."""
     declaration = Declarations(model).of(layer)
     return None if isinstance(declaration, UnknownOperation) else type(declaration[0])
 
 
 def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
-    """The other values of single attributes with which the ports of a layer would be right, an
-    exact fit first.
+    """Returns other values of single attributes that would make the ports of a layer right.
+
+    Exact fits come first.
     """
     place, operation = context.shared(places).get(layer), operation_of(context.model, layer)
     if place is None or operation is None or operation.bodies or layer.is_constant:
@@ -47,7 +49,10 @@ def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
 
 
 def deciding_attributes(context: Context, layer: Layer) -> str:
-    """` with keep_dims=false`: the attributes of which another value would fit the ports."""
+    """Returns text such as ` with keep_dims=false`.
+
+    It names the attributes for which another value would fit the ports.
+    """
     named = {each.attribute.name: each for each in context.shared(fitting_values, layer)}
     shown = []
     for name, each in list(named.items())[:_MOST_NAMED]:

@@ -1,4 +1,4 @@
-"""IR3xx: attributes of layers, held against their declarations."""
+"""IR3xx: attributes of layers, compared with their declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule is: its documentation, its check, and what its findings may come from."""
+"""Defines a rule: its documentation, its check, and the possible origins of its findings."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ Suspect = Literal[
     "types",
     "versions",
 ]
-"""What a finding may come from: the `repair` room has a function of that name for each, and `ports`
-are made to follow what is read."""
+"""The possible origins of a finding.
+
+The `repair` folder has a function with this name for each. For `ports`, ports are made to agree
+with what is read.
+"""
 
 
 class Page(NamedTuple):
@@ -49,10 +52,9 @@ HEADINGS = (
 class Rule:
     """A rule: one code, everything that is reported under it, and what it suspects.
 
-    A rule either implements `check`, or names a fault that the reader or the inference reports
-    under its `id`; it may do both. `findings` yields the findings of both kinds.
-
-    The docstring is the documentation: a sentence, then a `##` line for each of `HEADINGS`.
+    A rule implements `check`, or names a fault that the reader or the inference reports under its
+    `id`, or both. `findings` yields the findings of both kinds. The docstring is the documentation:
+    a sentence, then a `##` line for each of `HEADINGS`.
     """
 
     id: ClassVar[RuleId]
@@ -60,18 +62,24 @@ class Rule:
     name: ClassVar[str]
     severity: ClassVar[Severity]
     default: ClassVar[bool] = True
-    """Whether the rule is active without being selected. Rules that read the whole .bin are not."""
+    """Whether the rule runs without being selected. Rules that read the whole .bin do not."""
     suspects: ClassVar[tuple[Suspect, ...]] = ()
-    """What its findings may come from, so that `validate` and `fix` look for a change there."""
+    """The possible origins of its findings. `validate` and `fix` look for a change there."""
     refused: ClassVar[bool] = False
-    """Whether OpenVINO refuses every file with an error of this rule. A condition that an operation
-    refuses need not say so."""
+    """Whether OpenVINO refuses every file with an error of this rule.
+
+    Rules for conditions that an operation refuses need not set it.
+    """
     doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "nothing"
-    """What an error of this rule leaves uncertain, so that `irshape fix` leaves its ports as they
-    are: nothing, the outputs of its layer, or which layers feed each other."""
+    """What an error of this rule leaves uncertain. `irshape fix` does not change ports there.
+
+    That is nothing, the outputs of its layer, or which layers feed each other.
+    """
     stops_runs: ClassVar[bool] = False
-    """Whether an error of this rule decides types, shapes or bytes: nothing is computed from such a
-    model unless that is forced."""
+    """Whether an error of this rule affects types, shapes or bytes.
+
+    Such a model is not computed unless the user forces it.
+    """
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -82,19 +90,20 @@ class Rule:
 
     @classmethod
     def findings(cls, context: Context) -> Iterator[Finding]:
-        """Every finding of this rule in a model."""
+        """Yields every finding of this rule in a model."""
         if cls.id in context.reported:
             yield from cls.reported(context)
         yield from cls.check(context)
 
     @classmethod
     def reported(cls, context: Context) -> Iterator[Finding]:
-        """The findings that the reader and the inference report under the id of this rule."""
+        """Yields the findings that the reader and the inference report under the id of this
+        rule."""
         yield from context.reported.get(cls.id, ())
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        """The findings that the rule makes itself, in a model that has been read and inferred."""
+        """Yields the rule's own findings in a model that has been read and inferred."""
         return iter(())
 
     @classmethod
@@ -110,13 +119,14 @@ class Rule:
         help: str | None = None,
         severity: Severity | None = None,
     ) -> Finding:
-        """A finding of this rule. offset: of the element or attribute. port: direction and id."""
+        """Returns a finding of this rule. offset: of the element or attribute. port: direction and
+        id."""
         fault = Fault(cls.id, message, "", expected, actual, help, severity)
         return Finding(fault, offset, layer, port)
 
     @classmethod
     def page(cls) -> Page:
-        """The documentation, taken from the docstring."""
+        """Returns the documentation, taken from the docstring."""
         from inspect import cleandoc
 
         summary, *parts = re.split(r"^## (.+)\n", cleandoc(cls.__doc__ or ""), flags=re.MULTILINE)

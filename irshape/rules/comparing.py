@@ -1,4 +1,4 @@
-"""IR711 to IR713: what cross-checks and comparisons find, as findings of a report."""
+"""IR711 to IR713: differences that cross-checks and comparisons report as findings."""
 
 from __future__ import annotations
 

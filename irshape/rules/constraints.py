@@ -60,7 +60,7 @@ class OperationConstraint(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        """Reports inputs that a Const must feed, and another layer does."""
+        """Reports inputs that only a Const may feed but another layer feeds."""
         if context.model.kind == "layers":
             return
         for type_name in context.by_type:

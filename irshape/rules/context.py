@@ -1,4 +1,4 @@
-"""What a rule may look at: the model, its inference, and how its layers are connected."""
+"""Gives rules access to the model, its inference, and the connections of its layers."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ T = TypeVar("T")
 
 
 class Ports(NamedTuple):
-    """What the ports of a model have."""
+    """The ids and precisions of all ports of a model."""
 
     ids: set[str]
     """Every `id`."""
     precisions: set[str | None]
     """Every `precision`; None if some port has none."""
     repeat: list[Layer]
-    """The layers with two inputs or two outputs of one id."""
+    """The layers with two inputs or two outputs that have the same id."""
 
 
 class Context:
-    """A model, its inference, the wiring of its bodies, and what several rules need to know."""
+    """A model, its inference, the wiring of its bodies, and analyses that several rules share."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Context:
         *,
         reasons: bool = True,
     ) -> None:
-        """reasons: quote in messages what decides a shape; that takes time."""
+        """reasons: explain in messages what determines a shape, which takes time."""
         self.model = model
         self.inference = inference
         self.settings = settings
@@ -76,7 +76,7 @@ class Context:
                 self._collect(body)
 
     def shared(self, analysis: Callable[..., T], *arguments: object) -> T:
-        """`analysis(context, *arguments)`, computed once: for analyses that several rules use."""
+        """Returns `analysis(context, *arguments)`, computed once for all rules that use it."""
         key = (analysis, *arguments)
         if key not in self._shared:
             self._shared[key] = analysis(self, *arguments)
@@ -105,7 +105,7 @@ class Context:
 
     @cached_property
     def constants_end(self) -> int:
-        """Where the last byte of a constant ends in the .bin; 0 without constants."""
+        """The end of the last constant in the .bin; 0 without constants."""
         return max((offset + size for _, (_, _, offset, size, _) in self.constants), default=0)
 
     def _constant(self, items: tuple[str, ...]) -> Constant | None:
@@ -130,7 +130,7 @@ class Context:
 
     @cached_property
     def spellings(self) -> dict[str, list[str]]:
-        """How each type (`Layer.folded_type`) is written."""
+        """The spellings of each type (`Layer.folded_type`) in the file."""
         spellings: dict[str, list[str]] = {}
         for written in dict.fromkeys([type for type, _ in self.kinds]):
             spellings.setdefault(folded_type(written), []).append(written)
@@ -138,7 +138,7 @@ class Context:
 
     @cached_property
     def by_type(self) -> dict[str, list[tuple[Body, int]]]:
-        """The layers of each type (`Layer.folded_type`): the body and the position in it."""
+        """The body and position of each layer, by type (`Layer.folded_type`)."""
         folded = {each: name for name, written in self.spellings.items() for each in written}
         places: dict[str, list[tuple[Body, int]]] = {name: [] for name in self.spellings}
         for body in self.bodies:
@@ -147,7 +147,7 @@ class Context:
         return places
 
     def layers(self, *types: str) -> Iterator[Layer]:
-        """The layers of some types, given in lower case."""
+        """Yields the layers of some types, given in lower case."""
         for name in types:
             folded = "const" if name == "constant" else name
             for body, position in self.by_type.get(folded, ()):
@@ -155,7 +155,7 @@ class Context:
 
     @cached_property
     def ports(self) -> Ports:
-        """What a look at every port tells."""
+        """The result of one pass over all ports."""
         heads = [(body, heads_of(body.layers)) for body in self.bodies]
         distinct = set[PortHeads]().union(*[column for _, column in heads])
         repeating = {
@@ -179,14 +179,14 @@ class Context:
         )
 
     def wiring(self, body: Body) -> Wiring:
-        """Which output feeds each input of a body."""
+        """Returns which output feeds each input of a body."""
         wiring = self._wirings.get(body)
         if wiring is None:
             wiring = self._wirings[body] = wire(body)
         return wiring
 
     def links(self, body: Body) -> Links:
-        """The faults of the edges of a body."""
+        """Returns the faults of the edges of a body."""
         links = self._links.get(body)
         if links is None:
             links = self._links[body] = Links(
@@ -209,7 +209,7 @@ class Context:
         return grouped
 
     def observed(self, kind: type[T]) -> list[tuple[Layer, T]]:
-        """The observations of one kind that inference made, each with its layer."""
+        """Returns the observations of one kind that inference made, each with its layer."""
         return self._observations.get(kind, [])
 
     @cached_property
@@ -231,8 +231,10 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """A misfit with the sizes that contradict each other, which it may be due to; those of
-        inputs are told once. That takes as long as inferring the model some times more."""
+        """Adds to a misfit the contradicting sizes that may cause it, those of inputs only once.
+
+        This takes a few times as long as inferring the model.
+        """
         misfits, layer = self._misfits, finding.layer
         if layer is None or not any(each[0] is layer for each in misfits):
             return finding
@@ -245,7 +247,7 @@ class Context:
         return finding._replace(fault=fault._replace(message="; ".join([fault.message, *reasons])))
 
     def _sizes_into(self, layer: Layer) -> set[int]:
-        """The sizes of the inputs of a layer."""
+        """Returns the sizes of the inputs of a layer."""
         for body, result in self.results.items():
             if layer in body.layers:
                 inputs = result.inputs.get(body.layers.index(layer), ())
@@ -259,7 +261,7 @@ class Context:
         return size_conflicts(self.model, sizes_of_inputs(self.inference))
 
     def placed(self, layer: Layer, fault: Fault) -> Finding:
-        """A fault of a layer at the input port or the attribute that it is about."""
+        """Returns a fault of a layer, placed at the input port or attribute that it is about."""
         position = _operand_position(layer, fault.at)
         if position is not None and position < len(layer.inputs):
             port = layer.inputs[position]
@@ -272,7 +274,7 @@ class Context:
 
     @cached_property
     def read_under(self) -> dict[Layer, set[RuleId]]:
-        """The rules under which the reader reports something of a layer."""
+        """The rules under which the reader reports something about a layer."""
         rules: dict[Layer, set[RuleId]] = {}
         for finding in self.model.findings:
             if finding.layer is not None:
@@ -281,9 +283,10 @@ class Context:
 
     @cached_property
     def torn(self) -> bool:
-        """Whether a <layers> or <edges> is repeated or misspelt, so that some were not read.
+        """Whether a <layers> or <edges> is repeated or misspelt, so that a part was not read.
 
-        Nothing is then reported as missing."""
+        If so, nothing is reported as missing.
+        """
         return any(
             finding.rule in (MISSPELT_ELEMENT, REPEATED_ELEMENT)
             and {finding.expected, finding.actual} & {"layers", "edges"}
@@ -292,10 +295,11 @@ class Context:
 
     @cached_property
     def doubtful(self) -> set[Layer]:
-        """Layers whose attributes are in doubt.
+        """Layers with uncertain attributes.
 
-        Their inference used a default in place of the value that was meant, so it proves nothing
-        about their ports."""
+        Their inference used a default in place of the intended value, so it proves nothing about
+        their ports.
+        """
         lost = {MISSPELT_ELEMENT, REPEATED_ELEMENT}
         layers = {layer for layer, rules in self.read_under.items() if rules & lost}
         return layers | {
@@ -306,9 +310,10 @@ class Context:
 
     @cached_property
     def mistyped(self) -> set[Layer]:
-        """The Const layers whose `element_type` contradicts both their port and a port they feed.
+        """The Const layers whose `element_type` contradicts their own port and one they feed.
 
-        The attribute is then the one that is wrong."""
+        In this case the attribute is the wrong one.
+        """
         differing: dict[Layer, ElementType] = {
             layer: mismatch.declared.element_type
             for layer, mismatch in self.observed(Mismatch)
@@ -330,7 +335,7 @@ class Context:
 
     @cached_property
     def without_outputs(self) -> set[Layer]:
-        """Layers that declare no output port though their operation has outputs."""
+        """Layers that declare no output port although their operation has outputs."""
         return {layer for layer, count in self.observed(OutputCount) if not count.declared}
 
     @cached_property
@@ -344,7 +349,8 @@ def _repeat_an_id(ids: tuple[str, ...]) -> bool:
 
 
 def _operand_position(layer: Layer, name: str) -> int | None:
-    """The position of the input that an operation calls `name`; None if it has no such input."""
+    """Returns the position of the input that an operation calls `name`; None if it has no such
+    input."""
     try:
         if layer.version:
             operands = registry.find(layer.type, layer.version).operands

@@ -1,4 +1,4 @@
-"""IR900: what the dimensions of a model must be, from `[[contract]]` (see docs/symbols.md).
+"""IR900: the required dimensions of a model, from `[[contract]]` (see docs/symbols.md).
 
 Without a contract, the rule reports nothing and infers nothing.
 """
@@ -26,10 +26,11 @@ KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
 
 
 class Statement(NamedTuple):
-    """A statement of a contract: tensors of a name have these dimensions, or none of a kind."""
+    """A statement of a contract: certain tensors have these dimensions, or none of a certain
+    kind."""
 
     tensors: str
-    """A pattern: `state.*`."""
+    """A pattern of tensor names, such as `state.*`."""
     dims: tuple[str, ...] | None
     kind: str
 
@@ -60,7 +61,7 @@ def statement(text: str) -> Statement:
 
 
 class Tensor(NamedTuple):
-    """An output of a layer of the net, with the names that it goes by."""
+    """An output of a layer of the net, with all its names."""
 
     layer: Layer
     position: int
@@ -164,15 +165,16 @@ class BrokenContract(Rule):
 
 
 def _lacks_values(model: Model) -> bool:
-    """Whether the values of constants are not at hand, on which sizes may depend."""
+    """Returns whether values of constants, on which sizes may depend, are unavailable."""
     return (model.weights is None or model.weights.data is None) and any(
         layer.is_constant and layer.attribute("size") not in (None, "0") for layer in model.walk()
     )
 
 
 def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -> bool:
-    """Whether a tensor breaks a statement only because one that feeds its layer does: no size that
-    is not known begins here.
+    """Returns whether a tensor breaks a statement only because an input of its layer does.
+
+    That is so if the layer adds no unknown size of its own.
     """
     from ..inference.explaining import Place
 
@@ -186,7 +188,7 @@ def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -
 
 
 def _tensors(inference: Inference) -> Iterator[Tensor]:
-    """The tensors of the net, those that feed a layer before its own."""
+    """Yields the tensors of the net. Those that feed a layer come before its own."""
     layers = inference.result.body.layers
     for position in inference.result.wiring.order:
         layer = layers[position]
@@ -200,7 +202,7 @@ def _tensors(inference: Inference) -> Iterator[Tensor]:
 
 
 def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str | None:
-    """What a tensor is instead of what is required; None where it is that."""
+    """Returns what a tensor is instead of what is required; None if it meets the requirement."""
     inference = reasons.inference
     known = inference.expressions(tensor.layer)[tensor.port]
     shape = inference.outputs(tensor.layer)[tensor.port].shape
@@ -221,7 +223,7 @@ def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str |
 
 
 def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> bool:
-    """Whether a dimension is as wanted: within an interval, or equal to an expression."""
+    """Returns whether a dimension is as required: within an interval, or equal to an expression."""
     from ..symbols.parsing import parse_expression
 
     try:
@@ -239,7 +241,7 @@ def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> 
 
 
 def _has(reasons: Reasons, tensor: Tensor, kind: str) -> bool:
-    """Whether a tensor has a dimension of a kind."""
+    """Returns whether a tensor has a dimension of a kind."""
     from ..inference.explaining import Place
 
     inference = reasons.inference

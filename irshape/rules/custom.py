@@ -1,4 +1,4 @@
-"""IR910 to IR949: the rules that a team writes as XPath expressions in its configuration."""
+"""IR910 to IR949: rules that a team writes as XPath expressions in its configuration."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PLACEHOLDERS = ("id", "name", "type", "version", "text")
 """The placeholders of a message: fields of the layer, and the matched attribute or text."""
 
 _evaluators: dict[int, Evaluator] = {}
-"""The worker of each process: a forked one must not talk to that of its parent."""
+"""The worker of each process. A forked process must not use its parent's."""
 
 
 def evaluator() -> Evaluator:
-    """The worker of this process."""
+    """Returns the worker of this process."""
     import atexit
 
     from ..xpath.evaluator import Evaluator
@@ -37,7 +37,7 @@ def evaluator() -> Evaluator:
 
 
 def check_message(message: str) -> None:
-    """Raises `ValueError` for a placeholder that no message has."""
+    """Raises `ValueError` for an unknown placeholder in a message."""
     from string import Formatter
 
     for _, name, form, conversion in Formatter().parse(message):

@@ -1,4 +1,4 @@
-"""IR2xx: what input ports declare, held against what feeds them and against given values."""
+"""IR2xx: declarations of input ports, compared with the outputs that feed them and given values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class InputDifference(NamedTuple):
 
 
 def input_differences(context: Context) -> list[InputDifference]:
-    """Input ports that differ from what feeds them, unless the cause is reported elsewhere."""
+    """Returns input ports that differ from the outputs that feed them.
+
+    Ports whose cause is reported elsewhere are left out.
+    """
     differences: list[InputDifference] = []
     if context.model.kind == "layers":
         return differences

@@ -1,4 +1,4 @@
-"""IR2xx: what output ports declare, held against what is inferred."""
+"""IR2xx: declarations of output ports, compared with what is inferred."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from .base import Rule
 from .context import Context
 
 MAX_QUOTED = 8
-"""How many elements a constant may have that a message quotes."""
+"""Messages quote only constants with at most this many elements."""
 MAX_EXPLAINED = 100
-"""With more wrong shapes than this, messages name no attributes."""
+"""If more shapes than this are wrong, messages name no attributes."""
 MAX_QUOTING = 20
-"""With more wrong shapes than this, messages quote no constants."""
+"""If more shapes than this are wrong, messages quote no constants."""
 
 
 class OutputDifference(NamedTuple):
-    """An output port that declares something other than the tensor that is inferred for it."""
+    """An output port that declares something other than its inferred tensor."""
 
     layer: Layer
     port: Port
     declared: Tensor
     inferred: Tensor
     unknown: str = ""
-    """The inputs of a layer on its own whose values are not known and decide the shape."""
+    """The inputs of a layer on its own whose unknown values determine the shape."""
 
     @property
     def where(self) -> tuple[str, str]:
@@ -49,12 +49,13 @@ class OutputDifference(NamedTuple):
 
 
 def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]:
-    """What output ports declare wrongly, by the rule that reports it."""
+    """Returns wrong declarations of output ports, by the rule that reports them."""
     return _by_rule(context, context.observed(Mismatch))
 
 
 def output_contradictions(context: Context) -> dict[RuleId, list[OutputDifference]]:
-    """The same of ports that do not only say less than they could: no other is an error."""
+    """Does the same for ports that contradict what is inferred, and not only say less. Only these
+    are errors."""
     observed = context.observed(Mismatch)
     if context.model.kind != "layers":
         observed = [(layer, mismatch) for layer, mismatch in observed if not mismatch.says_less]
@@ -88,9 +89,10 @@ def _by_rule(
 
 
 def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
-    """The rule that reports the declared shape; None if it is right, or may be.
+    """Returns the rule that reports the declared shape; None if it is right or possible.
 
-    unsure: the inferred shape rests on what some layer declares."""
+    unsure: whether the inferred shape depends on what some layer declares.
+    """
     layer, port = difference.layer, difference.port
     given, inferred = difference.declared.shape, difference.inferred.shape
     if given == inferred or port.dims is None:
@@ -109,9 +111,9 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
 def _without_values(
     context: Context, output: int, difference: OutputDifference
 ) -> tuple[RuleId | None, OutputDifference]:
-    """The rule that reports the declared shape of a layer on its own whose values are not given.
+    """Returns the rule that reports the declared shape of a layer on its own without given values.
 
-    Where axes are not known, all are tried.
+    If axes are unknown, all are tried.
     """
     layer, given = difference.layer, difference.declared.shape
     result = context.inference.result
@@ -134,7 +136,7 @@ def _without_values(
 
 
 def _unsure(result: BodyResult) -> set[Layer]:
-    """The layers whose outputs rest on what some layer declares, bodies included."""
+    """Returns the layers, bodies included, whose outputs depend on what some layer declares."""
     layers = {result.body.layers[position] for position in result.unsure}
     for inner in result.inner.values():
         for body in inner.values():
@@ -143,14 +145,14 @@ def _unsure(result: BodyResult) -> set[Layer]:
 
 
 def _as_port(shape: PartialShape) -> PartialShape:
-    """The shape as a port can declare it: a dimension is one size, or -1."""
+    """Returns the shape as a port can declare it: each dimension is one size, or -1."""
     if shape.dims is None:
         return shape
     return PartialShape(dim if dim.is_static else -1 for dim in shape.dims)
 
 
 def _advice(context: Context, shape: PartialShape) -> str:
-    """What to declare for a shape, in the terms of the file's format."""
+    """Says what to declare for a shape, in the terms of the file's format."""
     if not context.model.format.ports_as_written:
         return f"declare {shape}"
     if not shape.dims:
@@ -168,7 +170,7 @@ def _shape_finding(
     help: str,
     severity: Severity | None = None,
 ) -> Finding:
-    """What a rule says of a declared shape, at the port."""
+    """Returns a rule's finding about a declared shape, at the port."""
     return rule.finding(
         message,
         difference.port.offset,
@@ -250,7 +252,7 @@ class OutputShapeMismatch(Rule):
 
 
 def _attributes(context: Context, layer: Layer, differences: int) -> str:
-    """The attributes that decide what an output is, unless there are very many to look for."""
+    """Names the attributes that determine an output, unless there are too many findings."""
     if not context.reasons or differences > MAX_EXPLAINED:
         return ""
     return context.shared(deciding_attributes, layer)
@@ -261,7 +263,7 @@ def _constants(context: Context) -> dict[Layer, Constant]:
 
 
 def _decided_by(context: Context, layer: Layer) -> str:
-    """The constants whose values decide a shape, as messages quote them."""
+    """Quotes the constants whose values determine a shape."""
     place = context.shared(places).get(layer)
     declaration = Declarations(context.model).of(layer)
     if place is None or isinstance(declaration, registry.UnknownOperation):
@@ -285,7 +287,7 @@ def _decided_by(context: Context, layer: Layer) -> str:
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:
-    """Where two shapes differ, if that is in their rank or in a single dimension."""
+    """Says where two shapes differ, if they differ in rank or in a single dimension."""
     if given.dims is None or inferred.dims is None:
         return ""
     if len(given.dims) != len(inferred.dims):

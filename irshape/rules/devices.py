@@ -1,4 +1,4 @@
-"""IR801 to IR803: what stands against a model on the devices that the settings name."""
+"""IR801 to IR803: obstacles for a model on the devices that the settings name."""
 
 from __future__ import annotations
 

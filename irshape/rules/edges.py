@@ -1,4 +1,4 @@
-"""IR11x: the edges: whether they name what is there, and whether every layer is fed and used."""
+"""IR11x: edges that name missing layers or ports, and layers that are not fed or not used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IDS = "edges name layers and ports by their ids"
 
 
 def edge_faults(context: Context) -> list[EdgeFault]:
-    """The edges that lead nowhere on one side."""
+    """Returns the edges that lead nowhere at one end."""
     return [fault for body in context.bodies for fault in context.links(body).faults]
 
 
@@ -351,9 +351,10 @@ class Cycle(Rule):
 
 
 def _circle(start: int, sources: list[list[OutputRef | None]], cyclic: frozenset[int]) -> list[int]:
-    """A way from a layer of the cycle back to itself, in the direction of the data.
+    """Returns a path from a layer of the cycle back to itself, in the direction of the data.
 
-    It begins and ends with its first layer in file order."""
+    It begins and ends with the first of its layers in file order.
+    """
     trail: list[int] = [start]
     seen = {start: 0}
     while True:

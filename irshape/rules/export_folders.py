@@ -1,4 +1,4 @@
-"""Folders that optimum-intel exports: their models and configurations."""
+"""Reads folders that optimum-intel exports: their models and configurations."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LANGUAGE_MODELS = (
 ENCODER = "openvino_encoder_model.xml"
 DECODERS = ("openvino_decoder_model.xml", "openvino_decoder_with_past_model.xml")
 TOKENS = {"input_ids", "decoder_input_ids"}
-"""The names of the input that takes tokens."""
+"""The names of the input that receives tokens."""
 TEXT_EMBEDDINGS = "openvino_text_embeddings_model.xml"
 VISION_EMBEDDINGS = "openvino_vision_embeddings_model.xml"
 CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
 
 
 class Member(NamedTuple):
-    """A model of a folder, with what is inferred for it. name: relative to the folder."""
+    """A model of a folder, with its inference. name: relative to the folder."""
 
     name: str
     model: Model
@@ -56,7 +56,7 @@ class Member(NamedTuple):
         return named
 
     def inputs_of(self, type_name: str) -> list[tuple[Layer, list[Tensor | None]]]:
-        """The layers of a type, with the tensors that they are given."""
+        """Returns the layers of a type, with their input tensors."""
         layers, taken = self.model.layers, []
         sources_of = wire(self.model.net).sources
         for position, layer in enumerate(layers):
@@ -72,8 +72,8 @@ class Member(NamedTuple):
 class Export(NamedTuple):
     """A folder of models that belong together.
 
-    members: by name. configurations: the JSON objects by name of the file; faults: what is wrong
-    with a file that holds none.
+    members: by name. configurations: the JSON objects by file name. faults: what is wrong with a
+    file that contains no JSON object.
     """
 
     members: Mapping[str, Member]
@@ -82,16 +82,16 @@ class Export(NamedTuple):
 
     @property
     def language(self) -> Member | None:
-        """The model that takes or makes tokens."""
+        """The model that takes or produces tokens."""
         return next((self.members[name] for name in LANGUAGE_MODELS if name in self.members), None)
 
     @property
     def main(self) -> Member:
-        """The model at which findings on the folder are reported."""
+        """The model at which findings about the folder are reported."""
         return self.language or next(iter(self.members.values()))
 
     def number(self, name: str) -> int | None:
-        """A whole number of config.json, also of the part of it for text."""
+        """Returns an integer of config.json, or of its part for text."""
         config = self.configurations.get("config.json", {})
         for part in (config, config.get("text_config")):
             value = part.get(name) if isinstance(part, Mapping) else None
@@ -101,21 +101,21 @@ class Export(NamedTuple):
 
 
 def last_size(tensor: Tensor | None) -> int | None:
-    """The size of the last axis, where it is known."""
+    """Returns the size of the last axis if it is known."""
     if tensor is None or not tensor.shape.dims or tensor.shape[-1].is_dynamic:
         return None
     return tensor.shape[-1].low
 
 
 def channels(tensor: Tensor | None) -> int | None:
-    """The channels of an image, or of a list of tokens, where they are known."""
+    """Returns the channels of an image, or of a list of tokens, if they are known."""
     if tensor is None or len(tensor.shape.dims or ()) != 4:
         return last_size(tensor)
     return tensor.shape[1].low if tensor.shape[1].is_static else None
 
 
 def embedding_rows(member: Member) -> int | None:
-    """The rows of the table in which tokens are looked up."""
+    """Returns the rows of the table with the embeddings of tokens."""
     layers = member.model.layers
     sources_of = wire(member.model.net).sources
     carried: set[int] = set()
@@ -135,7 +135,7 @@ def embedding_rows(member: Member) -> int | None:
 
 
 def models_of(part: str) -> tuple[str, ...]:
-    """The files that an entry of model_index.json stands for, as far as they are models."""
+    """Returns the models among the files that an entry of model_index.json stands for."""
     kind = part.rstrip("_0123456789")
     if kind == "vae":
         return "vae_encoder/openvino_model.xml", "vae_decoder/openvino_model.xml"

@@ -1,4 +1,4 @@
-"""IR66x: folders that optimum-intel exports for OpenVINO GenAI, whose models must go together."""
+"""IR66x: folders that optimum-intel exports for OpenVINO GenAI, whose models must match."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SPECIAL_TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start
 
 
 def check_export(export: Export) -> Iterator[tuple[Member, Finding]]:
-    """What does not go together in a folder, with the model at which each is reported."""
+    """Yields mismatches in a folder, each with the model at which it is reported."""
     for rule in (
         ExportMismatch,
         ExportVocabulary,
@@ -49,7 +49,7 @@ def check_export(export: Export) -> Iterator[tuple[Member, Finding]]:
 
 
 class _ExportRule(Rule):
-    """A rule on a folder."""
+    """A rule about a folder."""
 
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
@@ -66,7 +66,8 @@ class _ExportRule(Rule):
         expected: str | None = None,
         actual: str | None = None,
     ) -> tuple[Member, Finding]:
-        """A finding on a model: at a layer, or about all of it, at its first input."""
+        """Returns a finding about a model: at a layer, or at its first input if it concerns the
+        whole model."""
         place = layer or next(iter(member.model.parameters), None)
         return member, cls.finding(
             message,
@@ -139,7 +140,8 @@ class ExportMismatch(_ExportRule):
 
     @classmethod
     def _text_encoders(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
-        """The denoiser takes what the text encoders give, side by side if there are several."""
+        """Checks that the denoiser takes the outputs of the text encoders, joined if there are
+        several."""
         encoders = [
             member
             for name in ("text_encoder", "text_encoder_2")
@@ -162,7 +164,10 @@ class ExportMismatch(_ExportRule):
 
     @classmethod
     def _latents(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
-        """The VAE's encoder gives as many channels as its decoder takes, or means and variances."""
+        """Checks that the VAE's encoder gives as many channels as its decoder takes.
+
+        It may also give twice as many, for means and variances.
+        """
         decoder = export.members.get(_DECODER[0])
         encoder = export.members.get("vae_encoder/openvino_model.xml")
         if decoder is None or encoder is None:
@@ -181,7 +186,8 @@ class ExportMismatch(_ExportRule):
     def _stated(
         cls, export: Export, part: str, key: str, side: str, label: str
     ) -> Iterator[tuple[Member, Finding]]:
-        """An input or output has the size that the configuration beside the model states."""
+        """Checks that an input or output has the size stated in the configuration beside the
+        model."""
         for name, member in export.members.items():
             folder = name.rpartition("/")[0]
             stated = export.configurations.get(f"{folder}/config.json", {}).get(key)
@@ -230,7 +236,8 @@ STATED_SIZES = (
     ("vae_decoder", "latent_channels", "input", "latent_sample"),
     ("vae_decoder", "out_channels", "output", "sample"),
 )
-"""The parts of an image pipeline with keys of their config.json, and what has that size."""
+"""The parts of an image pipeline, the keys of their config.json, and the tensors with these
+sizes."""
 
 
 class ExportVocabulary(_ExportRule):
@@ -290,7 +297,8 @@ class ExportVocabulary(_ExportRule):
     def _entries(
         cls, export: Export, name: str, language: Member, rows: int | None
     ) -> Iterator[tuple[Member, Finding]]:
-        """The vocabulary of a tokenizer has no more entries than the table of a model has rows."""
+        """Checks that the vocabulary of a tokenizer has no more entries than a model's table has
+        rows."""
         member = export.members.get(name)
         if member is None or rows is None:
             return
@@ -312,7 +320,7 @@ VOCABULARIES = {
     "UnigramTokenizer": 5,
     "VocabDecoder": 1,
 }
-"""The operations with a vocabulary, and the input at which it begins."""
+"""The operations with a vocabulary, and the input where it begins."""
 
 
 class ExportSpecialToken(_ExportRule):

@@ -1,4 +1,4 @@
-"""Input ports without a precision in a file whose other input ports have one."""
+"""Finds input ports without a precision in a file whose other input ports have one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from ..model.ports import Port
 from .context import Context
 
 FEW = 0.1
-"""What part of the input ports has no precision by a slip."""
+"""If at most this share of the input ports has no precision, it was forgotten there."""
 WRITTEN_AT_INPUTS = 11
-"""The IR version from which on writers give the precisions of input ports."""
+"""The first IR version in which writers give the precisions of input ports."""
 
 
 def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
-    """The few input ports without a precision: who writes that of one writes those of all."""
+    """Returns the few input ports without a precision. Writers give precisions to all or to
+    none."""
     if context.model.version < WRITTEN_AT_INPUTS or None not in context.ports.precisions:
         return []
     inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]

@@ -1,4 +1,4 @@
-"""Rules on the names by which programs look up the inputs and outputs of a model."""
+"""Rules about the names by which programs look up the inputs and outputs of a model."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class MissingTensorName(Rule):
 
 
 def _ends(context: Context) -> Iterator[End]:
-    """The inputs and outputs of the model, in file order."""
+    """Returns the inputs and outputs of the model, in file order."""
     net = context.model.net
     layers = (*context.by_type.get("parameter", ()), *context.by_type.get("result", ()))
     positions = sorted(position for body, position in layers if body is net)
@@ -92,7 +92,8 @@ def _ends(context: Context) -> Iterator[End]:
 
 
 def _unnamed(context: Context) -> Iterator[End]:
-    """The inputs and outputs whose tensor has no name; of one tensor, the input alone."""
+    """Yields the inputs and outputs whose tensor has no name; if they share one, only the
+    input."""
     for end in _ends(context):
         fed_by_an_input = end.producer.is_parameter and end.layer is not end.producer
         if not (end.port.names or end.layer.output_names or fed_by_an_input):
@@ -100,7 +101,7 @@ def _unnamed(context: Context) -> Iterator[End]:
 
 
 def _name(layer: Layer) -> str:
-    """The name of a layer as it is written in `names`."""
+    """Returns the name of a layer in the form for `names`."""
     return layer.name.replace(",", "\\,") or f"{layer.type.lower()}{layer.id}"
 
 
@@ -185,7 +186,7 @@ class CollidingName(Rule):
 
     @classmethod
     def doubled(cls, end: End, first: End) -> Finding:
-        """A tensor with a name is two inputs or outputs."""
+        """Reports a named tensor that serves as two inputs or outputs."""
         name = end.port.tensor_names[0]
         return cls.finding(
             f"the tensor '{name}' is {end.what} of the model, but it already is {first.what}; "

@@ -1,4 +1,4 @@
-"""IR21x: how tensors lie in memory, where a file says so."""
+"""IR21x: the memory layout of tensors, if a file states it."""
 
 from __future__ import annotations
 

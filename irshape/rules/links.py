@@ -1,8 +1,8 @@
-"""The edges of one body compared with its layers: edges that lead nowhere, inputs that nothing
-feeds, layers that feed nothing.
+"""Compares the edges of a body with its layers.
 
-Consequences of a fault that is reported elsewhere are left out: edges that name ids which a layer
-or a port with a faulty id may have, and layers that feed nothing where some edge leads nowhere.
+It finds edges that lead nowhere, inputs that nothing feeds, and layers that feed nothing.
+Consequences of faults that are reported elsewhere are left out: edges to ids that a layer or port
+with a faulty id may have, and unused layers if some edge leads nowhere.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Side = Literal["from", "to"]
 
 
 class EdgeFault(NamedTuple):
-    """An edge that leads nowhere on one side."""
+    """An edge that leads nowhere at one end."""
 
     body: Body
     edge: Edge
     side: Side
     layer: Layer | None
-    """The layer that lacks the port; None where the layer itself does not exist."""
+    """The layer that lacks the port; None if the layer does not exist."""
 
     @property
     def text(self) -> str:
-        """What the edge names."""
+        """The id that the edge names."""
         edge, port = self.edge, self.layer is not None
         if self.side == "from":
             return edge.from_port if port else edge.from_layer
@@ -39,7 +39,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def attribute(self) -> str:
-        """The name of the attribute of <edge> that is at fault."""
+        """The faulty attribute of the <edge>."""
         return f"{self.side}-{'layer' if self.layer is None else 'port'}"
 
     @property
@@ -57,12 +57,12 @@ class EdgeFault(NamedTuple):
 
     @property
     def number(self) -> str | None:
-        """The id as OpenVINO reads it; None where it is no whole number."""
+        """The id as OpenVINO reads it; None if it is no integer."""
         return lenient_id(self.text)
 
     @property
     def malformed(self) -> bool:
-        """Whether the id is badly written, rather than one that does not exist."""
+        """Whether the id is malformed, rather than missing in the file."""
         number = self.number
         if number is None or number == self.text:
             return number is None
@@ -72,7 +72,7 @@ class EdgeFault(NamedTuple):
 
 
 class Links:
-    """What is wrong with the edges of a body, each fault once."""
+    """The faults of the edges of a body, each one once."""
 
     def __init__(
         self,
@@ -83,19 +83,19 @@ class Links:
         unread: bool,
         miscounted: set[Layer],
     ) -> None:
-        """ports: the ids of all ports. unread: some layers or edges were not read, or there are
-        none. miscounted: layers that are reported for a wrong number of ports."""
+        """ports: the ids of all ports. unread: whether some layers or edges were not read, or there
+        are none. miscounted: layers that are reported for a wrong number of ports."""
         self.body = body
         self.wiring = wiring
         self.unread = unread
         self.miscounted = miscounted
         self.faults: list[EdgeFault] = []
         self.duplicates: list[Edge] = []
-        """Edges into an input port that another one feeds already."""
+        """Edges into an input port that another edge already feeds."""
         self.missing: list[tuple[Layer, Port]] = []
         """Inputs that nothing feeds."""
         self.sources: set[Layer] = set()
-        """Layers that an edge comes from which leads nowhere."""
+        """Layers from which an edge leads nowhere."""
         self.loose = False
         """Whether some edge leads nowhere."""
         self.sound = (wiring.complete is not None and all(map(plain_id, ports))) or (
@@ -106,8 +106,8 @@ class Links:
             self._follow()
 
     def _fed(self) -> bool:
-        """Whether every edge feeds an input of its own, every input is fed, and no two layers share
-        an id."""
+        """Returns whether each edge feeds a different input, each input is fed, and all ids are
+        unique."""
         body, sources = self.body, self.wiring.sources
         fed = sum(len(row) - row.count(None) for row in sources)
         return fed == len(body.ends.to_layers) == sum(map(len, sources)) and len(body.by_id) == len(
@@ -115,7 +115,8 @@ class Links:
         )
 
     def _plain(self) -> bool:
-        """Whether the ends of all edges are written as ids usually are, or as those of layers."""
+        """Returns whether the ends of all edges are in the usual notation, or in that of the
+        layers."""
         ends = self.body.ends
         texts = {*ends.from_ports, *ends.to_ports}
         if not self.wiring.complete:
@@ -123,7 +124,7 @@ class Links:
         return all(map(plain_id, texts))
 
     def _follow(self) -> None:
-        """Follows every edge, and finds the inputs that none names."""
+        """Follows every edge, and finds the inputs that no edge names."""
         body, ends = self.body, self.body.ends
         odd = not _distinct([layer.id for layer in body.layers])
         reached: set[tuple[Layer, int]] = set()
@@ -157,7 +158,7 @@ class Links:
                 ]
 
     def _end(self, index: int, side: Side, text: str, odd: bool) -> Layer | None:
-        """The layer that an edge names. odd: ids of some layers are faulty."""
+        """Returns the layer that an edge names. odd: whether some layers have faulty ids."""
         layer = self.body.by_id.get(text)
         if layer is None and text:
             layer = self.body.by_id.get(lenient_id(text) or "")
@@ -166,7 +167,7 @@ class Links:
         return layer
 
     def _port(self, index: int, side: Side, text: str, layer: Layer | None) -> int | None:
-        """The position of the port that an edge names; None if there is none."""
+        """Returns the position of the port that an edge names; None if there is none."""
         if layer is None or not text:
             return None
         heads = layer.port_heads
@@ -179,9 +180,10 @@ class Links:
         return ids.index(loosely) if loosely in ids else None
 
     def unused(self) -> Iterator[tuple[Layer, int]]:
-        """The last layers of branches that lead to no Result or Assign.
+        """Yields the last layers of branches that lead to no Result or Assign.
 
-        Each comes with the number of layers that are used only by it."""
+        Each comes with the number of layers that only it uses.
+        """
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
         if not sinks or wiring.cyclic or self.unread or self.loose or self.missing:
@@ -198,7 +200,8 @@ class Links:
                 yield layer, self._use(position, used)
 
     def _use(self, position: int, used: list[bool]) -> int:
-        """Marks the layers that a layer depends on as used; how many were not."""
+        """Marks the layers on which a layer depends as used. Returns how many were not marked
+        before."""
         waiting, behind = [position], 0
         while waiting:
             for source in self.wiring.sources[waiting.pop()]:
@@ -210,10 +213,11 @@ class Links:
 
 
 def _distinct(ids: Sequence[str]) -> bool:
-    """Whether ids are written as usual, and each stands there once."""
+    """Returns whether all ids are in the usual notation and unique."""
     return len(set(ids)) == len(ids) and all(map(plain_id, ids))
 
 
 def _is_odd(layer: Layer, body: Body) -> bool:
-    """Whether no edge can name a layer: its id is another one's, or badly written."""
+    """Returns whether no edge can name a layer, since its id is malformed or belongs to another
+    one."""
     return body.by_id[layer.id] is not layer or not plain_id(layer.id)

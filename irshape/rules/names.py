@@ -270,15 +270,16 @@ class DuplicateTensorName(Rule):
 
 
 MOST_NAMES = 3
-"""How many names that are used twice are reported for themselves."""
+"""How many names that are used twice are reported individually."""
 
 
 def _names_given(
     context: Context, body: Body
 ) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
-    """Each tensor name: the layer and port of the tensor, then the layer and port that name it.
+    """Yields each tensor name, with the layer and port of the tensor and of the name.
 
-    A Result gives names without a port."""
+    A Result names its tensor without a port.
+    """
     for layer in body.layers:
         for port in layer.outputs:
             for name in port.tensor_names:
@@ -295,7 +296,7 @@ def _names_given(
 
 
 def _all_differ(context: Context, body: Body) -> bool:
-    """Whether no tensor name is used twice in a body, as a quick look at all of them tells."""
+    """Returns whether a quick check shows that no tensor name is used twice in a body."""
     texts = [text for names in names_of(body.layers) for text in names if text]
     names = ",".join(texts).split(",")
     known = set(names)
@@ -401,7 +402,8 @@ class RuntimeInfo(Rule):
 
 
 def _repeats(data: bytes, span: tuple[int, int]) -> bool:
-    """Whether an rt_info needs a closer look: most have one attribute that is not checked."""
+    """Returns whether an rt_info needs a closer look. Most have one attribute that is not
+    checked."""
     first = data.find(b"<attribute", *span)
     return first >= 0 and (
         data.find(b"<attribute", first + 1, span[1]) >= 0
@@ -423,11 +425,11 @@ _KNOWN = frozenset(
         "preprocessing",
     )
 )
-"""The names that OpenVINO 2026.4 has a class for, all of version 0."""
+"""The names for which OpenVINO 2026.4 has a class, all of version 0."""
 
 
 def _unreadable(name: str, value: str) -> str | None:
-    """What the value of an attribute should be, if it is not."""
+    """Returns what the value of an attribute should be, if it is not."""
     if name == "old_api_map_order":
         order = r"\s*(?:-?[0-9]+\s*(?:,\s*-?[0-9]+\s*)*)?"
         return None if re.fullmatch(order, value) else "a list of axes"

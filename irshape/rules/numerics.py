@@ -1,6 +1,6 @@
 """IR7xx: the values of constants.
 
-These rules read the whole .bin, in pieces, and are only asked when they are selected.
+These rules read the whole .bin in pieces, and run only if they are selected.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ..model.weights import Weights
 
 PIECE = 1 << 22
-"""Bytes looked at in one go; a multiple of every element's size."""
+"""How many bytes are examined at a time. It is a multiple of every element's size."""
 
 
 class Odd(NamedTuple):
-    """How many elements of a constant are unusual; position and value of the first one."""
+    """The number of unusual elements in a constant, with position and value of the first."""
 
     number: int
     place: int
@@ -223,7 +223,7 @@ def _problem(
     expected: str,
     hint: str,
 ) -> Finding:
-    """The finding about the elements of a constant that are odd."""
+    """Returns the finding about the unusual elements of a constant."""
     if constant.elements > 1:
         message = (
             f"{odd.number:,} of {constant.elements:,} elements are {what}: the first is element "
@@ -243,11 +243,11 @@ def _problem(
 
 
 Pieces = Iterator[tuple[int, bytes]]
-"""Pieces of a constant, each with the byte at which it begins."""
+"""Pieces of a constant, each with its byte offset."""
 
 
 def _streams(context: Context, types: Collection[str]) -> Iterator[tuple[Layer, Constant, Pieces]]:
-    """The constants of some element types, each stretch of the .bin once."""
+    """Yields the constants of some element types. Each range of the .bin occurs once."""
     weights = context.model.weights
     if weights is None or weights.data is None:
         return
@@ -273,7 +273,7 @@ def _pieces(weights: Weights, offset: int, size: int) -> Pieces:
 
 
 def _first(places: Iterator[tuple[int, float]]) -> Odd:
-    """The number of elements, and the first."""
+    """Returns the number of elements, and the first of them."""
     count, index, value = 0, -1, 0.0
     for at, number in places:
         if not count:
@@ -298,7 +298,7 @@ _IS_33 = _table([0x33, 0xB3])
 
 
 def _where(piece: bytes, byte: int, width: int, table: bytes) -> Iterator[int]:
-    """The elements whose byte of that number is one that the table marks."""
+    """Yields the elements whose byte at a certain position is marked in the table."""
     marked = piece[byte::width].translate(table)
     at = marked.find(0xFF)
     while at >= 0:
@@ -309,12 +309,13 @@ def _where(piece: bytes, byte: int, width: int, table: bytes) -> Iterator[int]:
 class _Layout(NamedTuple):
     """The bits of an element.
 
-    Elements whose last byte is marked in `suspects` may be NaN or infinite."""
+    Elements whose last byte is marked in `suspects` may be NaN or infinite.
+    """
 
     width: int
     suspects: bytes
     exponent: int
-    """The bits of the exponent, in the element as a whole number."""
+    """The bits of the exponent within the element as an integer."""
     mantissa: int
 
 
@@ -329,9 +330,10 @@ _EXPONENTS: dict[str, _Layout] = {
 
 
 def _not_finite(constant: Constant, pieces: Pieces, *, nan: bool) -> Iterator[tuple[int, float]]:
-    """The elements that are NaN, or those that are infinite.
+    """Yields the elements that are NaN, or those that are infinite.
 
-    f8e4m3 has no infinity; an element with all bits set is NaN."""
+    f8e4m3 has no infinity; an element with all bits set is NaN.
+    """
     layout = _EXPONENTS[constant.element_type.name]
     width = layout.width
     for start, piece in pieces:
@@ -347,7 +349,7 @@ def _not_finite(constant: Constant, pieces: Pieces, *, nan: bool) -> Iterator[tu
 
 
 def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:
-    """The elements of an f32 constant that are finite, and infinite in f16."""
+    """Yields the elements of an f32 constant that are finite, but infinite in f16."""
     for start, piece in pieces:
         for index in _where(piece, 3, 4, _LARGE):
             (number,) = struct.unpack_from("<f", piece, 4 * index)
@@ -356,10 +358,10 @@ def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:
 
 
 def _too_small(piece: bytes) -> tuple[int, int, int]:
-    """How many nonzero elements of an f32 constant are subnormal or 0 in f16.
+    """Finds nonzero elements of an f32 constant that are subnormal or 0 in f16.
 
     Returns their number, the first of them, and how many become 0. Without their sign, floats are
-    ordered as their bytes are, so bytes are compared, for all elements at once as long integers.
+    ordered like their bytes. So bytes are compared, for all elements at once as long integers.
     """
     low, middle, high, top = (piece[k::4] for k in range(4))
     count = len(top)

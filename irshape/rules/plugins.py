@@ -19,11 +19,11 @@ ENTRY_POINT_GROUP = "irshape.rules"
 
 
 class PluginError(ValueError):
-    """A plugin that cannot be used; the message names it."""
+    """Raised for a plugin that cannot be used. The message names it."""
 
 
 def plugin_rules(taken: Collection[str] = ()) -> tuple[type[Rule], ...]:
-    """The rules of plugins. taken: names that they cannot have. Raises `PluginError`."""
+    """Returns the rules of plugins. taken: names that they must not have. Raises `PluginError`."""
     rules = (*(_of_packages() if declares(ENTRY_POINT_GROUP) else ()), *_registered)
     for rule in rules:
         if rule.name in taken:
@@ -35,7 +35,7 @@ def plugin_rules(taken: Collection[str] = ()) -> tuple[type[Rule], ...]:
 
 
 def plugin_codes() -> tuple[str, ...]:
-    """The codes that operations of plugins may report under, whether or not a rule has them."""
+    """Returns the codes under which plugins' operations may report, with or without a rule."""
     return _CODES if declares("irshape.operations") or registered_operations() else ()
 
 
@@ -46,9 +46,9 @@ _registered: list[type[Rule]] = []
 
 
 def register(rule: type[Rule]) -> None:
-    """Adds a rule for this process; a class of the same name and module replaces another.
+    """Adds a rule for this process. It replaces a class with the same name and module.
 
-    Raises `PluginError` for one that cannot be used.
+    Raises `PluginError` for a rule that cannot be used.
     """
     from . import forget_rules
 
@@ -62,14 +62,15 @@ def register(rule: type[Rule]) -> None:
 
 
 def registers_anything() -> bool:
-    """Whether this process has registered operations or rules."""
+    """Returns whether this process has registered operations or rules."""
     return bool(_registered or registered_operations())
 
 
 def check_plugins() -> None:
-    """Loads all plugins. Raises `ValueError` for one that cannot be used.
+    """Loads all plugins. Raises `ValueError` for a plugin that cannot be used.
 
-    Without plugins, this only looks at the folders of installed packages."""
+    Without plugins, this only examines the folders of installed packages.
+    """
     if declares(ENTRY_POINT_GROUP):
         from . import all_rules
 
@@ -129,17 +130,19 @@ def _check_rule(rule: object, entry: str, others: Iterable[type[Rule]]) -> None:
 
 @lru_cache
 def declares(group: str) -> bool:
-    """Whether an installed package has entry points of a group.
+    """Returns whether an installed package has entry points in a group.
 
-    Searching their files costs far less than `importlib.metadata`."""
+    Searching their files is much faster than `importlib.metadata`.
+    """
     return any(f"[{group}]".encode() in text for text in entry_point_files())
 
 
 @lru_cache(maxsize=1)
 def entry_point_files() -> tuple[bytes, ...]:
-    """The entry_points.txt of every installed package with one for irshape.
+    """Returns the entry_points.txt of every installed package with one for irshape.
 
-    Each comes after the name of its folder."""
+    Each follows the name of its folder.
+    """
     files = []
     for folder in dict.fromkeys(sys.path):
         try:

@@ -31,16 +31,18 @@ if TYPE_CHECKING:
 
 
 def _start(model: Model) -> int:
-    """The offset of a finding about the whole model: of <net>, or of the first layer."""
+    """Returns the offset of a finding about the whole model: that of <net>, or of the first
+    layer."""
     if model.kind == "net":
         return max(model.source.data.find(b"<net"), 0)
     return model.layers[0].offset if model.layers else 0
 
 
 def _layers(context: Context, operation: str) -> list[Layer]:
-    """The layers of an operation as a policy names it: `TYPE` or `TYPE@VERSION`.
+    """Returns the layers of an operation that a policy names as `TYPE` or `TYPE@VERSION`.
 
-    The type is compared without regard to case, as OpenVINO reads it."""
+    Types are compared without regard to case, as in OpenVINO.
+    """
     name, _, version = operation.partition("@")
     folded = name.lower()
     return [
@@ -175,7 +177,7 @@ class AllowedElementTypes(Rule):
 
 
 def _outputs(context: Context) -> Iterator[tuple[Layer, Port, Tensor]]:
-    """Every output port, and the tensor that is inferred for it."""
+    """Yields every output port with its inferred tensor."""
     for body in context.bodies:
         result = context.results.get(body)
         if result is not None:
@@ -185,7 +187,7 @@ def _outputs(context: Context) -> Iterator[tuple[Layer, Port, Tensor]]:
 
 
 class PortsRule(Rule):
-    """A rule that compares the inputs or outputs of a model with those a policy expects."""
+    """A rule that compares the inputs or outputs of a model with those that a policy expects."""
 
     what: ClassVar[Literal["input", "output"]]
 
@@ -308,19 +310,20 @@ class ExpectedOutputs(PortsRule):
 
 
 def _ends(context: Context) -> list[End]:
-    """The inputs and outputs of the net."""
+    """Returns the inputs and outputs of the net."""
     net = context.model.net
     return list(ends(net, context.wiring(net), range(len(net.layers))))
 
 
 def _names(end: End) -> list[str]:
-    """The names of an input or output: of its tensor, then of its layers, then the layer's id."""
+    """Returns the names of an input or output: those of its tensor and its layers, and the layer's
+    id."""
     named = [*names_in(end.layer.output_names), *end.port.tensor_names]
     return [*named, *dict.fromkeys((end.layer.name, end.producer.name)), end.layer.id]
 
 
 def _tensor(context: Context, end: End) -> Tensor | None:
-    """What is inferred for an input or output."""
+    """Returns the inferred tensor of an input or output."""
     tensors = context.results[context.model.net].outputs[end.ref[0]]
     return tensors[end.ref[1]] if end.ref[1] < len(tensors) else None
 

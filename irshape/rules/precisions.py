@@ -1,4 +1,4 @@
-"""IR1xx: the precisions of ports, the names of element types in a file."""
+"""IR1xx: the precisions of ports, which are names of element types in a file."""
 
 from __future__ import annotations
 
@@ -166,11 +166,11 @@ _OTHER_NAMES = {
     "int32": "I32",
     "bool": "BOOL",
 }
-"""Names of element types in other frameworks, with the precision of each."""
+"""Maps names of element types in other frameworks to precisions."""
 
 
 def _close_precision(text: str) -> str | None:
-    """The precision that was probably meant."""
+    """Returns the precision that was probably meant."""
     try:
         return ElementType.of(text).precision
     except ValueError:

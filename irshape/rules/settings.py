@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ExpectedPort(NamedTuple):
-    """An input or output as a policy expects it; None for what it leaves open."""
+    """An input or output that a policy expects. None leaves a property open."""
 
     name: str
     type: str | None = None
@@ -36,11 +36,12 @@ class Policy(NamedTuple):
 
 
 class Contract(NamedTuple):
-    """What the dimensions of models must be, `[[contract]]`.
+    """The required dimensions of models, from `[[contract]]`.
 
-    files: patterns of the models that it holds for; none for all. shapes: of inputs by name, which
-    may name dimensions. assume: conditions on the names. require: statements such as
-    `logits = [batch, seq, 32000]`."""
+    files: patterns of the models to which it applies; all if empty. shapes: shapes of inputs by
+    name, which may name dimensions. assume: conditions on these names. require: statements such as
+    `logits = [batch, seq, 32000]`.
+    """
 
     require: tuple[str, ...]
     files: tuple[str, ...] = ()
@@ -61,8 +62,10 @@ class CustomRule(NamedTuple):
 
 
 class Devices(NamedTuple):
-    """The devices that models are judged for, `[devices]`: names, and the bytes of the largest
-    buffer that they take, where that is not what such devices usually take."""
+    """The devices for which models are judged, from `[devices]`.
+
+    max_alloc: the largest buffer of the devices in bytes, if it is not the usual one.
+    """
 
     names: tuple[str, ...] = ()
     max_alloc: int | None = None
@@ -73,13 +76,13 @@ class Settings(NamedTuple):
 
     enabled: the codes of the rules whose findings are reported; None for the default rules.
     ignored: the codes that a selector ignores explicitly. A finding that a file could not be read
-    is only left out if its code is among these.
+    is left out only if its code is among these.
     """
 
     enabled: frozenset[str] | None = None
     ignored: frozenset[str] = frozenset()
     also: frozenset[str] = frozenset()
-    """The codes of opt-in rules to ask."""
+    """The codes of opt-in rules to run."""
     target: Release | None = None
     extensions: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()

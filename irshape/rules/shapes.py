@@ -1,6 +1,7 @@
-"""IR208 to IR210: shapes that are possible but hardly intended.
+"""IR208 to IR210: shapes that are possible but probably not intended.
 
-Constants that restrict a model to one size of a dimension, and tensors too large for any memory.
+These are constants that restrict a model to one size of a dimension, and tensors too large for any
+memory.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class PinnedDimension(Rule):
 
     @classmethod
     def _broadcasts(cls, context: Context) -> Iterator[Finding]:
-        """Layers that broadcast a dynamic tensor and a constant."""
+        """Reports layers that broadcast a dynamic tensor with a constant."""
         constants = frozenset(context.spellings.get("const", ()))
         harmless: set[object] = set()
         for name in context.by_type:
@@ -157,7 +158,8 @@ class PinnedDimension(Rule):
         source: OutputRef | None,
         broadcast: bool,
     ) -> Iterator[Finding]:
-        """A tensor that is broadcast with a constant, or to the target that it gives."""
+        """Reports a tensor that is broadcast with a constant, or to a target that a constant
+        gives."""
         layer = body.layers[position]
         if source is None or data.shape.is_static or data.shape.dims is None:
             return
@@ -247,8 +249,9 @@ class HugeTensor(Rule):
 
     @classmethod
     def _beyond(cls, result: BodyResult, limit: int | None) -> Iterator[Finding]:
-        """The first tensors that are huge, or may take more bytes than the policy allows: those
-        that are computed from them are not reported. An unbounded dimension counts 1.
+        """Yields the first tensors that are huge, or may take more bytes than the policy allows.
+
+        Tensors that are computed from them are left out. An unbounded dimension counts as 1.
         """
         layers, beyond = result.body.layers, set[int]()
         for position in result.wiring.order:
@@ -294,14 +297,14 @@ HUGE = 1 << 40
 
 
 def _any_huge(result: BodyResult) -> bool:
-    """Whether a tensor of a body is huge."""
+    """Returns whether a tensor of a body is huge."""
     # many tensors share one object, and comparing equal ones takes longer than their size
     shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
     return any(shape.least_size >= HUGE for shape in shapes.values())
 
 
 def _most_bytes(tensor: Tensor) -> int:
-    """The bytes that a tensor may take; an unbounded dimension counts 1."""
+    """Returns the most bytes that a tensor may take. An unbounded dimension counts as 1."""
     if tensor.shape.dims is None:
         return 0
     sizes = [1 if dim.high == UNBOUNDED else dim.high for dim in tensor.shape.dims]
@@ -309,17 +312,17 @@ def _most_bytes(tensor: Tensor) -> int:
 
 
 def _dynamic(shape: PartialShape) -> Iterator[int]:
-    """The dynamic dimensions of a shape."""
+    """Returns the dynamic dimensions of a shape."""
     return (axis for axis, dim in enumerate(shape.dims or ()) if dim.is_dynamic)
 
 
 def _of_type(body: Body, source: OutputRef | None, types: frozenset[str]) -> bool:
-    """Whether a layer of one of these types feeds an input."""
+    """Returns whether a layer of one of these types feeds an input."""
     return source is not None and body.layers[source[0]].type in types
 
 
 def _any_dynamic(context: Context) -> bool:
-    """Whether an input of the model is dynamic."""
+    """Returns whether an input of the model is dynamic."""
     result = context.inference.result
     return any(
         not tensor.shape.is_static
@@ -330,7 +333,7 @@ def _any_dynamic(context: Context) -> bool:
 
 
 def _broadcasts(name: str) -> bool:
-    """Whether the operation of a type broadcasts its inputs as NumPy does."""
+    """Returns whether the operation of a type broadcasts its inputs as NumPy does."""
     known = registry.versions(name)
     return bool(known) and "auto_broadcast" in known[-1].attributes
 
@@ -342,11 +345,11 @@ class Reshape(NamedTuple):
     data: PartialShape
     pattern: tuple[int, ...]
     literal: int
-    """The number in the pattern that stands for the batch, or 0."""
+    """The number in the pattern that is the batch, or 0."""
 
 
 def reshapes(context: Context) -> list[Reshape]:
-    """Each Reshape with a constant pattern."""
+    """Returns each Reshape with a constant pattern."""
     batches: dict[Body, list[frozenset[Dimension]]] = {}
     patterns = []
     for body, position in context.by_type.get("reshape", ()):
@@ -376,9 +379,10 @@ def reshapes(context: Context) -> list[Reshape]:
 
 
 def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
-    """For each layer, the first dimensions of the inputs that its data is computed from.
+    """Returns for each layer the first dimensions of the inputs on which its data depends.
 
-    The sizes that a ShapeOf gives are no data."""
+    Sizes from a ShapeOf do not count as data.
+    """
     layers, sources = result.body.layers, result.wiring.sources
     types = {layer.type for layer in layers}
     parameters = {name for name in types if name.lower() == "parameter"}

@@ -1,4 +1,4 @@
-"""IR1xx: ids, ports, edges, cycles: whether the file describes a graph at all."""
+"""IR1xx: ids, ports, edges and cycles, which decide whether the file describes a graph at all."""
 
 from __future__ import annotations
 

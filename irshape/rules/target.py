@@ -1,5 +1,6 @@
 """IR605 to IR608: what the target release does not read, ignores, does not run, or infers
-otherwise.
+
+differently.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class NewerThanTarget(Rule):
 
 
 def _shown(context: Context, kind: Kind) -> Iterator[tuple[Layer, Detail, Release]]:
-    """The layers that show what the target release ignores, does not run, or infers otherwise."""
+    """Yields the layers that the target release ignores, does not run, or infers differently."""
     target = context.settings.target
     if target is None or not context.model.format.layers_as_written:
         return
@@ -266,7 +267,7 @@ class OtherShapeInTarget(Rule):
 
 
 def _complete(layer: Layer, detail: Detail) -> str:
-    """The release from which a detail that older ones ignore also runs."""
+    """Returns the release that also runs a detail which older ones ignore."""
     from ..ops.registry import declaration_of
     from ..releases import written
 
@@ -284,7 +285,8 @@ def _reads(target: Release) -> str:
 
 
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
-    """Whether the target reads the operation of a layer, and the newest opset it reads for it."""
+    """Returns whether the target reads the operation of a layer, and the newest opset it reads for
+    it."""
     from ..ops.registry import UnknownOperation, find, opsets, versions
     from ..releases import newest_opset
 

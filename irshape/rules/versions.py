@@ -29,7 +29,7 @@ from .context import Context
 
 
 def unknown_operations(context: Context) -> dict[RuleId, list[tuple[Layer, UnknownOperation]]]:
-    """The layers whose operation nobody declares, by the rule that reports them."""
+    """Returns the layers whose operation is not declared, by the rule that reports them."""
     by_rule: dict[RuleId, list[tuple[Layer, UnknownOperation]]] = {}
     if not context.model.format.layers_as_written:
         return by_rule  # the reader has reported the node
@@ -85,7 +85,7 @@ class IrVersion(Rule):
 
 
 def _deciding_layers(context: Context) -> set[Layer]:
-    """The layers on whose values a shape may depend."""
+    """Returns the layers whose values may determine a shape."""
     declarations = Declarations(context.model)
     return {
         body.layers[position]
@@ -97,7 +97,7 @@ def _deciding_layers(context: Context) -> set[Layer]:
 
 
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
-    """The types in small letters that are not written as writers do, and what is meant by each
+    """Yields the types with unusual capitals, in small letters, and the meant type for each
     spelling."""
     if not context.model.format.layers_as_written:
         return
@@ -170,7 +170,8 @@ class UnknownType(Rule):
 
     @classmethod
     def _misspelt(cls, context: Context, layer: Layer, name: str) -> Finding:
-        """OpenVINO compares types without regard to case, but for that of a constant."""
+        """Reports unusual capitals. OpenVINO ignores case in types, except in that of a
+        constant."""
         message, harmless = f"the type is written {name}, with these capitals", True
         if name == "Const":  # the bytes are found only under the exact type
             readable = layer.type.lower() == "constant"
@@ -292,7 +293,7 @@ class CustomOperation(Rule):
 
     @classmethod
     def _of_libraries(cls, context: Context) -> Iterator[Finding]:
-        """One finding for each library that the model needs, at its first layer."""
+        """Yields one finding for each library that the model needs, at its first layer."""
         if not _names_libraries(context):
             return
         needed: dict[type[LibraryOperation], list[Layer]] = {}
@@ -340,7 +341,7 @@ class CustomOperation(Rule):
 
 
 def _convert_again(layer: Layer) -> str:
-    """What to do about an operation that a frontend could not convert."""
+    """Says what to do about an operation that a frontend could not convert."""
     name, domain = layer.attribute("ONNX_META_type"), layer.attribute("ONNX_META_domain")
     what = "the operation" if name is None else f"{name} of {domain or 'ai.onnx'}"
     return f"convert the model again, with a newer OpenVINO or a frontend extension for {what}"
@@ -351,7 +352,7 @@ def _offset(layer: Layer) -> int:
 
 
 def _names_libraries(context: Context) -> bool:
-    """Whether layers name a version of operations that libraries add."""
+    """Returns whether layers name a version of operations that libraries add."""
     versions = {version for _, version in context.kinds}
     return any(
         library in version

@@ -84,7 +84,7 @@ class MissingWeights(Rule):
 
 
 def _name(weights: Weights) -> str:
-    """The name of the .bin, without its folder."""
+    """Returns the file name of the .bin, without its folder."""
     return (weights.path or "the .bin").replace("\\", "/").rpartition("/")[2]
 
 

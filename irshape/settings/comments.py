@@ -1,4 +1,4 @@
-"""Comments in a file that silence findings: `<!-- irshape: disable=IR304 -->`."""
+"""Reads comments in a file that silence findings: `<!-- irshape: disable=IR304 -->`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def _directive() -> re.Pattern[str]:
 class Suppression(NamedTuple):
     """A comment that silences rules: `<!-- irshape: disable=IR304,IR2: the reason -->`.
 
-    codes: each selector, with the codes of the rules that it covers."""
+    codes: each selector, with the codes of the rules that it covers.
+    """
 
     offset: int
     codes: list[tuple[str, frozenset[str]]]
@@ -50,7 +51,8 @@ class Suppression(NamedTuple):
 class Scope:
     """What the comments of one layer, or of the whole file, silence.
 
-    `end` is None for a layer that is not closed. hits: the codes that they have silenced."""
+    `end` is None for a layer that is not closed. hits: the codes that the comments have silenced.
+    """
 
     __slots__ = ("codes", "comments", "end", "hits", "outer", "start")
 
@@ -68,7 +70,7 @@ class Scope:
             self.codes |= covers
 
     def silences(self, code: str) -> bool:
-        """Whether it silences the findings of a code; records that it has."""
+        """Returns whether the comments silence the findings of a code, and records it if so."""
         if code not in self.codes:
             return False
         self.hits.add(code)
@@ -76,16 +78,17 @@ class Scope:
 
 
 class Comments:
-    """The comments of a file that silence findings, and findings about faulty ones.
+    """The comments of a file that silence findings, and findings about faulty comments.
 
-    A file without any costs one search."""
+    A file without comments costs one search.
+    """
 
     def __init__(self, source: Source, custom: tuple[CustomRule, ...] = ()) -> None:
         self.custom = custom
         self.findings: list[Finding] = []
         self.whole = Scope(0)
         self.layers: list[Scope] = []
-        """By where they start; an inner one comes after the one around it."""
+        """The scopes of layers by their start. An inner layer comes after the one around it."""
         if MARK in source.data:
             self._read(source)
             self.layers.sort(key=lambda scope: scope.start)
@@ -139,9 +142,10 @@ class Comments:
                     )
 
     def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
-        """A comment, and whether it is for the whole file wherever it stands.
+        """Returns a comment, and whether it applies to the whole file wherever it is.
 
-        Records what is wrong with it."""
+        Records what is wrong with it.
+        """
         match = _directive().fullmatch(text)
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
             hint = (
@@ -176,9 +180,10 @@ class Comments:
         return Suppression(offset, codes), match["verb"] == "disable-file"
 
     def silence(self, code: str, problem: Finding) -> bool:
-        """Whether a comment silences a finding.
+        """Returns whether a comment silences a finding.
 
-        It may be one of the file, or of a layer that the finding is about or lies in."""
+        The comment may belong to the file, or to a layer that the finding is about or is in.
+        """
         silenced = self.whole.silences(code)
         if self.layers:
             places = (
@@ -196,7 +201,7 @@ class Comments:
         return silenced
 
     def unused(self, enabled: frozenset[str] | None) -> Iterator[Finding]:
-        """The selectors in comments that silence nothing, although their rules are asked."""
+        """Yields the selectors in comments that silence nothing although their rules run."""
         asked = (
             enabled
             if enabled is not None
@@ -220,7 +225,7 @@ class Comments:
 
 
 MAX_SUGGESTIONS = 50
-"""Misspelt codes in one file for which a similar one is looked for."""
+"""For how many misspelt codes in one file a similar one is suggested."""
 
 
 def _short(text: str) -> str:

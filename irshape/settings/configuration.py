@@ -1,6 +1,6 @@
-"""The configuration: irshape.toml, or `[tool.irshape]` in pyproject.toml.
+"""Reads the configuration: irshape.toml, or `[tool.irshape]` in pyproject.toml.
 
-Every key is described in docs/configuration.md; an unknown key is an error. This module does not
+Every key is described in docs/configuration.md. An unknown key is an error. This module does not
 use `from __future__ import annotations`: typing compiles each annotation of a NamedTuple that is a
 string, which would delay every start of the command.
 """
@@ -23,7 +23,8 @@ T = TypeVar("T", Policy, Contract, CustomRule)
 class Configuration(NamedTuple):
     """Everything that can be configured.
 
-    `root` is the folder that patterns and paths are relative to: that of the file."""
+    `root`: the folder to which patterns and paths are relative, that of the file.
+    """
 
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()
@@ -44,13 +45,14 @@ class Configuration(NamedTuple):
     cache_dir: str | None = None
     root: str | None = None
     path: str | None = None
-    """The file it was read from."""
+    """The file from which it was read."""
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> "Configuration":
         """Reads a file: all of it, or `[tool.irshape]` of a pyproject.toml.
 
-        Raises `ConfigurationError`, and `OSError` if it cannot be opened."""
+        Raises `ConfigurationError`, and `OSError` if it cannot be opened.
+        """
         import tomllib
 
         if not isinstance(path, (str, os.PathLike)):
@@ -84,9 +86,10 @@ class Configuration(NamedTuple):
         return configuration._replace(root=folder, path=str(file), **placed)
 
     def check(self) -> None:
-        """Raises `ConfigurationError` for fields that a program has set to what does not fit them.
+        """Raises `ConfigurationError` if a program has set a field to an unsuitable value.
 
-        The codes of selectors are checked where they are used."""
+        The codes of selectors are checked where they are used.
+        """
         for name in ("select", "extend_select", "ignore", "extensions"):
             value = getattr(self, name)
             if isinstance(value, str):
@@ -102,10 +105,11 @@ class Configuration(NamedTuple):
 
     @staticmethod
     def find(start: str | os.PathLike[str] = ".") -> "Configuration":
-        """The configuration of the folder, or of the nearest folder above it that has one.
+        """Returns the configuration of the folder, or of the nearest parent folder that has one.
 
-        That is an irshape.toml, or a pyproject.toml with `[tool.irshape]`. Without any, the
-        configuration is empty."""
+        It is read from an irshape.toml, or a pyproject.toml with `[tool.irshape]`. If there is
+        none, it is empty.
+        """
         folder = os.path.abspath(start)
         while True:
             own = os.path.join(folder, "irshape.toml")
@@ -120,19 +124,20 @@ class Configuration(NamedTuple):
             folder = parent
 
     def policies_for(self, path: str) -> tuple[Policy, ...]:
-        """The policies that hold for a file."""
+        """Returns the policies that apply to a file."""
         return self._for(path, self.policies)
 
     def contracts_for(self, path: str) -> tuple[Contract, ...]:
-        """The contracts that hold for a file."""
+        """Returns the contracts that apply to a file."""
         return self._for(path, self.contracts)
 
     def custom_for(self, path: str) -> tuple[CustomRule, ...]:
-        """The custom rules that hold for a file."""
+        """Returns the custom rules that apply to a file."""
         return self._for(path, self.custom)
 
     def _for(self, path: str, tables: tuple[T, ...]) -> tuple[T, ...]:
-        """The tables whose `files` match a file; one without `files` matches all."""
+        """Returns the tables whose `files` match a file. A table without `files` matches every
+        file."""
         if not tables:
             return ()
         from .patterns import matches
@@ -145,7 +150,7 @@ class Configuration(NamedTuple):
 
 
 def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Configuration:
-    """What a program gives as a configuration: one, the path of a file, or nothing.
+    """Returns the configuration that a program gives: an object, the path of a file, or nothing.
 
     Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
     """
@@ -158,9 +163,10 @@ def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Co
 
 
 def _has_table(path: str) -> bool:
-    """Whether a pyproject.toml has `[tool.irshape]`. Raises `ConfigurationError`.
+    """Returns whether a pyproject.toml has `[tool.irshape]`. Raises `ConfigurationError`.
 
-    The file is only parsed if a line looks like that."""
+    The file is parsed only if a line looks like it.
+    """
     with open(path, "rb") as file:
         text = file.read()
     if (
@@ -236,7 +242,7 @@ def _demand(value: Any, _: str) -> bool:
 
 
 def _whole(least: int) -> Reader:
-    """Reads whole numbers of at least `least`."""
+    """Returns a reader of whole numbers of at least `least`."""
 
     def read(value: Any, _: str) -> int:
         number = int(_kind(value, int, "a whole number"))
@@ -251,7 +257,7 @@ _count, _amount = _whole(1), _whole(0)
 
 
 def _tables(value: Any, place: str, expected: str) -> list[tuple[dict[str, Any], str]]:
-    """The tables in a list, each with its place. Raises `ValueError`."""
+    """Returns the tables in a list, each with its place. Raises `ValueError`."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError(f"expected {expected}")
     return [(item, f"{place}[{index}]") for index, item in enumerate(value)]
@@ -306,7 +312,7 @@ def _release(value: Any, _: str) -> tuple[int, int]:
 
 
 def extensions(value: Any, _: str = "") -> tuple[str, ...]:
-    """`TYPE` or `TYPE@VERSION`; an operation of an opset cannot be one. Raises `ValueError`."""
+    """Reads `TYPE` or `TYPE@VERSION`. Raises `ValueError`, also for an operation of an opset."""
     named = _named(list(value), "an extension", "extensions")
     for text in named:
         name, _, version = text.partition("@")
@@ -315,7 +321,7 @@ def extensions(value: Any, _: str = "") -> tuple[str, ...]:
 
 
 def _named(value: Any, what: str, plural: str) -> tuple[str, ...]:
-    """Texts that are `TYPE` or `TYPE@VERSION`. Raises `ValueError`."""
+    """Reads texts of the form `TYPE` or `TYPE@VERSION`. Raises `ValueError`."""
     named = texts(value)
     for text in named:
         name, at, version = text.partition("@")
@@ -395,7 +401,7 @@ def _policies(value: Any, place: str) -> tuple[Policy, ...]:
 
 
 def _rules(value: Any, place: str) -> tuple[CustomRule, ...]:
-    """The table `rules`, with the list `custom` in it."""
+    """Reads the table `rules` with its list `custom`."""
     if not isinstance(value, dict) or set(value) - {"custom"}:
         raise ValueError("expected tables [[rules.custom]]")
     tables = _tables(value.get("custom", []), f"{place}.custom", "tables [[rules.custom]]")
@@ -492,7 +498,7 @@ def _devices(value: Any, place: str) -> Devices:
 
 
 def device_names(value: Any, _: str = "") -> tuple[str, ...]:
-    """Names of devices, in any case. Raises `ValueError`."""
+    """Reads names of devices, in any case. Raises `ValueError`."""
     from ..devices.facts import DEVICES
 
     names = tuple(dict.fromkeys(name.upper() for name in texts(list(value))))

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class ConfigurationError(ValueError):
-    """A configuration that cannot be used; the message says where and why."""
+    """Raised for a configuration that cannot be used. The message says where and why."""

@@ -1,4 +1,4 @@
-"""Patterns of paths, as in `per-file-ignores`."""
+"""Matches patterns of paths, as in `per-file-ignores`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _characters(inside: str) -> str:
-    """The regular expression for what stands between brackets.
+    """Returns the regular expression for the text between brackets.
 
-    As in a shell, a range whose end comes before its beginning has no characters.
+    As in a shell, a range whose end comes before its start matches nothing.
     """
     negated = inside[0] in "!^"
     parts = re.findall("(.)-(.)|(.)", inside[negated:], re.DOTALL)
@@ -47,10 +47,11 @@ def _characters(inside: str) -> str:
 
 
 def matches(pattern: str, path: str, root: str | None = None) -> bool:
-    """Whether a pattern matches a file.
+    """Returns whether a pattern matches a file.
 
     A pattern without `/` is matched against the name of the file, any other against its path from
-    `root` (by default the working directory). `dir/` matches everything in the folder."""
+    `root` (by default the working directory). `dir/` matches everything in the folder.
+    """
     if "/" not in pattern:
         return _pattern(pattern).fullmatch(os.path.basename(path)) is not None
     absolute = os.path.abspath(path).replace(os.sep, "/")
@@ -60,7 +61,7 @@ def matches(pattern: str, path: str, root: str | None = None) -> bool:
 
 
 def relative(path: str, root: str | None = None) -> str:
-    """A path from a folder, with `/`; the absolute path if it lies elsewhere."""
+    """Returns a path relative to a folder, with `/`; the absolute path if it lies elsewhere."""
     if path in ("-", "<stdin>"):
         return "<stdin>"
     absolute = os.path.abspath(path)

@@ -1,4 +1,4 @@
-"""Plugins in files that the user names: `--plugin FILE.py`.
+"""Loads plugins from files that the user names: `--plugin FILE.py`.
 
 A configuration never names one, since it would run the code of whoever wrote the configuration.
 """
@@ -20,7 +20,7 @@ _loaded: dict[str, ModuleType] = {}
 
 
 def loaded() -> tuple[str, ...]:
-    """The plugin files of this process, for the processes that work for it."""
+    """Returns the plugin files of this process, which its worker processes must load too."""
     return tuple(_loaded)
 
 

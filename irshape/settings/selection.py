@@ -1,8 +1,8 @@
-"""Which rules are asked, and which findings are kept: selectors, ignores by file, and comments.
+"""Selects the rules to run and the findings to keep: selectors, ignores by file, and comments.
 
 A selector is a code (`IR201`), a prefix of one (`IR2`), a name (`output-shape-mismatch`), or `ALL`.
-If one selects a rule and another ignores it, the more specific one decides, and of two that are
-equally specific, the ignoring one. The command line takes precedence over the configuration.
+If one selects a rule and another ignores it, the more specific one decides. If they are equally
+specific, the ignoring one decides. The command line takes precedence over the configuration.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ FATAL = frozenset(
 )
 """Rules about a file that could not be checked.
 
-They remain active when other rules are selected, and are only turned off by ignoring them."""
+They remain active when other rules are selected, and can only be turned off by ignoring them.
+"""
 
 
 def settings(
@@ -56,9 +57,10 @@ def settings(
     over: Configuration | None = None,
     also: Iterable[str] = (),
 ) -> Settings:
-    """The settings for a file. over: those of the command line.
+    """Returns the settings for a file. over: the selectors of the command line.
 
-    Raises `ConfigurationError` for an invalid selector."""
+    Raises `ConfigurationError` for an invalid selector.
+    """
     layers = [configuration] if over is None else [configuration, over]
     extra = tuple(also)
     plain = (
@@ -128,7 +130,7 @@ def _exactness(selector: str) -> int:
 
 
 def ignored_in(path: str, configuration: Configuration) -> frozenset[str]:
-    """The codes that `per-file-ignores` takes out of a file."""
+    """Returns the codes that `per-file-ignores` excludes for a file."""
     from .patterns import matches
 
     return frozenset(
@@ -141,7 +143,7 @@ def ignored_in(path: str, configuration: Configuration) -> frozenset[str]:
 
 
 def _comments(source: Source, custom: tuple[CustomRule, ...]) -> Comments | None:
-    """The comments of a file; None for one that cannot have any."""
+    """Returns the comments of a file; None if it cannot have any."""
     data = source.data
     if b"!" not in data or MARK not in data:  # to look for one byte takes a tenth of the time
         return None
@@ -161,7 +163,7 @@ class Filter:
         )
 
     def keep(self, finding: Finding) -> bool:
-        """Whether a finding is reported."""
+        """Returns whether a finding is reported."""
         code = finding.rule.code
         silenced = self.comments is not None and self.comments.silence(code, finding)
         return not silenced and self.selected(finding.rule)
@@ -172,7 +174,8 @@ class Filter:
         return rule in FATAL and rule.code not in self.ignored
 
     def about_comments(self) -> list[Finding]:
-        """What is wrong with the comments themselves, once every finding has been asked about."""
+        """Returns the faults of the comments themselves. Call it after all findings have been
+        checked."""
         if not self.comments:
             return []
         findings = [*self.comments.findings, *self.comments.unused(self.enabled)]

@@ -1,4 +1,4 @@
-"""Selectors of rules: a code, the beginning of one, a name, or `ALL`."""
+"""Resolves selectors of rules: a code, a prefix of one, a name, or `ALL`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 
 
 def covered(selector: str, custom: tuple[CustomRule, ...] = ()) -> list[str]:
-    """The codes of the rules that a selector covers; none if it is invalid."""
+    """Returns the codes of the rules that a selector covers; none if it is invalid."""
     from ..rules import all_rules
     from ..rules.plugins import plugin_codes
 
@@ -50,7 +50,7 @@ def _covered(
 
 
 def retired(selectors: Iterable[str]) -> Iterator[str]:
-    """What took the place of each retired code or name among some selectors."""
+    """Yields what replaced each retired code or name among some selectors."""
     for selector in dict.fromkeys(selectors):
         for each in RETIRED.values():
             if selector in (each.code, each.name):
@@ -69,9 +69,9 @@ def check_selectors(
 
 
 def similar_rule(name: str, custom: tuple[CustomRule, ...] = ()) -> str:
-    """`; did you mean X?` for the code or name of a rule that is misspelt, or nothing.
+    """Returns `; did you mean X?` for a misspelt code or name of a rule, or "".
 
-    A code with another number says nothing about which was meant.
+    A code with another number gives no hint about which rule was meant.
     """
     from ..rules import all_rules
 

@@ -17,17 +17,17 @@ __all__ = ["Options", "Renderer", "formats", "render", "renderer"]
 
 
 class Renderer(Protocol):
-    """A function that writes a report down. The same report and options give the same text."""
+    """A function that renders a report. The same report and options always give the same text."""
 
     def __call__(self, report: Report, options: Options = ..., /) -> str: ...
 
 
 FOR_MACHINES = ("gitlab", "junit", "markdown", "sarif")
-"""Formats in which every finding asks someone to look at it: merge requests, dashboards."""
+"""Formats in which every finding asks for someone's attention: merge requests, dashboards."""
 
 
 def formats() -> list[str]:
-    """The names of all formats."""
+    """Returns the names of all formats."""
     from pkgutil import iter_modules
 
     return sorted(
@@ -38,7 +38,7 @@ def formats() -> list[str]:
 
 
 def renderer(form: str) -> Renderer:
-    """The renderer of a format. Raises `KeyError` for a name that is none."""
+    """Returns the renderer of a format. Raises `KeyError` for an unknown name."""
     module = f"{__name__}.as_{form}"
     try:
         return cast("Renderer", import_module(module).render)
@@ -49,7 +49,7 @@ def renderer(form: str) -> Renderer:
 
 
 def render(report: Report, form: str, options: Options = DEFAULTS) -> str:
-    """The report in a format. Raises `KeyError` for a name that is none."""
+    """Renders the report in a format. Raises `KeyError` for an unknown name."""
     if form in FOR_MACHINES and not options.infos:
         report = without_trifles(report)
     return renderer(form)(report, options)

@@ -22,9 +22,10 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
 
 
 def step_summary(report: Report, options: Options = DEFAULTS) -> str:
-    """The text for the file in GITHUB_STEP_SUMMARY.
+    """Returns the text for the file in GITHUB_STEP_SUMMARY.
 
-    It is the report in Markdown, as much of it as GitHub accepts."""
+    It is the report in Markdown, cut to the size that GitHub accepts.
+    """
     from .as_markdown import render as render_markdown
 
     return render_markdown(report, options, SUMMARY_BYTES)
@@ -55,5 +56,5 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """As data, and without the two characters that end a property."""
+    """Escapes text like data, and also the two characters that end a property."""
     return _data(plain(text)).replace(":", "%3A").replace(",", "%2C")

@@ -1,4 +1,4 @@
-"""The report as one JSON document, the form that other programs rely on."""
+"""Renders the report as one JSON document, the form on which other programs rely."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A line of JSON for each finding, with the path of its file.
+"""Renders a line of JSON for each finding, with the path of its file.
 
-For programs that read line by line, and for reports that are combined from several.
+It suits programs that read line by line, and reports that are combined from several.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""JUnit XML: a suite for each file, a test case for each finding.
+"""Renders JUnit XML: a suite for each file, a test case for each finding.
 
-A finding at or above the fail level is a failure; one below it is a case that passes, with its
+A finding at or above the fail level is a failure. One below it is a case that passes, with its
 text. Only elements and attributes of the strictest schema (that of Jenkins' xUnit plugin) are used.
 """
 
@@ -40,7 +40,8 @@ def _suite(file: FileReport, failing: tuple[str, ...]) -> str:
 
 
 def _names(file: FileReport) -> list[str]:
-    """A name for each finding that is its own within the suite: readers merge cases of one name."""
+    """Returns a unique name for each finding in a suite, since readers merge cases with equal
+    names."""
     seen: dict[str, int] = {}
     names = []
     for diagnostic in file.diagnostics:
@@ -53,7 +54,7 @@ def _names(file: FileReport) -> list[str]:
 
 
 def _case(path: str, name: str, diagnostic: Diagnostic, fails: bool) -> str:
-    """path: as an attribute."""
+    """Returns a test case. path: escaped as an attribute."""
     lines = [
         f"line {diagnostic.line}, column {diagnostic.column}: "
         f"{diagnostic.severity}[{diagnostic.code}] {diagnostic.message}",

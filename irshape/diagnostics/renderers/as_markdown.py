@@ -1,4 +1,4 @@
-"""The report in GitHub's Markdown, for a step summary, a comment or a document."""
+"""Renders the report in GitHub's Markdown, for a step summary, a comment or a document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = "| place | finding | layer |\n|--:|---|---|\n"
 
 
 def render(report: Report, options: Options = DEFAULTS, most_bytes: int | None = None) -> str:
-    """most_bytes: leave out findings past that size, and say how many."""
+    """Renders the report. most_bytes: findings beyond this size are left out and counted."""
     parts: list[str] = []
     size, left = 0, 0
     for part, findings in _parts(report):
@@ -30,7 +30,8 @@ def render(report: Report, options: Options = DEFAULTS, most_bytes: int | None =
 
 
 def _parts(report: Report) -> Iterator[tuple[str, int]]:
-    """The text in pieces that can be left out from the end, and how many findings each holds."""
+    """Yields the text in pieces, each with its number of findings. The last pieces may be left
+    out."""
     failing = [file for file in report.files if file.diagnostics]
     counts = tally({severity: report.count(severity) for severity in SEVERITIES}) or "nothing found"
     layers = counted(sum(file.layers for file in report.files), "layer")
@@ -78,14 +79,14 @@ _ACTIVE = re.compile(r"[\\`*~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
 def _text(text: str) -> str:
-    """Text that Markdown shows as it is: no markup, no link, nobody called by name."""
+    """Escapes text so that Markdown shows it unchanged: no markup, no link, no mention."""
     text = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = _ACTIVE.sub(r"\\\g<0>", text).replace("](", "]\\(").replace("://", "&#58;//")
     return text.replace("@", "@<!-- -->").replace("www.", "www&#46;")
 
 
 def _code(text: str) -> str:
-    """A span of code, in a table or a heading."""
+    """Returns a span of code, for a table or a heading."""
     text = plain(text).replace("\\|", "\\\\x7c").replace("|", "\\|")
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)

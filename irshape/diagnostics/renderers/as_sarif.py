@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, the form in which code hosts and editors take findings of any tool."""
+"""Renders SARIF 2.1.0, the form in which code hosts and editors accept findings of any tool."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCHEMA = (
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MAX_RESULTS = 25_000
-"""GitHub refuses a run of more results; the least severe are left out, and their number is said."""
+"""GitHub refuses a run with more results. The least severe are left out and counted."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -137,7 +137,7 @@ def _result(
 
 
 def _related(file: FileReport, related: dict[str, Any], options: Options) -> dict[str, Any]:
-    """A finding that goes away with another, at its own place."""
+    """Returns a finding that disappears with another, at its own place."""
     return {
         "physicalLocation": {
             "artifactLocation": _artifact(from_root(file.path, options)),
@@ -148,7 +148,7 @@ def _related(file: FileReport, related: dict[str, Any], options: Options) -> dic
 
 
 def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, Any]:
-    """A change that takes a finding away."""
+    """Returns a change that removes a finding."""
     replacements = [
         {
             "deletedRegion": {
@@ -174,7 +174,7 @@ def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, A
 
 
 def _message(text: str) -> str:
-    """A plain text message: braces would be placeholders, `[…](…)` a link."""
+    """Escapes a plain text message. Braces would be placeholders, and `[…](…)` a link."""
     lines = (plain(line) for line in text.split("\n"))
     return "\n".join(lines).replace("{", "{{").replace("}", "}}").replace("](", "] (")
 

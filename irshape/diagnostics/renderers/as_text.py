@@ -1,4 +1,4 @@
-"""The report for a terminal: each finding with its line of XML and what to do."""
+"""Renders the report for a terminal: each finding with its line of XML and advice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Paint = Callable[..., str]
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    """The findings file by file, a summary line, and what `irshape fix` can do about them.
+    """Renders the findings by file, a summary line, and what `irshape fix` can do about them.
 
     Infos that are not shown are counted.
     """
@@ -54,8 +54,11 @@ def _findings(
 
 
 def _rules(groups: Sequence[list[Diagnostic]], paint: Paint) -> Iterator[str]:
-    """A table of the rules: how many findings, of what severity, in how many files, and how many
-    of them can be corrected."""
+    """Yields a table of the rules.
+
+    It has the number of findings, their severity, the number of files, and how many can be
+    corrected.
+    """
     from ..statistics import statistics
 
     rows = [
@@ -113,13 +116,13 @@ def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint, options: Op
 
 
 def _cause(diagnostic: Diagnostic, cause: Mapping[str, Any]) -> str:
-    """What may be behind a finding, with its line where that is another."""
+    """Describes the possible cause of a finding, with its line if that is another one."""
     place = f" (line {cause['line']})" if cause["line"] != diagnostic.line else ""
     return plain(cause["message"]) + place
 
 
 def _related(diagnostic: Diagnostic) -> Iterator[str]:
-    """The findings that go away with one, a line each."""
+    """Yields a line for each finding that disappears with this one."""
     for each in diagnostic.related[:MAX_RELATED]:
         where = f"line {each['line']}: {each['severity']}[{each['code']}]"
         yield f"{where} {plain(each['message'])}"
@@ -129,7 +132,7 @@ def _related(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:
-    """The changes that take a finding away, best first, each as a diff."""
+    """Yields the changes that remove a finding, best first, each as a diff."""
     for fix in diagnostic.fixes:
         name = f"{fix['applicability']} fix:"
         yield f"  {paint(name, 'bold')} {plain(fix['change'])} ({plain(fix['reason'])})"
@@ -140,14 +143,16 @@ def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[s
 
 _TONES = {"-": "error", "+": "green", " ": "dim"}
 MAX_RELATED = 8
-"""How many of the findings that go away with another are listed."""
+"""How many of the findings that disappear with another are listed."""
 MAX_LINES = 6
 """How many lines of a change are shown."""
 
 
 def changed_lines(source: Source, edits: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """The lines that edits change, marked - as they are and + as they become; how many there are
-    more is not marked."""
+    """Returns the lines that edits change, marked - for the old and + for the new lines.
+
+    A last line without a mark says how many there are more.
+    """
     lines: list[tuple[str, str]] = []
     groups: dict[int, list[Mapping[str, Any]]] = {}
     for edit in edits:
@@ -192,7 +197,7 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
 
 
 def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
-    """How many findings `irshape fix` can fix, as far as that is known."""
+    """Says how many findings `irshape fix` can fix, as far as that is known."""
     firsts = [diagnostic.fixes[0]["safe"] for diagnostic in report.diagnostics if diagnostic.fixes]
     safe, unsafe = firsts.count(True), firsts.count(False)
     flag = "--unsafe-fixes"

@@ -8,7 +8,8 @@ _CODES = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2",
 
 
 def painter(colour: bool) -> Callable[..., str]:
-    """A function that puts a text into styles (`error`, `bold` …), or leaves it as it is."""
+    """Returns a function that applies styles (`error`, `bold` …) to a text; without colour it does
+    not."""
 
     def paint(text: str, *styles: str) -> str:
         return (

@@ -1,7 +1,7 @@
-"""What several formats share.
+"""Shared parts of several formats.
 
-Escaping of foreign text, counts, the line of XML, paths from the checkout, fingerprints, pages of
-rules.
+They are escaping of foreign text, counts, the line of XML, paths from the checkout, fingerprints,
+and pages of rules.
 """
 
 from __future__ import annotations
@@ -31,22 +31,24 @@ PLURALS: dict[Severity, str] = {"error": "errors", "warning": "warnings", "info"
 
 
 class Options(NamedTuple):
-    """What a renderer may need beside the report."""
+    """The options of a renderer."""
 
     colour: bool = False
     infos: bool = True
-    """Whether formats that are read line by line show infos; the others always contain them, but
-    for those after which nothing need be done."""
+    """Whether formats that are read line by line show infos.
+
+    Other formats always contain them, except infos after which nothing need be done.
+    """
     fixes: bool = False
-    """Whether the text shows the changes that take findings back."""
+    """Whether the text shows the changes that correct findings."""
     statistics: bool = False
-    """Whether the rules are counted instead of their findings being shown: as text, as JSON."""
+    """Whether to count findings by rule instead of showing them, as text or JSON."""
     fail_level: Severity = "error"
     root: str | None = None
-    """The folder of the checkout: the formats that a code host reads write paths from there."""
+    """The folder of the checkout. Formats for code hosts write paths relative to it."""
     weights: str = "beside"
     values: Mapping[str, str] | None = None
-    """How the files were read: the page reads those again that it draws from."""
+    """The values with which the files were read. The page reads files again to draw them."""
 
 
 DEFAULTS = Options()
@@ -56,9 +58,10 @@ DEFAULTS = Options()
 
 
 def plain(text: str) -> str:
-    """One line that is safe for a terminal and a log.
+    """Returns one line that is safe for a terminal and a log.
 
-    Characters that control, reorder or break lines become visible."""
+    Characters that control, reorder or break lines become visible.
+    """
     if text.isprintable() and "##[" not in text:
         return text
     from unicodedata import category
@@ -70,7 +73,7 @@ def plain(text: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """A path at the start of a line, where `::` would begin a command of a CI runner."""
+    """Escapes a path at the start of a line, where `::` would begin a command of a CI runner."""
     return plain(path if not path.lstrip().startswith("::") else f"./{path.lstrip()}")
 
 
@@ -85,7 +88,7 @@ def _visible(char: str) -> str:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """JSON in which text outside ASCII is not escaped, except for invisible characters."""
+    """Returns JSON in which only invisible characters outside ASCII are escaped."""
     import json
 
     return _BEYOND_ASCII.sub(_json_escape, json.dumps(value, indent=indent, ensure_ascii=False))
@@ -103,11 +106,11 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 _WIDE_OR_COMBINING = r"[^\x00-\u02ff\u2010-\u2027]"
-"""Characters that may take two columns, or none."""
+"""Matches characters that may take two columns, or none."""
 
 
 def width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Returns how many columns of a terminal a text takes."""
     columns = len(text)
     if not text.isascii():
         from unicodedata import combining, east_asian_width
@@ -121,7 +124,7 @@ def width(text: str) -> int:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, with `…` in its middle where it is longer than that."""
+    """Shortens a text to a limit, with `…` in its middle."""
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 3
@@ -136,14 +139,15 @@ def count(file: FileReport, severity: Severity) -> int:
 
 
 def tally(counts: Mapping[Severity, int]) -> str:
-    """`2 errors, 1 warning`; nothing of what is zero."""
+    """Returns counts such as `2 errors, 1 warning`, without zeros."""
     return ", ".join(counted(number, severity) for severity, number in counts.items() if number)
 
 
 def layer_phrase(diagnostic: Diagnostic) -> str:
-    """`layer 5: ReduceMean 'mean', opset1, inside 12/body, output port 2`.
+    """Returns a phrase such as `layer 5: ReduceMean 'mean', opset1, inside 12/body, output port 2`.
 
-    Empty if the finding is not about a layer."""
+    It is empty if the finding is not about a layer.
+    """
     layer = diagnostic.layer
     if layer is None:
         return ""
@@ -159,7 +163,7 @@ def layer_phrase(diagnostic: Diagnostic) -> str:
 
 
 def shown(file: FileReport, options: Options) -> list[Diagnostic]:
-    """The findings that a person sees."""
+    """Returns the findings to show to a person."""
     return (
         file.diagnostics
         if options.infos
@@ -178,12 +182,11 @@ TRIFLES = frozenset(
         UNUSED_WEIGHTS,
     )
 )
-"""Infos after which nothing need be done: reports for machines hold them only where infos are asked
-for."""
+"""Infos after which nothing need be done. Reports for machines contain them only on request."""
 
 
 def without_trifles(report: Report) -> Report:
-    """The report without infos after which nothing need be done."""
+    """Returns the report without infos after which nothing need be done."""
     return Report(
         [
             file._replace(
@@ -205,9 +208,8 @@ _VISIBLE = re.compile(r"\S")
 
 
 class Excerpt(NamedTuple):
-    """The line that a finding points at, made plain and cut to `MAX_LINE`.
-
-    It is split at the place of the finding."""
+    """The line of a finding, made plain, cut to `MAX_LINE`, and split at the place of the
+    finding."""
 
     before: str
     after: str
@@ -223,7 +225,8 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
-    """None where the text of the file is not at hand, the line is empty, or it is no text."""
+    """Returns the line of a finding; None if the text is unavailable, the line is empty or no
+    text."""
     if file.source is None:
         return None
     line = file.source.line(diagnostic.line)
@@ -244,9 +247,10 @@ def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
 
 
 def most_severe(report: Report, limit: int) -> list[list[int]]:
-    """The positions of at most that many findings in each file, in order.
+    """Returns the positions of at most `limit` findings, by file and in order.
 
-    The least severe are left out, of these the last."""
+    The least severe are left out, and of these the last ones first.
+    """
     if sum(len(file.diagnostics) for file in report.files) <= limit:
         return [list(range(len(file.diagnostics))) for file in report.files]
     ranks = [
@@ -264,7 +268,7 @@ def most_severe(report: Report, limit: int) -> list[list[int]]:
 
 
 def from_root(path: str, options: Options) -> str:
-    """The path from the root of the checkout, with `/`; as it is where it lies elsewhere."""
+    """Returns the path relative to the checkout, with `/`; unchanged if it lies elsewhere."""
     if options.root is not None and path != "<stdin>":
         inside = os.path.relpath(os.path.abspath(path), options.root)
         if (
@@ -278,9 +282,10 @@ def from_root(path: str, options: Options) -> str:
 
 
 def fingerprints(report: Report, options: Options) -> list[list[str]]:
-    """For each finding of each file, a fingerprint that stays the same when lines move.
+    """Returns a fingerprint for each finding of each file. It stays the same when lines move.
 
-    It is made from file, rule, layer and port, with a number if these repeat."""
+    It is made from file, rule, layer and port, with a number if these repeat.
+    """
     import json
     from hashlib import sha256
 
@@ -307,7 +312,7 @@ def fingerprints(report: Report, options: Options) -> list[list[str]]:
 
 
 class RulePage(NamedTuple):
-    """A rule as documents show it: what it is called, a sentence, and its sections in Markdown."""
+    """A rule as documents show it: its name, a sentence, and its sections in Markdown."""
 
     code: str
     name: str
@@ -323,7 +328,7 @@ class RulePage(NamedTuple):
 
 
 def rule_pages(report: Report) -> list[RulePage]:
-    """The rules of the findings, by code. One that is not registered has only a name."""
+    """Returns the rules of the findings, by code. An unregistered rule has only a name."""
     first: dict[str, Diagnostic] = {}
     for diagnostic in report.diagnostics:
         first.setdefault(diagnostic.code, diagnostic)

@@ -11,7 +11,7 @@ from .recognition import holds_single_layers, opened_text
 
 
 def _recognises(data: bytes) -> bool:
-    """Always: a file of no other format is reported as an IR that cannot be read."""
+    """Returns True for every file. A file in no other format is reported as an unreadable IR."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""Edits of a file by byte offset; everything else stays as it is, white space included."""
+"""Edits a file by byte offset. Everything else stays unchanged, white space included."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ATTRIBUTE = re.compile(rb"""[^\s=<>/"']+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _SPACE = b" \t\r\n"
 _NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
 _TAGS = rb"""<!--|<(/?)%s(?![\w.-])(?:"[^"<]*+"|'[^'<]*+'|[^<>])*+>"""
-"""The tags of the elements of one name, and what begins a comment."""
+"""Matches the tags of the elements with one name, and the start of a comment."""
 
 
 class Edit(NamedTuple):
-    """The bytes from `start` to `end` become `text`."""
+    """Replaces the bytes from `start` to `end` by `text`."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Edit(NamedTuple):
 
 
 def with_edits(original: bytes, edits: Iterable[Edit]) -> bytes:
-    """A text with edits that do not overlap."""
+    """Returns a text with edits applied. They must not overlap."""
     parts: list[bytes] = []
     at = 0
     for start, end, text in sorted(edits):
@@ -46,18 +46,18 @@ _Piece = tuple[int, memoryview]
 
 
 class Edited:
-    """A text that is edited repeatedly, and knows where its bytes stood in the original."""
+    """A text that is edited repeatedly, and knows where its bytes were in the original."""
 
     def __init__(self, original: bytes) -> None:
         self.original = original
         self.data = original
         self._pieces: list[_Piece] = [(0, memoryview(original))]
-        """Runs of bytes: where they began in the original, or -1 for what was put in."""
+        """Runs of bytes, each with its start in the original, or -1 if it was inserted."""
         self._starts = [0]
-        """Where each of them begins in the text."""
+        """The start of each run in the text."""
 
     def apply(self, edits: Iterable[Edit]) -> None:
-        """Edits of the text as it is now; of those that overlap, the first holds."""
+        """Applies edits to the current text. Of edits that overlap, the first one wins."""
         pieces: list[_Piece] = []
         waiting = list(reversed(self._pieces))
 
@@ -88,9 +88,9 @@ class Edited:
         self.data = b"".join(run for _, run in pieces)
 
     def origin(self, offset: int) -> int:
-        """The place in the original of an offset in the text.
+        """Maps an offset in the text to the original.
 
-        Inserted text has the place where it was inserted.
+        Inserted text maps to the place where it was inserted.
         """
         index = bisect_right(self._starts, max(offset, 0)) - 1
         origin, run = self._pieces[index]
@@ -103,7 +103,7 @@ class Edited:
 
     @property
     def edits(self) -> list[Edit]:
-        """What was changed, as edits of the original."""
+        """All changes so far, as edits of the original."""
         edits: list[Edit] = []
         at, text = 0, b""
         for origin, run in [*self._pieces, (len(self.original), memoryview(b""))]:
@@ -117,7 +117,7 @@ class Edited:
 
 
 def _trimmed(original: bytes, edit: Edit) -> Edit:
-    """The edit without the bytes at either end that it leaves as they are."""
+    """Returns the edit without bytes at either end that it does not change."""
     start, end, text = edit
     while start < end and text and original[start] == text[0]:
         start, text = start + 1, text[1:]
@@ -130,7 +130,7 @@ def _trimmed(original: bytes, edit: Edit) -> Edit:
 
 
 def element_end(text: bytes, start: int) -> int:
-    """Where the element ends whose start tag begins at an offset; -1 if it does not."""
+    """Returns where the element with a start tag at `start` ends; -1 if it does not end."""
     name = _NAME.match(text, start)
     if name is None:
         return -1
@@ -150,15 +150,16 @@ def element_end(text: bytes, start: int) -> int:
 
 
 def set_attribute(source: Source, offset: int, text: str) -> Edit | None:
-    """Sets the value of the attribute whose name is at `offset`; None if there is none."""
+    """Returns the edit that sets the attribute whose name is at `offset`; None if there is none."""
     match = _ATTRIBUTE.match(source.data, offset)
     return Edit(*match.span(match.lastindex or 0), text.encode("ascii")) if match else None
 
 
 def add_attribute(source: Source, element: int, name: str, text: str, *, after: str) -> Edit | None:
-    """Adds an attribute to an element, behind the attribute `after` if the element has it.
+    """Returns the edit that adds an attribute to an element; None if the element already has it.
 
-    Otherwise the attribute comes right behind the name of the element.
+    The attribute goes after the attribute `after`, or directly after the name of the element if
+    that is missing.
     """
     quote, place = b'"', -1
     for attribute, _, _, end in source.attributes(element):
@@ -179,7 +180,7 @@ def add_attribute(source: Source, element: int, name: str, text: str, *, after: 
 
 
 def rename_attribute(source: Source, offset: int, old: str, new: str) -> Edit | None:
-    """Gives the attribute whose name stands at `offset` another name."""
+    """Returns the edit that renames the attribute whose name is at `offset`."""
     before = old.encode(source.encoding)
     return (
         Edit(offset, offset + len(before), new.encode("ascii"))
@@ -192,7 +193,7 @@ def rename_attribute(source: Source, offset: int, old: str, new: str) -> Edit | 
 
 
 class _Dim(NamedTuple):
-    """A <dim> in the file, and the text in it without white space."""
+    """A <dim> in the file, and the position of its text without white space."""
 
     start: int
     end: int
@@ -200,9 +201,9 @@ class _Dim(NamedTuple):
 
 
 class _Inside(NamedTuple):
-    """A port in the file: the end of its start tag, its dimensions, and the bounds of its end tag.
+    """A port in the file: the end of its start tag, its dimensions, and both ends of its end tag.
 
-    Both bounds are -1 for `<port/>`.
+    The last two are -1 for `<port/>`.
     """
 
     opened: int
@@ -247,10 +248,10 @@ _SIZE = re.compile(rb"-1|[0-9]{1,18}")
 
 
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
-    """Sets the dimensions of the port at `port`.
+    """Returns the edits that set the dimensions of the port at offset `port`.
 
-    The texts of dimensions that differ are replaced; others are inserted or removed in the style of
-    the file.
+    Texts of dimensions that differ are replaced. Others are inserted or removed in the style of the
+    file.
     """
     data = source.data
     plain = _PLAIN_DIMS.match(data, port)
@@ -298,7 +299,7 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
 
 
 _PLAIN_DIMS = re.compile(rb"<port [^<>]*>((?:\s*<dim>-?[0-9]+</dim>)*)\s*</port>")
-"""A port as writers lay it out, with its dimensions."""
+"""Matches a port in the usual layout, with its dimensions."""
 _DIM_TEXT = re.compile(rb"<dim>([^<]*)</dim>")
 
 
@@ -307,7 +308,10 @@ def _dim(text: bytes) -> bytes:
 
 
 def _removed(data: bytes, dim: _Dim) -> Edit:
-    """Removes a dimension with the white space before it, unless white space follows too."""
+    """Returns the edit that removes a dimension.
+
+    It includes the white space before it, unless white space follows too.
+    """
     start = dim.start
     if data[dim.end : dim.end + 1] in (b" ", b"\t", b"\r", b"\n"):
         start = (

@@ -1,6 +1,6 @@
 """Reads single elements of an IR: the attributes of layers, ports and edges, and dimensions.
 
-What is wrong with an element becomes a finding.
+Faulty elements become findings.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _BLANKS = " \t\r\n"
 
 
 class Elements:
-    """Makes layers, ports and edges of a model, and collects the problems met."""
+    """Creates the layers, ports and edges of a model, and collects the problems."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.model = Model(source, format=FORMAT)
         self.findings = self.model.findings
         self.port_ids: set[str] = set()
-        """Those met that are well-formed: there are few, and they come again and again."""
+        """The well-formed ids seen so far. There are few different ones, and they repeat often."""
         self.shapes: dict[bytes, tuple[int, ...]] = {}
-        """The dimensions in what a <port> holds."""
+        """Maps the content of a <port> to its dimensions."""
 
     def report(
         self,
@@ -75,7 +75,7 @@ class Elements:
         layer: Layer | None = None,
         port: tuple[str, str] | None = None,
     ) -> None:
-        """Reports an attribute that the element does not have."""
+        """Reports an attribute that is unknown for its element."""
         self.report(
             rule,
             f"<{element}> has no attribute `{name}`; OpenVINO ignores it",
@@ -200,7 +200,7 @@ class Elements:
     def dims_of(
         self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
     ) -> tuple[int, ...] | None:
-        """The same as `dims`, which is asked once for bytes that are in order."""
+        """Returns what `dims` returns, and remembers it for well-formed content."""
         dims = self.shapes.get(inner)
         if dims is None:
             problems = len(self.findings)
@@ -212,7 +212,7 @@ class Elements:
     def dims(
         self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
     ) -> tuple[int, ...] | None:
-        """The dimensions in what a <port> holds, or None where one of them is malformed."""
+        """Returns the dimensions in the content of a <port>; None if one of them is malformed."""
         start = self.source.data.find(b"<", port.offset + 1)
         sizes: list[int] = []
         well, broken = True, 0
@@ -306,7 +306,7 @@ class Elements:
     def odd_element(
         self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None
     ) -> None:
-        """Reports an element that is passed over: a repeated, misspelt or meaningless one."""
+        """Reports an element that is ignored, because it is repeated, misspelt or meaningless."""
         from difflib import get_close_matches
 
         close = get_close_matches(tag.lower().rpartition(":")[2], known, 1, 0.75)
@@ -340,9 +340,10 @@ _LEADING = re.compile(r"[+-]?[0-9]{1,19}")
 _INSIDE_PORT = re.compile(
     rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL
 )
-"""A comment, or an element with its text.
+"""Matches a comment, or an element with its text.
 
-Only a <dim> is matched with its end tag. Another end tag begins with `</`, which no tag name does.
+Only a <dim> is matched with its end tag. Any other end tag begins with `</`, which cannot be a tag
+name.
 """
 
 

@@ -1,7 +1,7 @@
-"""The forms of regular layers: what is between `<layer …>` and `</layer>`.
+"""Parses the content of regular layers, between `<layer …>` and `</layer>`.
 
-Texts that differ in their digits alone have one `Outline`: the text with a 1 for every digit. It
-says where everything stands, so that the next text like it is cut instead of read.
+Texts that differ only in their digits share one `Outline`: the text with a 1 for every digit. It
+knows where everything is, so that the next such text is sliced instead of parsed.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ OFFSET = ' offset="'
 OFFSET_LEFT_OUT = OFFSET + '"'
 
 SHORT = 4096
-"""Nothing of a longer text is remembered, which bounds the memory that this takes."""
+"""Longer texts are not cached, which bounds the memory of the cache."""
 
 
 class Form(NamedTuple):
-    """What is between `<layer …>` and `</layer>`, but for tensor names and offsets in the .bin.
+    """The content of a layer, except for tensor names and offsets in the .bin.
 
-    Places are distances from the beginning, and count no text that is left out.
+    Places are distances from the start of the text, and do not count text that is left out.
     """
 
     items: tuple[str, ...]
     offset_at: int
-    """The index of the offset in the .bin among the items; -1 where the form has all items."""
+    """The index in `items` of the offset in the .bin; -1 if the form has all items."""
     data: int
-    """The place of `<data>`, -1 where there is none."""
+    """The place of `<data>`; -1 if there is none."""
     heads: PortHeads
     dims: PortDims
     rt_info: tuple[int, int] | None
 
     def fill(self, layer: Layer, begun: int, offset: str, names: list[str]) -> None:
-        """Gives a layer what the form says.
+        """Gives a layer the content of the form.
 
         begun: where the text begins in the file. offset, names: what the form leaves out, in order.
         """
@@ -57,9 +57,9 @@ class Form(NamedTuple):
 
 
 def form_of(text: str) -> Form | None:
-    """What a text says that has its places of names and of an offset left empty.
+    """Parses a text in which the names and the offset are left empty.
 
-    None where it is not laid out as writers lay it out.
+    Returns None if the text is not in the usual layout.
     """
     return _form_of(text) if len(text) < SHORT else read_form(text)
 
@@ -71,7 +71,7 @@ def _form_of(text: str) -> Form | None:
 
 
 def read_form(text: str) -> Form | None:
-    """The same, read from beginning to end by a regular expression."""
+    """Returns what `form_of` returns, by parsing the whole text with a regular expression."""
     match = FORM.fullmatch(text)
     if match is None:
         return None
@@ -109,7 +109,7 @@ def read_form(text: str) -> Form | None:
 
 
 def _matches(text: str, form: re.Match[str], side: str) -> list[re.Match[str]]:
-    """The ports on one side."""
+    """Returns the ports on one side."""
     return [] if form[side] is None else list(_PORT.finditer(text, *form.span(side)))
 
 
@@ -118,7 +118,7 @@ def _has_names(port: re.Match[str]) -> bool:
 
 
 def _distinct(rt_info: str) -> bool:
-    """Whether no element of an <rt_info> has an attribute twice."""
+    """Returns whether no element in an <rt_info> repeats an attribute."""
     return all(
         len(names) == len(set(names))
         for element in rt_info.split("<attribute")
@@ -127,25 +127,27 @@ def _distinct(rt_info: str) -> bool:
 
 
 class Outline(NamedTuple):
-    """How a text with digits in certain places is cut into its form."""
+    """Says how a text with digits in certain places is sliced into its form."""
 
     form: Form
-    """That of the outline itself."""
+    """The form of the outline itself."""
     cut: Callable[[str], tuple[str, ...]]
-    """Cuts out the parts of a text that have digits: ids and precisions of ports, then the rest."""
+    """Cuts the parts with digits out of a text: first ids and precisions of ports, then the
+    rest."""
     few: int
     """The number of ids and precisions."""
     items: tuple[tuple[int, int], ...]
-    """The items that are among the parts: their indices, and where they are there."""
+    """Which items are among the parts: their indices, and their positions in the parts."""
     dims: tuple[slice, ...]
-    """Where the dimensions of each port are among the parts."""
+    """The positions of each port's dimensions in the parts."""
     dynamic: bool
-    """Whether some dimension has a minus."""
+    """Whether any dimension has a minus sign."""
     heads: dict[tuple[str, ...], PortHeads]
-    """Those of the ports, by the parts that they have; nearly always the same."""
+    """The heads of the ports by their ids and precisions. They nearly always repeat."""
 
     def form_of(self, text: str) -> Form | None:
-        """The same as `read_form` of a text of this outline; None where that has to be asked."""
+        """Returns what `read_form` returns for a text of this outline; None if `read_form` must
+        decide."""
         form, cut, few, changing, dims, dynamic, known = self
         parts = cut(text)
         items = form.items
@@ -161,7 +163,7 @@ class Outline(NamedTuple):
         return Form(items, form.offset_at, form.data, heads, sizes, form.rt_info)
 
     def _heads(self, parts: tuple[str, ...]) -> PortHeads:
-        """The heads of ports of which these are the ids and precisions."""
+        """Returns the heads of ports with these ids and precisions."""
         left = iter(parts)
         known = self.form.heads
         heads = PortHeads(
@@ -183,7 +185,7 @@ _MOST_HEADS = 16
 
 @lru_cache(maxsize=1024)
 def _outline(ones: bytes) -> Outline | None:
-    """The outline of all texts that have a digit wherever this one has a 1."""
+    """Returns the outline of all texts that have a digit wherever `ones` has a 1."""
     text = ones.decode("latin-1")
     match = FORM.fullmatch(text)
     form = read_form(text)
@@ -212,7 +214,7 @@ def _outline(ones: bytes) -> Outline | None:
                 items.append((index, len(slices)))
                 slices.append(slice(place, place + len(item)))
     dims = tuple([_dims(text, port, slices) for side in sides for port in side])
-    nothing = slice(0, 0)  # of one slice alone, `itemgetter` makes no tuple
+    nothing = slice(0, 0)  # for a single slice, `itemgetter` returns no tuple
     return Outline(
         form,
         itemgetter(*slices, nothing, nothing),
@@ -225,7 +227,7 @@ def _outline(ones: bytes) -> Outline | None:
 
 
 def _dims(text: str, port: re.Match[str], slices: list[slice]) -> slice:
-    """Where the dimensions of a port are among the parts; adds these to the slices."""
+    """Appends the places of a port's dimensions to `slices`. Returns their positions in it."""
     first = len(slices)
     if port[5]:
         slices += [slice(*size.span()) for size in _SIZE.finditer(text, *port.span(5))]
@@ -234,7 +236,7 @@ def _dims(text: str, port: re.Match[str], slices: list[slice]) -> slice:
 
 @lru_cache(maxsize=4096)
 def _sizes(texts: tuple[str, ...]) -> tuple[int, ...]:
-    """The numbers in texts; equal ones are kept once."""
+    """Returns the numbers in texts. Equal results are stored once."""
     return tuple(map(int, texts))
 
 

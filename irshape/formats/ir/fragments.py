@@ -1,10 +1,10 @@
-"""Layers on their own: files whose root is `<layer>`, as operation documents print them.
+"""Reads layers on their own: files with the root `<layer>`, as in operation documents.
 
-The shapes of the inputs come from their ports, the values from comments at the ports, such as
-`<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- k = 3 -->`,
-`<!-- The tensor contains 2 elements: 0, -1 -->` or `<!-- 10 -->`. Element types come from
-`precision`, or from comments such as `<!-- type: i32 -->`. Everything else stays dynamic. A layer
-without a version is checked against the newest one that fits its attributes and ports.
+The shapes of inputs come from their ports, their values from comments at the ports, such as `<!--
+value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- k = 3 -->`, `<!-- The tensor
+contains 2 elements: 0, -1 -->` or `<!-- 10 -->`. Element types come from `precision`, or from
+comments such as `<!-- type: i32 -->`. Everything else stays dynamic. A layer without a version is
+checked against the newest version that fits its attributes and ports.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ENCODING = re.compile(rb"\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([A-Za-z][\w.
 
 
 def read_layers(source: Source) -> Model:
-    """Reads a file of one layer or several. Raises `NotReadable` where it cannot be repaired."""
+    """Reads a file with one layer or several. Raises `NotReadable` if it cannot be repaired."""
     from .printed_layers import Repaired
 
     source = _in_utf8(source)
@@ -61,9 +61,9 @@ def read_layers(source: Source) -> Model:
 
 
 def _complete(model: Model, layer: Layer) -> None:
-    """Completes a Parameter or constant without `shape` or `element_type` from its output port.
+    """Gives a Parameter or constant the missing `shape` or `element_type` of its output port.
 
-    Documents leave these attributes out inside bodies.
+    Documents omit these attributes inside bodies.
     """
     if not layer.outputs:
         return
@@ -93,7 +93,7 @@ def _complete(model: Model, layer: Layer) -> None:
 
 
 def _in_utf8(source: Source) -> Source:
-    """The source in UTF-8, where its XML declaration names something else."""
+    """Converts the source to UTF-8 if its XML declaration names another encoding."""
     declared = _ENCODING.match(source.data)
     encoding = declared[1].decode().lower() if declared else "utf-8"
     if encoding in ("utf-8", "utf8", "utf-16", "utf16", "us-ascii", "ascii"):
@@ -122,7 +122,7 @@ _NO_VALUE = re.compile(
 _LEADING_LIST = re.compile(
     r"\s*\[[^\[\]]*\]\s*,?\s*(?:will|that|which|means?|is|are|stands?|promoted|broadcast)\b"
 )
-"""A value, whatever else the comment goes on to tell."""
+"""Matches a value at the start of a comment that continues with other text."""
 _LIST = re.compile(r"(?:^|(?<=[\s:=#]))\[")
 _NUMBER = r"(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?f?|true|false)"
 _NUMBERS = re.compile(
@@ -153,9 +153,9 @@ _LONG_NAMES = {
 
 
 def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
-    """Keeps what the comments at an input port state about its element type and value.
+    """Stores the element type and value that the comments at an input port state.
 
-    Each comment comes with whether it stands behind a dimension.
+    Each comment comes with a flag: whether it follows a dimension.
     """
     _note_type(port, (text for text, _ in comments))
     texts = deque((text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments)
@@ -180,7 +180,7 @@ def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
 
 
 def _fits(value: str, dims: tuple[int, ...] | None) -> bool:
-    """Whether a value has as many elements as the dimensions ask for."""
+    """Returns whether a value has as many elements as the dimensions require."""
     numbers = parse_value(value)
     return not dims or min(dims) < 0 or (numbers is not None and len(numbers) == prod(dims))
 
@@ -195,7 +195,8 @@ def _note_type(port: Port, comments: Iterator[str]) -> None:
 
 
 def _named_type(name: str) -> ElementType | None:
-    """The element type that a document means by `i32`, `int32`, `float`, `FP16` and the like."""
+    """Returns the element type that a document calls `i32`, `int32`, `float`, `FP16` and the
+    like."""
     short = re.sub(r"^(u?)int(?=\d)", lambda match: match[1] or "i", name.lower())
     try:
         return ElementType.of(_LONG_NAMES.get(short, short))
@@ -206,10 +207,10 @@ def _named_type(name: str) -> ElementType | None:
 def value_in(
     comment: str, dims: tuple[int, ...] | None = (), *, at_dim: bool = False
 ) -> str | None:
-    """The value that a comment states for an input of those dimensions, a list or number as text.
+    """Returns the value that a comment states for an input with these dimensions, as text.
 
-    None where the comment says something else. at_dim: the comment stands behind a dimension, and
-    a number in it may describe that dimension unless it is called a value.
+    It is a list or a number; None if the comment states no value. at_dim: the comment follows a
+    dimension, so that a number in it describes that dimension unless it is called a value.
     """
     if len(comment) > MAX_VALUE_TEXT:
         return None
@@ -246,7 +247,7 @@ def value_in(
 
 
 def _balanced(text: str, start: int) -> str | None:
-    """The list that begins there, brackets inside it included."""
+    """Returns the list that begins at `start`, with nested brackets."""
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] == "[") - (text[at] == "]")
@@ -256,7 +257,7 @@ def _balanced(text: str, start: int) -> str | None:
 
 
 def value_texts(values: Mapping[str, object]) -> dict[str, str]:
-    """Values as texts: those that are texts, lists, numbers and arrays."""
+    """Converts values to texts. They may be texts, lists, numbers or arrays."""
     return {
         name: str(value.tolist() if hasattr(value, "tolist") else value)
         for name, value in values.items()
@@ -264,9 +265,9 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def give_values(model: Model, values: Mapping[str, str]) -> None:
-    """Sets the values of the inputs of layers on their own, by port id, position or operand name.
+    """Sets the values of inputs of layers on their own, by port id, position or operand name.
 
-    Raises `ValueError` for a name that no layer has, and for a text that is not a value.
+    Raises `ValueError` for a name that no layer has, and for a text that is no value.
     """
     if model.kind != "layers":
         raise ValueError(
@@ -284,7 +285,7 @@ def give_values(model: Model, values: Mapping[str, str]) -> None:
 
 
 def _named_input(layer: Layer, name: str) -> Port | None:
-    """The input port with an id, else at a position, else of an operand."""
+    """Returns the input port with this id, or at this position, or of this operand."""
     inputs = layer.inputs
     for port in inputs:
         if port.id == name:
@@ -296,7 +297,7 @@ def _named_input(layer: Layer, name: str) -> Port | None:
 
 
 def _operand_names(layer: Layer) -> list[str]:
-    """The names that the operation gives to the inputs that the layer has, in order."""
+    """Returns the operand names of the inputs that the layer has, in order."""
     try:
         operation = find(layer.type, layer.version) if layer.version else newest_fitting(layer)
     except UnknownOperation:
@@ -305,7 +306,7 @@ def _operand_names(layer: Layer) -> list[str]:
 
 
 _MAX_LISTS = 16
-"""Lists in one comment that are looked at."""
+"""How many lists in one comment are examined."""
 
 
 # Which version a layer is of

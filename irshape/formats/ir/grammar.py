@@ -1,4 +1,4 @@
-"""The elements of an IR: which of them each may hold, and the form of a tag."""
+"""The elements of an IR, what each may contain, and the syntax of a tag."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ CHILDREN: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(BODY_TAGS, ("layers", "edges", "rt_info", "back_edges")),
     **dict.fromkeys(PORT_MAP_TAGS, ("input", "output")),
 }
-"""The elements that each element may hold."""
+"""The elements that each element may contain."""
 
 WITHOUT_TEXT = CHILDREN.keys() - {"dim"}
-"""Elements that hold no text."""
+"""Elements that contain no text."""
 
 OPAQUE = {
     "rt_info",
@@ -40,11 +40,11 @@ OPAQUE = {
     "weights",
     "biases",
 }
-"""Elements whose content no reader of ports and layers looks at."""
+"""Elements whose content the reader of ports and layers ignores."""
 
 MARKUP = re.compile(
     rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|"
     rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
     re.DOTALL,
 )
-"""A tag, or a comment, CDATA or a processing instruction, which has no `name`."""
+"""Matches a tag, or a comment, CDATA or processing instruction, which has no `name`."""

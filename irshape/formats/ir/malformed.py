@@ -1,4 +1,4 @@
-"""What is wrong with a text that is not well-formed XML, and where: not where a parser stumbles."""
+"""Finds the cause of malformed XML, which is often not where a parser stops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _END_TAG = re.compile(rb"</([^\s<>/]+)")
 
 
 class Malformation(NamedTuple):
-    """A message, the offset of what is wrong, and what to do."""
+    """A message, the offset of the fault, and advice."""
 
     message: str
     offset: int
@@ -25,7 +25,7 @@ class Malformation(NamedTuple):
 def malformation(
     text: bytes, stopped: int, encoding: str | None, *, mismatched: bool, ended: bool
 ) -> Malformation | None:
-    """What makes an XML parser stop at an offset; None where that place is the right one.
+    """Returns why an XML parser stops at an offset; None if the fault is at that offset.
 
     encoding: what the parser is given. mismatched: whether it stops at an end tag that does not
     close the innermost element. ended: whether it stops at the end of the text.
@@ -40,7 +40,7 @@ def malformation(
 
 
 def _digit_name(text: bytes, stopped: int) -> Malformation | None:
-    """An element whose name begins with a digit, which XML does not allow."""
+    """Detects an element whose name begins with a digit, which XML does not allow."""
     start = text.rfind(b"<", max(stopped - 2, 0), stopped + 1)
     tag = _DIGIT_NAME.match(text, start) if start >= 0 else None
     if tag is None:
@@ -69,7 +69,7 @@ def _merge_conflict(text: bytes) -> Malformation | None:
 
 
 def conflicts(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where each conflict begins and ends: three marks, one after the other."""
+    """Yields where each merge conflict begins and ends: three marks, one after the other."""
     start = -1
     divided = False
     for line in _CONFLICT_MARK.finditer(text):
@@ -84,7 +84,7 @@ def conflicts(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _unclosed(text: bytes, stopped: int, encoding: str | None) -> Malformation | None:
-    """An element that another one's end tag closes: it is the one without an end tag."""
+    """Detects an element without an end tag: the end tag of another element closes it."""
     parser = expat.ParserCreate(encoding)
     opened: list[tuple[str, int]] = []
     parser.StartElementHandler = lambda name, _: opened.append((name, parser.CurrentByteIndex))

@@ -1,11 +1,11 @@
-"""Repairs layers as documents print them into well-formed XML, where their meaning is clear.
+"""Repairs layers printed in documents into well-formed XML, where their meaning is clear.
 
 Most repairs keep every byte in its place: `...` and backslashes inside a tag become blanks, and the
-`/>` of a port that holds dimensions loses its slash. Missing text is inserted; `Repaired.origin`
+`/>` of a port that contains dimensions loses its slash. Missing text is inserted. `Repaired.origin`
 maps an offset in the repaired text back to the file, so that diagnostics stay exact.
 
-Every repair is reported, except those of `...` inside a tag, of an XML declaration and of
-backslash escapes, which are usual in documents.
+Every repair is reported, except those of `...` inside a tag, of an XML declaration and of backslash
+escapes, which are usual in documents.
 """
 
 from __future__ import annotations
@@ -37,21 +37,22 @@ _ATTRIBUTES = re.compile(rb"""(?:\s*[A-Za-z_][\w.-]*\s*=\s*(?:"[^"<>]*"|'[^'<>]*
 
 
 class Comment(NamedTuple):
-    """A comment inside an `<input>` or `<output>`, and the start of the port that it stands at."""
+    """A comment inside an `<input>` or `<output>`, with the start of the port to which it
+    belongs."""
 
     port: int
     text: str
     offset: int
     at_dim: bool
-    """Whether it stands right behind a dimension, which it may then describe."""
+    """Whether it directly follows a dimension, which it may then describe."""
 
 
 class Repaired:
-    """The repaired text, what was put in, what was repaired, and the comments at ports."""
+    """The repaired text, the insertions, the reported repairs, and the comments at ports."""
 
     def __init__(self, data: bytes) -> None:
         self.plain = bytearray(data)
-        """The text with what was blanked, every byte in its place."""
+        """The text with some bytes blanked. Every byte keeps its place."""
         self.insertions: list[tuple[int, bytes]] = []
         self.problems: list[Finding] = []
         self.comments: list[Comment] = []
@@ -68,7 +69,7 @@ class Repaired:
 
     @property
     def text(self) -> bytes:
-        """What an XML parser is given."""
+        """The text for an XML parser."""
         pieces: list[bytes] = []
         done = 0
         for offset, piece in self.insertions:
@@ -77,7 +78,7 @@ class Repaired:
         return b"".join([*pieces, bytes(self.plain[done:])])
 
     def origin(self, offset: int) -> int:
-        """The place in the file of an offset in `text`; what was put in lies where it was put."""
+        """Maps an offset in `text` to the file. Inserted text maps to where it was inserted."""
         index = bisect_right(self._starts, offset) - 1
         if index < 0:
             return offset
@@ -90,25 +91,25 @@ class _Element(NamedTuple):
     end: int
     """Where its start tag ends."""
     children: tuple[str, ...] | None
-    """What it may hold; None where anything goes."""
+    """The elements that it may contain; None if it may contain any."""
 
 
 class _Walk:
-    """One pass over the tags, keeping the elements that are open."""
+    """Passes over the tags once, and keeps track of the open elements."""
 
     def __init__(self, repaired: Repaired) -> None:
         self.repaired = repaired
         self.plain = repaired.plain
         self.open: list[_Element] = [_Element("", 0, 0, CHILDREN["layers"])]
         self.closed: _Element | None = None
-        """The element whose end, `/>`, was the last tag."""
+        """The element that the last tag closed with `/>`."""
         self.put: list[tuple[int, bytes]] = repaired.insertions
         self.port = -1
         """The port that began last in the innermost <input> or <output>."""
         self.waiting: list[tuple[str, int]] = []
-        """Comments that stand before the port that they belong to."""
+        """Comments that come before the port to which they belong."""
         self.ended: tuple[_Element, int, int] | None = None
-        """The <input> or <output> whose end tag was the last tag, and where that lies."""
+        """The <input> or <output> that the last tag closed, and the position of that tag."""
 
     def walk(self) -> None:
         plain, position = self.plain, 0
@@ -152,7 +153,7 @@ class _Walk:
     def between(self, start: int, end: int) -> None:
         """Repairs text between tags.
 
-        That is an end tag without its `<`, `...` in place of something left out, and backslashes.
+        Handles an end tag without its `<`, `...` in place of omitted text, and backslashes.
         """
         plain, top = self.plain, self.open[-1]
         if end - start < 2:
@@ -248,7 +249,7 @@ class _Walk:
     def goes_on(
         self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
     ) -> bool:
-        """Merges a second <input> or <output> into the one right before it or around it.
+        """Merges a second <input> or <output> into the one directly before it or around it.
 
         Documents write one for each port.
         """
@@ -268,7 +269,7 @@ class _Walk:
         return True
 
     def tag_name(self, name: str, start: int, attributes: tuple[int, int]) -> str:
-        """The name of a start tag; <layer> where `...` stands in its place."""
+        """Returns the name of a start tag; <layer> if `...` replaces it."""
         end = start + len(name.encode())
         if name.strip(".…") == "" and (name or b"\\" in self.plain[start : start + 1]):
             self.plain[start:end] = b" " * (end - start)
@@ -288,9 +289,9 @@ class _Walk:
         return name
 
     def make_room(self, name: str, start: int) -> None:
-        """Closes open elements that cannot hold an element of that name.
+        """Closes open elements that cannot contain an element of this name.
 
-        A port that closes itself and yet holds dimensions is opened again.
+        A port that closes itself but is followed by dimensions is opened again.
         """
         if name not in _KNOWN:
             return
@@ -448,6 +449,6 @@ class _Walk:
                 self.waiting.append((text, start))
 
     def line_before(self, start: int) -> bytes:
-        """What stands before that place in its line."""
+        """Returns the text before a place in its line."""
         before = bytes(self.plain[max(0, start - _MAX_LINE) : start])
         return before[before.rfind(b"\n") + 1 :]

@@ -1,4 +1,4 @@
-"""Texts as values of XML attributes."""
+"""Writes texts as values of XML attributes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, escaped; what XML cannot express is replaced."""
+    """Returns a text in quotes, escaped. Characters that XML cannot express are replaced."""
     return in_quotes(expressible(text))
 
 
 def in_quotes(text: str) -> str:
-    """A text in quotes, escaped.
+    """Returns a text in quotes, escaped, as `xml.sax.saxutils.quoteattr` does.
 
-    Does what `xml.sax.saxutils.quoteattr` does, a module which imports `urllib.request`: that takes
-    as long as a small model does.
+    That module is not used, because it imports `urllib.request`, which takes as long as reading a
+    small model.
     """
     if _SPECIAL.search(text) is None:
         return f'"{text}"'
@@ -45,8 +45,8 @@ def escaped(text: str) -> str:
 
 
 def expressible(text: str) -> str:
-    """A text with U+FFFD in the place of each character that XML cannot express.
+    """Replaces each character that XML cannot express by U+FFFD.
 
-    Names in ONNX models and oneDNN graphs may have any.
+    Names in ONNX models and oneDNN graphs may contain any character.
     """
     return text if text.isprintable() else _NOT_XML.sub("\ufffd", text)

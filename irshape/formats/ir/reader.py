@@ -1,4 +1,4 @@
-"""Reads an IR as a stream of XML events: no tree is built, and every element keeps its byte offset.
+"""Reads an IR as a stream of XML events, without a tree, and records every element's offset.
 
 expat is used for its exact byte positions (libxml2's line numbers are wrong past line 65,535) and
 its small footprint. A DOCTYPE, and so an entity, is never accepted.
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from .printed_layers import Repaired
 
 MAX_DEPTH = 256
-"""The depth of nested elements. A body takes four levels, so 60 bodies may nest."""
+"""How deeply elements may be nested. A body takes four levels, so 60 bodies may nest."""
 
 MOST_TEXTS = 3
-"""With more texts between elements than this, the first is reported for all."""
+"""If there are more texts between elements than this, only the first is reported, for all."""
 _ASCII_IN_ONE_BYTE = ("utf-8", "utf-8-sig")
 _TURNS = re.compile(rb"</layer>|<layers>|<edges>")
-"""Where regular layers or edges may begin."""
+"""Matches where regular layers or edges may begin."""
 
 # States: the kind of the element that is being read. Their numbers are indices of `_enter`.
 _DOCUMENT, _NET, _LAYERS, _LAYER, _EDGES, _PORT_MAP, _BACK_EDGES, _PORTS, _DATA, _LEAF = range(10)
@@ -57,9 +57,10 @@ _TAG_OF_STATE = {
 
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
-    """Reads the bytes of `source`, or, for layers on their own, those of `repaired`.
+    """Reads the bytes of `source` or, for layers on their own, those of `repaired`.
 
-    prefix: bytes parsed before them, so that several layers have a root; no offset counts them.
+    prefix: bytes to parse first, which give several layers a common root. Offsets do not count
+    them.
     Raises `NotReadable`.
     """
     with collection_paused():
@@ -67,7 +68,7 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
 
 
 class _Origins:
-    """The position of a parser of repaired text, as the place in the file."""
+    """Maps the position of a parser in repaired text to the file."""
 
     def __init__(self, parser: expat.XMLParserType, repaired: Repaired, shift: int) -> None:
         self.parser = parser
@@ -80,23 +81,26 @@ class _Origins:
 
 
 class _Reader(Elements):
-    """The handlers of the XML events, and what they have read so far.
+    """Handles the XML events, and holds what has been read so far.
 
-    The parser's handlers are exchanged while the content of an element needs no look at each
-    event: inside a port, and inside elements that are passed over. The parser is not given regular
-    layers and edges at all: `regular` reads them.
+    While the content of an element needs no look at each event, the parser's handlers are replaced:
+    inside a port, and inside ignored elements. The parser never sees regular layers and edges,
+    which `regular` reads.
     """
 
     def __init__(self, source: Source, shift: int, repaired: Repaired | None) -> None:
         super().__init__(source)
         self.shift = shift
-        """How far the parser's position is past the offset in the file: the bytes that it was given
-        before the file, less those of the file that it was not given."""
+        """How far the parser's position is ahead of the offset in the file.
+
+        It is the number of bytes that the parser received before the file, minus the bytes of the
+        file that it did not receive.
+        """
         self.repaired = repaired
         self.fragment = repaired is not None
         self.text: bytes | bytearray = source.data if repaired is None else repaired.plain
         self.encoding = "utf-8" if source.encoding == "utf-8-sig" else None
-        """What the parser takes in place of the encoding that the file declares."""
+        """The encoding for the parser, in place of the one that the file declares."""
         self.parser = expat.ParserCreate(self.encoding)
         self.positions: expat.XMLParserType | _Origins = self.parser
         if repaired is not None:
@@ -113,7 +117,7 @@ class _Reader(Elements):
         self.outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
         """The layers around the body that is being read."""
         self.early = Body()
-        """Holds back edges that stand before their body, which is where OpenVINO writes them."""
+        """Keeps back edges that come before their body, where OpenVINO writes them."""
         self.passed_over, self.passed_start = 0, 0
         """Inside an element that is passed over: the depth, and where the element begins."""
         self.seen: set[tuple[Body, str]] = set()
@@ -188,10 +192,11 @@ class _Reader(Elements):
         return self.model
 
     def parse(self, data: bytes) -> None:
-        """Gives the parser a file, but for regular layers and edges, which it has no need of."""
+        """Feeds a file to the parser, except for regular layers and edges, which `regular`
+        reads."""
         window, at = Window(data), 0
         between = False
-        """Whether some text may stand between elements."""
+        """Whether there may be text between elements."""
         parsed: list[tuple[int, int]] = []
         while turn := _TURNS.search(data, at):
             piece, first = data[at : turn.end()], not at
@@ -221,7 +226,7 @@ class _Reader(Elements):
             self.report_texts(texts_between(data, [*parsed, (at, len(data))]))
 
     def report_texts(self, spans: list[tuple[int, int]]) -> None:
-        """Reports texts between elements; many at once have one cause."""
+        """Reports texts between elements. Many such texts have one cause."""
         for start, end in spans[:1] if len(spans) > MOST_TEXTS else spans:
             line = self.source.data[start:end].decode("utf-8", "replace").split("\n")[0].strip()
             message = f"the text `{line[:40]}` stands between elements; OpenVINO ignores it"
@@ -265,7 +270,7 @@ class _Reader(Elements):
     # any element
 
     def resume(self) -> None:
-        """Looks at each element again."""
+        """Restores the handlers that examine each element."""
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
 
@@ -289,7 +294,7 @@ class _Reader(Elements):
     # elements that are passed over
 
     def pass_over(self, tag: str, place: int) -> None:
-        """Passes over an element that no reader knows here, with all its content."""
+        """Skips an element that is unknown here, with all its content."""
         state = self.state
         self.passed_over, self.passed_start = 1, place
         self.parser.StartElementHandler = self.start_inside_passed
@@ -361,7 +366,7 @@ class _Reader(Elements):
         self.resume()
         self.state = self.stack.pop()
 
-    # what each element may hold: the state of the child, or None for one that no reader knows
+    # what each element may contain: the state of the child, or None for an unknown one
 
     def enter_net(self, tag: str, attributes: list[str], place: int) -> int | None:
         if tag in ("layers", "edges") and (self.body, tag) not in self.seen:
@@ -482,7 +487,8 @@ class _Reader(Elements):
         return _NET
 
     def check_header(self, net: int) -> None:
-        """Reports a version that OpenVINO sees cut: it looks for it in the first bytes alone."""
+        """Reports a version that OpenVINO reads cut off, since it searches only the first bytes for
+        it."""
         if net > HEADER_BYTES or self.source.raw is not None:
             return
         for name, start, _, end in self.source.attributes(net):
@@ -499,7 +505,7 @@ class _Reader(Elements):
 
 
 def _is_known(encoding: str) -> bool:
-    """Whether an encoding is one of text."""
+    """Returns whether Python knows an encoding as one for text."""
     try:
         "<".encode(encoding)
     except (LookupError, ValueError):
@@ -508,7 +514,7 @@ def _is_known(encoding: str) -> bool:
 
 
 def _ends_inside(piece: bytes) -> bool:
-    """Whether text ends inside a comment, CDATA, or a processing instruction."""
+    """Returns whether text ends inside a comment, CDATA, or a processing instruction."""
     return (b"<!" in piece or b"<?" in piece) and any(
         piece.rfind(closing) < piece.rfind(opening) + len(opening)
         for opening, closing in ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))

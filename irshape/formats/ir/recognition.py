@@ -1,4 +1,4 @@
-"""What the first bytes of a file tell: an IR, layers on their own, or no XML at all."""
+"""Recognises by the first bytes whether a file is an IR, layers on their own, or no XML at all."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ...model.source import Source
 from ...rule_ids import MALFORMED_XML, NOT_AN_IR
 
 PEEK = 1 << 16
-"""The bytes that decide what a file is."""
+"""How many bytes decide what a file is."""
 
 _ROOT = re.compile(
     rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)",
     re.DOTALL,
 )
 _INNER = ("layers", "layer", "data", "input", "output", "port", "dim", "rt_info", "edges", "edge")
-"""Elements that stand in others."""
+"""Elements that occur only inside others."""
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)*\s*<(?!\0)")
-"""How XML begins. What of it is damaged further on, the parser finds."""
+"""Matches the beginning of XML. The parser finds damage further on."""
 _HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
 _LAYER = re.compile(rb"(?:<|&lt;)layer\b")
 _LFS = b"version https://git-lfs"
@@ -30,26 +30,26 @@ _ARCHIVES = {
     b"\xfd7zXZ\0": ("xz", "unxz"),
     b"(\xb5/\xfd": ("zstd", "unzstd"),
 }
-"""How compressed files begin, what they are called, and what unpacks them."""
+"""How compressed files begin, their names, and the tools that unpack them."""
 _HELP = "give the .xml of the model; its .bin is found beside it"
 _HELP_LFS = "run `git lfs pull` where the file came from"
 
 
 def holds_single_layers(data: bytes) -> bool:
-    """Whether the root element is a `<layer>`, as in operation documents."""
+    """Returns whether the root element is a `<layer>`, as in operation documents."""
     return _root_element(data) == "layer"
 
 
 def may_be_ir(data: bytes) -> bool:
-    """Whether a file that begins with these bytes may be an IR, or hold layers on their own.
+    """Returns whether a file with this beginning may be an IR or contain layers on their own.
 
-    True where the root element cannot be seen: validation then says what is wrong.
+    Returns True if the root element cannot be seen. Validation then says what is wrong.
     """
     return _root_element(data) in (None, "net", "layer", "!DOCTYPE")
 
 
 def _root_element(data: bytes) -> str | None:
-    """The name of the root element, if it can be seen; `layer` where `...` stands for it."""
+    """Returns the name of the root element if it can be seen; `layer` if `...` replaces it."""
     match = _ROOT.match(data[:PEEK])
     if match is None:
         return None
@@ -57,7 +57,8 @@ def _root_element(data: bytes) -> str | None:
 
 
 def opened_text(path: str, data: bytes) -> Source:
-    """The text of an IR; UTF-16 is decoded. Raises `NotReadable` for bytes that are no XML."""
+    """Returns the text of an IR, with UTF-16 decoded. Raises `NotReadable` for bytes that are no
+    XML."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
             return Source(path, data.decode("utf-16").encode(), "utf-8-sig", data)
@@ -109,11 +110,11 @@ _OTHER_MODELS = (
     (rb"\x89HDF\r\n", "an HDF5 file, such as a Keras model", _CONVERT),
     (rb"GGUF", "a GGUF model", "give the .xml that it was converted to"),
 )
-"""Models of other kinds by how they begin, and what to do."""
+"""Other kinds of models: how they begin, their names, and advice."""
 
 
 def _not_xml(data: bytes) -> tuple[str, str]:
-    """What the file is instead of XML, and what to do about it."""
+    """Says what the file is instead of XML, and what to do about it."""
     if data.startswith(_LFS):
         return "the file is a Git-LFS pointer, not the .xml itself", _HELP_LFS
     for beginning, what, hint in _OTHER_MODELS:

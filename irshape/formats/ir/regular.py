@@ -1,11 +1,11 @@
-"""Reads layers and edges that are laid out as writers lay them out, without an XML parser.
+"""Reads layers and edges in the usual layout without an XML parser.
 
 The layers of a model differ in id, name and tensor names, and constants in the place of their
-bytes. Without these and without its digits, what a `<layer>` contains is one of a few texts, each
-of which is read once (`forms`). This is what makes the reader fast.
+bytes. Without these and without its digits, the content of a `<layer>` is one of a few texts, each
+of which is parsed once (`forms`). This makes the reader fast.
 
-Only text that is certainly well-formed is accepted, character by character: anything else is left
-to the XML parser, and so is a text that anything is to be said about.
+Only text that is certainly well-formed is accepted, character by character. Any other text is left
+to the XML parser, and so is text that needs a finding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .forms import ATTRIBUTE, ID, NAMES, OFFSET, PAIR, SPACE, VALUE, form_of
 
 
 class Window:
-    """A piece of a file as text, a character a byte: a large file is never all text at once."""
+    """A piece of a file as text, one character per byte. A large file is never in memory as text at
+    once."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -27,8 +28,10 @@ class Window:
         self.text = ""
 
     def cover(self, at: int) -> bool:
-        """Moves on to begin at `at`, and tells so, unless much text behind that is here already,
-        or all that there is."""
+        """Moves the window to begin at `at`, and returns whether it moved.
+
+        It does not move if enough text after `at`, or all that remains, is already in it.
+        """
         if self.text and 0 <= at - self.start <= len(self.text) // 2:
             return False
         if at == len(self.data) or self.start + len(self.text) == len(self.data):
@@ -40,11 +43,11 @@ class Window:
 
 
 _WINDOW = 1 << 19
-"""A layer of half as many bytes may be left to the parser."""
+"""A layer with more than half as many bytes may be left to the parser."""
 
 
 def read_layers(window: Window, at: int, body: Body) -> int:
-    """Adds the regular layers that begin at `at` to a body; returns where they end."""
+    """Adds the regular layers that begin at `at` to a body. Returns where they end."""
     window.cover(at)
     while True:
         at = _read_layers(window, at, body)
@@ -53,7 +56,7 @@ def read_layers(window: Window, at: int, body: Body) -> int:
 
 
 def _read_layers(window: Window, at: int, body: Body) -> int:
-    """The same for layers that end in the text of the window."""
+    """Does what `read_layers` does, for layers that end inside the window."""
     text, origin, layers, path = window.text, window.start, body.layers, body.path
     match, find = _LAYER.match, text.find
     at -= origin
@@ -94,7 +97,7 @@ def _read_layers(window: Window, at: int, body: Body) -> int:
 
 
 def start_around_body(window: Window, at: int) -> int:
-    """Where the start tag of a layer ends that begins at `at` and has a body; -1 for any other."""
+    """Returns where the start tag of the layer at `at` ends if the layer has a body, else -1."""
     head = _LAYER.match(window.text, at - window.start)
     if head is None:
         return -1
@@ -104,10 +107,10 @@ def start_around_body(window: Window, at: int) -> int:
 
 
 def read_around_body(window: Window, at: int, layer: Layer, early: Body) -> int:
-    """Gives a layer what stands before the first of its bodies; returns where that ends.
+    """Reads the content of a layer before its first body. Returns where it ends.
 
-    Where that is irregular, nothing is read. at: where the start tag of the layer ends. early:
-    takes the back edges.
+    If that content is irregular, nothing is read. at: where the start tag of the layer ends. early:
+    receives the back edges.
     """
     text, place, origin = window.text, at - window.start, window.start
     end = text.rfind("<", place, text.find("body>", place))
@@ -145,9 +148,9 @@ def read_around_body(window: Window, at: int, layer: Layer, early: Body) -> int:
 
 
 def read_edges(data: bytes, at: int, body: Body) -> int:
-    """Gives a body the edges that begin at `at`; returns where they end.
+    """Gives a body the edges that begin at `at`. Returns where they end.
 
-    Where one of them is irregular, none is read.
+    If one of them is irregular, none is read.
     """
     edges = _EDGES.match(data, at)
     if edges is None:

@@ -1,4 +1,4 @@
-"""Text where only elements belong, which no reader of an IR looks at."""
+"""Finds text where only elements belong. No reader of an IR looks at it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from xml.parsers import expat
 from .grammar import OPAQUE, WITHOUT_TEXT
 
 MORE_TEXTS = "more such texts follow"
-"""What the reader says of many texts, of which it reports the first alone."""
+"""What the reader adds if it reports only the first of many texts."""
 _TEXT = rb"\s*+(?!-?[0-9]{1,20}+\s*+</dim\b)[^<\s]"
 _BETWEEN, _FIRST = re.compile(b">" + _TEXT), re.compile(_TEXT)
 
 
 def may_have_text_between(piece: bytes, *, first: bool) -> bool:
-    """Whether a piece of a file may have text between elements. It has none where this is false.
+    """Returns False only if a piece of a file certainly has no text between elements.
 
     first: whether the file begins with the piece.
     """
@@ -23,17 +23,17 @@ def may_have_text_between(piece: bytes, *, first: bool) -> bool:
 
 
 def texts_between(data: bytes, pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Where texts between the elements of a well-formed document begin and end.
+    """Returns where the texts between the elements of a well-formed document begin and end.
 
-    pieces: where the parts to look at begin and end; without the others, it is well-formed too.
+    pieces: where the parts to examine begin and end. They must be well-formed together.
     """
     parser = expat.ParserCreate()
     shift = 0
-    """How far an offset in the document is past the parser's position."""
+    """How far an offset in the document is ahead of the parser's position."""
     spans: list[tuple[int, int]] = []
     opened: list[str] = []
     outside = [0]
-    """How many elements around hold text."""
+    """How many of the open elements may contain text."""
     begun = [-1]
 
     def ends() -> None:

@@ -1,7 +1,7 @@
-"""Writes a model as an IR: the .xml as OpenVINO lays it out, and a .bin with the constants.
+"""Writes a model as an IR: the .xml in OpenVINO's layout, and a .bin with the constants.
 
-OpenVINO reads both back as the same model. The `rt_info` of layers and net, which irshape does not
-interpret, is copied from the source.
+OpenVINO reads both back as the same model. irshape does not interpret the `rt_info` of layers and
+net, and copies it from the source.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _INDENT = "\t"
 
 
 def write(model: Model, path: str | os.PathLike[str], inference: Inference | None = None) -> None:
-    """Writes `path` and, beside it, the .bin where the model has constants at hand.
+    """Writes `path` and, if the bytes of the constants are available, the .bin beside it.
 
-    inference: ports declare what it found, inputs the shapes it was made with.
-    Raises `ValueError` for layers on their own, for a path that does not end in .xml and where
-    constants have no bytes, `OSError`.
+    inference: ports declare its results, and inputs the shapes that it was made with.
+    Raises `ValueError` for layers on their own, for a path that does not end in .xml, and if
+    constants have no bytes; `OSError`.
     """
     if model.kind == "layers":
         raise ValueError("layers on their own cannot be written as a model")
@@ -53,7 +53,8 @@ class Places(Protocol):
 
 
 class _Layout:
-    """Where each constant goes in the new .bin; those that shared their bytes share them still."""
+    """Assigns each constant its place in the new .bin. Constants that shared bytes still share
+    them."""
 
     def __init__(self, model: Model) -> None:
         self.weights: Weights | None = model.weights
@@ -85,10 +86,10 @@ class _Layout:
 
 
 def document(model: Model, layout: Places | None, inference: Inference | None) -> Iterator[str]:
-    """The lines of the .xml.
+    """Yields the lines of the .xml.
 
-    layout: where each constant goes; None leaves them where they are, whatever they say.
-    inference: ports declare what it found.
+    layout: the place of each constant; None keeps their offsets. inference: ports declare its
+    results.
     """
     yield '<?xml version="1.0"?>'
     attributes = [f"name={quoted(model.name)}", f'version="{model.version}"']
@@ -180,7 +181,7 @@ def layer_lines(
 
 
 def _wiring_of_bodies(layer: Layer, inner: str) -> Iterator[str]:
-    """The port maps and back edges, which OpenVINO writes before the bodies."""
+    """Yields the port maps and back edges, which OpenVINO writes before the bodies."""
     for tag, entries in (layer.port_maps or {}).items():
         yield f"{inner}<{tag}>"
         yield from (
@@ -210,7 +211,7 @@ def _constant(model: Model, layer: Layer) -> Constant:
 
 
 def _fed(result: BodyResult, position: int) -> dict[int, Tensor]:
-    """The tensor that reaches each input port."""
+    """Returns the tensor that reaches each input port."""
     tensors = {}
     for index, source in enumerate(result.wiring.sources[position]):
         if source is not None and source[1] < len(result.outputs[source[0]]):
@@ -250,16 +251,13 @@ _PORT = re.compile(rb"""<port(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
 
 
 def _rt_info(model: Model, port: Port) -> str:
-    """The content of a port besides its dimensions, as it stands in the source.
-
-    An example is the layout of a Parameter.
-    """
+    """Returns the content of a port besides its dimensions, such as the layout of a Parameter."""
     span = port_rt_info(model.source, port)
     return "" if span is None else _raw(model, span)
 
 
 def port_rt_info(source: Source, port: Port) -> tuple[int, int] | None:
-    """Where the `<rt_info>` of a port begins and ends; None without one."""
+    """Returns where the `<rt_info>` of a port begins and ends; None if it has none."""
     if isinstance(port, PortElsewhere):
         return port.rt_info
     data = source.data

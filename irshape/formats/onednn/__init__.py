@@ -1,7 +1,7 @@
-"""oneDNN Graph in its JSON, read into OpenVINO's operations.
+"""Reads a oneDNN Graph in JSON into OpenVINO's operations.
 
-One module a family of kinds; `declaration` says how one is declared, `reader` puts a graph
-together.
+Each family of kinds has a module. `declaration` says how a kind is declared, `reader` assembles a
+graph.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _recognises(data: bytes) -> bool:
 
 
 def begins_as_graph(data: bytes) -> bool:
-    """Whether the first bytes of a JSON file have a `graph` of operations."""
+    """Returns whether the first bytes of a JSON file show a `graph` of operations."""
     return _recognises(data) and _OPERATIONS.search(data) is not None
 
 

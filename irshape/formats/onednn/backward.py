@@ -1,4 +1,4 @@
-"""Gradients that are short in OpenVINO's operations; the others are opaque."""
+"""Converts gradients that are short in OpenVINO's operations. Other gradients stay opaque."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def log_softmax_backward(operation: GraphOperation) -> Outputs:
 
 @kind("BiasAddBackprop", 1, data_format=FORMAT)
 def bias_add_backprop(operation: GraphOperation) -> Outputs:
-    """The sum over all axes but that of the channels."""
+    """Sums over all axes except that of the channels."""
     rank = operation.rank(operation.x)
     channel = rank - 1 if operation["data_format"] == "NXC" else 1
     return operation.add(

@@ -38,9 +38,9 @@ AUTO_PAD = {
     accumulation_mode=word("strict", "strict", "relaxed", "any", "f32", "s32", "f16"),
 )
 def matmul(operation: GraphOperation) -> Outputs:
-    """Both values in the wider of their two types.
+    """Multiplies both values in the wider of their types.
 
-    An eight-bit weight may come with data of sixteen bits.
+    A weight of eight bits may come with data of sixteen bits.
     """
     a, b = same_type(operation, operation.inputs[0], operation.inputs[1])
     product = operation.add(
@@ -56,7 +56,7 @@ def matmul(operation: GraphOperation) -> Outputs:
 
 
 def window(operation: GraphOperation, rank: int) -> dict[str, Any]:
-    """Strides, pads and dilations over `rank` spatial axes.
+    """Returns strides, pads and dilations for `rank` spatial axes.
 
     Raises `Violation` for lists of another length.
     """
@@ -84,7 +84,7 @@ WINDOW: dict[str, Any] = {
 
 
 def filters(operation: GraphOperation, weights: NodeOutput, *, order: str) -> NodeOutput:
-    """The weights in the order OIX or IOX, converted from the one that `weights_format` names.
+    """Converts weights from the order that `weights_format` names to OIX or IOX.
 
     Groups become an axis of their own.
     """
@@ -188,7 +188,7 @@ def _transposed(
 
 
 def filters_sizes(operation: GraphOperation, weights: NodeOutput) -> tuple[int, ...]:
-    """The spatial sizes of the weights."""
+    """Returns the spatial sizes of the weights."""
     sizes = weights.shape.static or ()
     return sizes[:-2] if operation["weights_format"].startswith("X") else sizes[2:]
 
@@ -202,7 +202,8 @@ def filters_sizes(operation: GraphOperation, weights: NodeOutput) -> tuple[int, 
     weights_format=word("XIO", "XIO", "OIX"),
 )
 def convolution_backward_data(operation: GraphOperation) -> Outputs:
-    """Of the weights of the convolution the outputs are the inputs here."""
+    """Converts the gradient to a transposed convolution, whose inputs are the convolution's
+    outputs."""
     shape = operation["dst_shape"]
     wanted = (
         None if not shape else list(shape[1:-1] if operation["data_format"] == "NXC" else shape[2:])
@@ -212,7 +213,8 @@ def convolution_backward_data(operation: GraphOperation) -> Outputs:
 
 @kind("ConvTransposeBackwardData", 2, **WINDOW, weights_format=word("XOI", "XOI", "IOX"))
 def conv_transpose_backward_data(operation: GraphOperation) -> Outputs:
-    """A convolution whose outputs are the inputs of the transposed one."""
+    """Converts the gradient to a convolution, whose outputs are the transposed convolution's
+    inputs."""
     x, weights = same_type(operation, operation.channels_second(operation.x), operation.inputs[1])
     attributes = window(operation, operation.rank(x) - 2)
     weights = filters(operation, weights, order="IOX")
@@ -249,7 +251,7 @@ def _pool(operation: GraphOperation, rank: int) -> dict[str, Any]:
 
 
 def _cropped(operation: GraphOperation, x: NodeOutput, attributes: dict[str, Any]) -> NodeOutput:
-    """The data without what negative pads cut off, as OpenVINO has none; the pads become 0."""
+    """Crops the data where pads are negative, which OpenVINO does not have. These pads become 0."""
     for name in ("pads_begin", "pads_end"):
         for place, pad in enumerate(attributes[name]):
             if pad < 0:

@@ -1,6 +1,6 @@
-"""How a kind of oneDNN Graph operation is declared.
+"""Declares kinds of oneDNN Graph operations.
 
-Its attributes are data; a function converts it to OpenVINO's operations.
+Attributes are data. A function converts the operation to OpenVINO's operations.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TYPES = {
     "boolean": "boolean",
     "undef": "dynamic",
 }
-"""OpenVINO's element types by the names in a graph."""
+"""Maps the names of element types in a graph to OpenVINO's."""
 
 FLOATS = ("f32", "bf16", "f16")
 
@@ -89,7 +89,7 @@ def word(default: Any = None, *choices: str, required: bool = False) -> Any:
 class Declaration(NamedTuple):
     """A kind: its attributes, its numbers of inputs and outputs, and its function.
 
-    types: the element types that the inputs may have, any if empty.
+    types: the allowed element types of inputs; any if empty.
     """
 
     attributes: dict[str, DeclaredAttribute]
@@ -110,9 +110,9 @@ def kind(
     types: tuple[str, ...] = (),
     **attributes: DeclaredAttribute,
 ) -> Callable[[Function], Function]:
-    """Declares a kind. inputs, outputs: a number, or a range of them.
+    """Declares a kind. inputs, outputs: a number, or a range of numbers.
 
-    types: the element types that the first input may have.
+    types: the allowed element types of the first input.
     """
 
     def declare(function: Function) -> Function:
@@ -127,7 +127,7 @@ def kind(
 
 @cache
 def declarations() -> dict[str, Declaration]:
-    """All declarations by kind."""
+    """Returns all declarations by kind."""
     for module in MODULES:
         import_module(f"{__package__}.{module}")
     return _DECLARED
@@ -136,7 +136,7 @@ def declarations() -> dict[str, Declaration]:
 class GraphOperation(SourceNode):
     """An operation as its function sees it.
 
-    Inputs are values, attributes have their defaults, and outputs have declarations.
+    Inputs are values, attributes include defaults, and outputs have declarations.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class GraphOperation(SourceNode):
         self.inputs = list(inputs)
         self.outputs = list(outputs)
         self.given = given
-        """The names of the attributes that the file gives."""
+        """The names of the attributes that the file sets."""
 
     @property
     def x(self) -> NodeOutput:
@@ -165,7 +165,8 @@ class GraphOperation(SourceNode):
         return self.outputs[0].element_type
 
     def as_declared(self, value: NodeOutput) -> NodeOutput:
-        """A real value in the real type that the output declares: these kinds may round results."""
+        """Converts a real value to the real type of the output, since these kinds may round
+        results."""
         return (
             self.convert(value, self.output_type)
             if value.element_type.is_real and self.output_type.is_real
@@ -173,15 +174,16 @@ class GraphOperation(SourceNode):
         )
 
     def axis(self, name: str = "axis") -> int:
-        """An axis attribute of the first input, counted from the front. Raises `Violation`."""
+        """Returns an axis attribute of the first input, counted from the front. Raises
+        `Violation`."""
         rank, axis = self.rank(self.x), self[name]
         within((axis,), rank, at=name, of="input")
         return int(axis % rank)
 
     def channels_second(self, value: NodeOutput) -> NodeOutput:
-        """A value with its channels right behind the batch, as OpenVINO has them.
+        """Moves the channels directly after the batch, as OpenVINO has them.
 
-        That transposes data_format NXC, and leaves NCX as it is.
+        It transposes data_format NXC, and leaves NCX unchanged.
         """
         rank = self.rank(value)
         return (
@@ -191,7 +193,7 @@ class GraphOperation(SourceNode):
         )
 
     def channels_as_given(self, value: NodeOutput) -> NodeOutput:
-        """The way back from `channels_second`."""
+        """Undoes `channels_second`."""
         rank = self.rank(value)
         return (
             self.transposed(value, [0, *range(2, rank), 1])
@@ -200,7 +202,7 @@ class GraphOperation(SourceNode):
         )
 
     def note(self, message: str, *, at: str = "") -> None:
-        """Something worth knowing of what the library does with this operation."""
+        """Reports a noteworthy behaviour of the library with this operation."""
         self.builder.report(OPERATION_CONSTRAINT, message, at=at, severity="info")
 
 

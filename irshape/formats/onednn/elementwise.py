@@ -26,7 +26,7 @@ UNARY = {
     "Sqrt": "Sqrt",
     "Tanh": "Tanh",
 }
-"""Kinds of one input that OpenVINO has."""
+"""Kinds with one input that OpenVINO has too."""
 
 BINARY = {
     "Add": "Add",
@@ -38,7 +38,7 @@ BINARY = {
     "SquaredDifference": "SquaredDifference",
     "Subtract": "Subtract",
 }
-"""Kinds of two inputs that OpenVINO has."""
+"""Kinds with two inputs that OpenVINO has too."""
 
 
 def _unary(operation: GraphOperation) -> Outputs:
@@ -62,7 +62,8 @@ def _binary(operation: GraphOperation) -> Outputs:
 def same_type(
     operation: GraphOperation, a: NodeOutput, b: NodeOutput
 ) -> tuple[NodeOutput, NodeOutput]:
-    """Two real values in one type: f32 if one of them has it. oneDNN accepts mixed types."""
+    """Converts two real values to one type: f32 if their types differ. oneDNN accepts mixed
+    types."""
     if a.element_type is b.element_type or not (a.element_type.is_real and b.element_type.is_real):
         return a, b
     return operation.convert(a, "f32"), operation.convert(b, "f32")
@@ -110,7 +111,7 @@ def leaky_relu(operation: GraphOperation) -> Outputs:
 
 @kind("PReLU", 2, data_format=FORMAT, per_channel_broadcast=flag(1))
 def prelu(operation: GraphOperation) -> Outputs:
-    """The slope lies along the channels, or broadcasts as NumPy has it."""
+    """Converts PReLU, whose slope lies along the channels or broadcasts as in NumPy."""
     x, slope = operation.inputs
     rank = operation.rank(x)
     if operation["per_channel_broadcast"] and slope.rank == 1:
@@ -193,7 +194,7 @@ def bias_add(operation: GraphOperation) -> Outputs:
 
 
 def reduced(operation: GraphOperation, type: str, value: NodeOutput, axis: int) -> NodeOutput:
-    """Over one axis, which stays as 1."""
+    """Reduces a value over one axis, which keeps size 1."""
     return operation.add(type, value, operation.numbers([axis]), keep_dims=True)
 
 

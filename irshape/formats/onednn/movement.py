@@ -35,7 +35,7 @@ def concat(operation: GraphOperation) -> Outputs:
 
 @kind("GenIndex", 1, axis=integer(required=True))
 def gen_index(operation: GraphOperation) -> Outputs:
-    """Each element its position along an axis."""
+    """Gives each element its position along an axis."""
     x, axis, rank = operation.x, operation.axis(), operation.rank(operation.x)
     i32 = ElementType.of("i32")
     sizes = operation.add("ShapeOf", x, version="opset3", output_type=ElementType.of("i64"))
@@ -64,7 +64,7 @@ def gen_index(operation: GraphOperation) -> Outputs:
     data_format=FORMAT,
 )
 def interpolate(operation: GraphOperation) -> Outputs:
-    """Exactly one of sizes and scales; the other one may be there and empty."""
+    """Requires exactly one of sizes and scales. The other may be present but empty."""
     sizes, scales = operation["sizes"], operation["scales"]
     if bool(sizes) == bool(scales) or len(operation.inputs) > 1:
         raise Violation(

@@ -10,7 +10,8 @@ EPSILON = number(1e-5)
 def _spread(
     operation: GraphOperation, value: NodeOutput, axes: list[int]
 ) -> tuple[NodeOutput, NodeOutput, NodeOutput]:
-    """A value without its mean, in f32; the mean and the variance over the axes, kept as 1."""
+    """Returns a value minus its mean, in f32, and the mean and variance over the axes, kept as
+    1."""
     wide = operation.convert(value, "f32")
     where = operation.numbers(axes)
     mean = operation.add("ReduceMean", wide, where, keep_dims=True)
@@ -38,7 +39,7 @@ def _affine(
     beta: NodeOutput | None,
     shape: list[int] | None = None,
 ) -> NodeOutput:
-    """gamma * value + beta, both in f32, lying as `shape` says."""
+    """Computes gamma * value + beta in f32, with gamma and beta reshaped to `shape`."""
     parts = [operation.convert(part, "f32") for part in (gamma, beta) if part is not None]
     if shape is not None:
         parts = [operation.reshaped(part, shape) for part in parts]

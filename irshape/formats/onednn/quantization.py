@@ -1,4 +1,4 @@
-"""Quantization and its inverse, with scales and zero points as attributes or as inputs."""
+"""Converts quantization and its inverse, with scales and zero points as attributes or inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
 def _lying(
     operation: GraphOperation, values: list[float] | list[int], element_type: str, name: str
 ) -> NodeOutput:
-    """Scales or zero points as a constant that broadcasts to the data."""
+    """Returns scales or zero points as a constant that broadcasts to the data."""
     x = operation.x
     if operation["qtype"] == "per_tensor":
         check_length(name, values, 1)
@@ -52,7 +52,7 @@ def _lying(
 def _quantized(
     operation: GraphOperation, scaled: NodeOutput, zero: NodeOutput | None
 ) -> NodeOutput:
-    """Rounded to even, moved by the zero point, and held within the range of the output's type."""
+    """Rounds to even, adds the zero point, and clamps to the range of the output's type."""
     low, high = _RANGE.get(operation.output_type.name, (-(2**31), 2**31 - 128))
     level = operation.add("Round", scaled, mode="half_to_even")
     level = level if zero is None else operation.add("Add", level, zero)
@@ -92,9 +92,9 @@ def dequantize(operation: GraphOperation) -> Outputs:
 
 
 def _given(operation: GraphOperation, index: int) -> NodeOutput | None:
-    """Scales or zero points from an input in f32, in a shape that broadcasts to the data.
+    """Converts an input with scales or zero points to f32, in a shape that broadcasts to the data.
 
-    There is one for all, one for each place of an axis, or one for each group of elements.
+    There is one number for all, for each place of an axis, or for each group of elements.
     """
     if index >= len(operation.inputs):
         return None

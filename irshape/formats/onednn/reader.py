@@ -1,6 +1,6 @@
-"""Reads a oneDNN graph into layers of OpenVINO.
+"""Reads a oneDNN graph into OpenVINO's layers.
 
-Logical tensors become the declared ports; strides and layouts are checked against the shapes.
+Logical tensors become the declared ports. Strides and layouts are checked against the shapes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PYTHON: dict[str, type | tuple[type, ...]] = {
 
 
 class _Malformed(Exception):
-    """The text is JSON and no graph; where, as a position in it."""
+    """Raised if the text is JSON but no graph. position: of the fault in the text."""
 
     def __init__(self, message: str, position: int = 0) -> None:
         super().__init__(message)
@@ -98,10 +98,10 @@ _BETWEEN = re.compile(r"[ \t\r\n,:]*")
 
 
 def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
-    """The operations with their positions. Raises `ValueError`, `_Malformed`."""
+    """Returns the operations with their positions. Raises `ValueError`, `_Malformed`."""
 
     def behind(position: int) -> int:
-        """Where the next key, value or bracket begins, in text that is valid JSON."""
+        """Returns where the next key, value or bracket begins. The text must be valid JSON."""
         return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]
 
     decoder = json.JSONDecoder()
@@ -132,7 +132,7 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
 class LogicalTensor:
     """A logical tensor as the file declares it.
 
-    An unknown size is -1; a tensor of which nothing is known has no shape.
+    An unknown size is -1. A tensor about which nothing is known has no shape.
     """
 
     def __init__(self, entry: Any) -> None:
@@ -178,10 +178,10 @@ class LogicalTensor:
         return f"t{self.id}"
 
     def stride_problem(self) -> tuple[str, str] | None:
-        """What is wrong with the strides, and what was expected.
+        """Says what is wrong with the strides, and what was expected; None if nothing is.
 
-        There is one stride for each axis. None is negative, and no two elements share a place,
-        except along an axis that repeats.
+        There must be one stride for each axis. None may be negative, and no two elements may share
+        a place, except along an axis that repeats.
         """
         shape, stride = self.shape, self.stride
         if self.layout != "strided" or any(number == UNKNOWN_SIZE for number in (*shape, *stride)):
@@ -212,7 +212,7 @@ class LogicalTensor:
 
 
 def _checked(name: str, entry: Any, declared: DeclaredAttribute) -> Any:
-    """The value of an attribute. Raises `Violation` where its type or value is not allowed."""
+    """Returns the value of an attribute. Raises `Violation` if its type or value is not allowed."""
     type, value = (
         (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
     )
@@ -288,9 +288,9 @@ class _Reader:
         return builder.model
 
     def order(self, producers: dict[int, int]) -> list[int]:
-        """The operations, producers first.
+        """Returns the operations, producers first.
 
-        Those on a cycle are reported and left out, with everything that only they feed.
+        Operations on a cycle are reported and left out, with everything that only they feed.
         """
         waiting = [sum(tensor.id in producers for tensor in tensors) for tensors in self.inputs]
         consumers: dict[int, list[int]] = {}
@@ -365,7 +365,7 @@ class _Reader:
     def converted(
         self, entry: dict[str, Any], inputs: list[NodeOutput], declared: list[Tensor]
     ) -> tuple[NodeOutput, ...]:
-        """The outputs of an operation. Raises `Violation`."""
+        """Returns the outputs of an operation. Raises `Violation`."""
         kind = entry["kind"]
         declaration = declarations().get(kind)
         if declaration is None:
@@ -404,9 +404,9 @@ class _Reader:
     def attributes(
         self, kind: str, declaration: Declaration, given: dict[str, Any]
     ) -> dict[str, Any]:
-        """The attributes with their defaults. Raises `Violation`.
+        """Returns the attributes with their defaults. Raises `Violation`.
 
-        An attribute that the kind does not have is only noted.
+        An attribute that the kind does not have only causes a note.
         """
         values = {name: declared.default for name, declared in declaration.attributes.items()}
         for name, entry in given.items():
@@ -428,14 +428,14 @@ class _Reader:
         return values
 
     def attribute_place(self, number: int, name: str) -> int:
-        """Where an attribute of an operation stands, else where the operation begins."""
+        """Returns the position of an attribute of an operation, or else of the operation."""
         data, start = self.builder.model.source.data, self.operations[number][0]
         end = self.operations[number + 1][0] if number + 1 < len(self.operations) else len(data)
         at = data.find(f'"{name}"'.encode(), start, end) if name else -1
         return at if at >= 0 else start
 
     def compare(self, tensor: LogicalTensor) -> None:
-        """Holds a logical tensor that an operation takes against the one that makes it."""
+        """Checks that an input's logical tensor agrees with the one of its producer."""
         first = self.first[tensor.id]
         if first is tensor:
             return

@@ -11,7 +11,8 @@ KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "Reduce
 
 
 def _reduce(operation: GraphOperation) -> Outputs:
-    """Over the axes of the attribute or of the second input: exactly one of the two."""
+    """Reduces over the axes in the attribute or in the second input. Exactly one of them must
+    exist."""
     x = operation.x
     listed = operation["axes"]
     if len(operation.inputs) == 2:

@@ -1,7 +1,7 @@
-"""ONNX models, read into OpenVINO's operations.
+"""Reads ONNX models into OpenVINO's operations.
 
-One module a family of operators; `declaration` says how one is declared, `reader` puts a model
-together.
+Each family of operators has a module. `declaration` says how an operator is declared, `reader`
+assembles a model.
 """
 
 from __future__ import annotations

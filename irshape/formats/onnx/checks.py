@@ -1,4 +1,4 @@
-"""What is wrong with a node, by the schema of its operator or for want of one."""
+"""Checks a node against the schema of its operator, and reports missing schemas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_node(
 ) -> None:
     """Checks a node against the schema of its operator. Raises `Violation`.
 
-    An attribute without meaning is only noted.
+    An attribute without meaning only causes a note.
     """
     _check_attributes(
         builder,
@@ -77,7 +77,7 @@ def check_node(
 
 
 def _check_count(operator: Any, inputs: list[NodeOutput | None], proto: Any) -> None:
-    """Raises `Violation` for a number of inputs that the operator does not take."""
+    """Raises `Violation` if the operator does not accept this number of inputs."""
     least, most = operator.min_input, operator.max_input
     if not least <= len(inputs) <= most or any(
         value is None and index < least and operator.inputs[index].option.name != "Optional"
@@ -103,7 +103,7 @@ def _check_attributes(
 ) -> None:
     """Drops meaningless attributes, and notes them.
 
-    Raises `Violation` for an attribute that is missing or of the wrong type.
+    Raises `Violation` for an attribute that is missing or has the wrong type.
     """
     known = operator.attributes
     kinds = onnx().AttributeProto.AttributeType

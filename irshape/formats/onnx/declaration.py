@@ -1,7 +1,7 @@
-"""How an ONNX operator is declared: its name, its versions, and a conversion function.
+"""Declares ONNX operators by name and versions, each with a conversion function.
 
 The function converts a node to OpenVINO's operations. Attributes, numbers of inputs and their types
-are in ONNX's own schemas; every node is checked against them before its function is called.
+are in ONNX's own schemas. Every node is checked against them before its function is called.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DECLARED: dict[tuple[str, str, int], Function] = {}
 
 
 def operator(name: str, *versions: int, domain: str = "") -> Callable[[Function], Function]:
-    """Declares an operator in those versions (each the first opset that has it)."""
+    """Declares an operator in these versions. Each is the first opset that has the version."""
 
     def declare(function: Function) -> Function:
         for version in versions:
@@ -51,14 +51,14 @@ def operator(name: str, *versions: int, domain: str = "") -> Callable[[Function]
 
 @cache
 def declarations() -> dict[tuple[str, str, int], Function]:
-    """All functions by domain, operator and version."""
+    """Returns all functions by domain, operator and version."""
     for module in MODULES:
         import_module(f"{__package__}.{module}")
     return _DECLARED
 
 
 class Node(SourceNode):
-    """A node as its function sees it: inputs are values, attributes have their defaults.
+    """A node as its function sees it: inputs are values, attributes include defaults.
 
     `version` is the opset that introduced this form of the operator.
     """
@@ -76,14 +76,14 @@ class Node(SourceNode):
         self.version = version
         self.inputs = list(inputs)
         self.outputs = list(outputs)
-        """The names of the outputs, empty for those that nobody wants."""
+        """The names of the outputs; empty for outputs that nobody uses."""
 
     def input(self, index: int) -> NodeOutput | None:
-        """An input, None where it is left out."""
+        """Returns an input; None if it is left out."""
         return self.inputs[index] if index < len(self.inputs) else None
 
     def need(self, index: int) -> NodeOutput:
-        """An input that is there. Raises `Violation`."""
+        """Returns an input that must exist. Raises `Violation`."""
         value = self.input(index)
         if value is None:
             raise Violation(
@@ -100,20 +100,20 @@ class Node(SourceNode):
         return self.need(0)
 
     def choice(self, attribute: str, words: Mapping[str, str], default: str) -> str:
-        """What the word of an attribute stands for. Raises `Violation`."""
+        """Returns what the word of an attribute means. Raises `Violation`."""
         word = self[attribute] or default
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")
         return words[word]
 
     def wants(self, index: int) -> bool:
-        """Whether somebody wants an output."""
+        """Returns whether an output is used."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
     def axis(
         self, name: str, rank: int | None, *, end: bool = False, negative_since: int = 11
     ) -> int:
-        """An axis attribute, checked against the rank if that is known. Raises `Violation`.
+        """Returns an axis attribute, checked against the rank if it is known. Raises `Violation`.
 
         end: one past the last axis is allowed.
         """
@@ -131,9 +131,9 @@ class Node(SourceNode):
         end: bool = False,
         negative_since: int = 11,
     ) -> list[int]:
-        """Axes, checked against the rank and counted from the front if that is known.
+        """Returns axes, checked against the rank and counted from the front if the rank is known.
 
-        Negative axes are refused before the version that introduced them.
+        Negative axes are refused in versions before the one that introduced them.
         """
         for axis in axes:
             if axis < 0 and self.version < negative_since:
@@ -150,11 +150,11 @@ class Node(SourceNode):
         return [axis + rank if axis < 0 and rank is not None else axis for axis in axes]
 
     def shape_of(self, value: NodeOutput) -> NodeOutput:
-        """The shape of a value, as i64."""
+        """Returns the shape of a value, as i64."""
         return self.add("ShapeOf", value, version="opset3", output_type=ElementType.of("i64"))
 
     def flag(self, name: str) -> bool:
-        """An attribute that is 0 or 1. Raises `Violation`."""
+        """Returns an attribute that is 0 or 1. Raises `Violation`."""
         number = self[name]
         if number not in (0, 1):
             raise refusal(name, number, "0 or 1")

@@ -46,7 +46,7 @@ UNARY: dict[str, tuple[str, tuple[int, ...]]] = {
     "Tan": ("Tan", (7, 22)),
     "Tanh": ("Tanh", (1, 6, 13)),
 }
-"""Operators of one input that OpenVINO has under another name or the same."""
+"""Operators with one input that OpenVINO has under the same or another name."""
 
 BINARY: dict[str, tuple[str, tuple[int, ...]]] = {
     "Add": ("Add", (1, 6, 7, 13, 14)),
@@ -64,7 +64,7 @@ BINARY: dict[str, tuple[str, tuple[int, ...]]] = {
     "Less": ("Less", (1, 7, 9, 13)),
     "LessOrEqual": ("LessEqual", (12, 16)),
 }
-"""Operators of two inputs that broadcast as NumPy does; before version 7 by attributes."""
+"""Operators with two inputs that broadcast as in NumPy; before version 7 by attributes."""
 
 
 @operator("Identity", 1, 13, 14, 16, 19, 21, 23, 24, 25)
@@ -81,9 +81,9 @@ for _name, (_, _versions) in UNARY.items():
 
 
 def broadcast(node: Node) -> tuple[NodeOutput, NodeOutput]:
-    """The two inputs.
+    """Returns the two inputs, ready to broadcast.
 
-    Before version 7 the axes of the second one align with those of the first from `axis` on, or
+    Before version 7, the axes of the second input align with those of the first from `axis` on, or
     with its last axes.
     """
     a, b = node.need(0), node.need(1)
@@ -128,7 +128,7 @@ for _name, (_, _versions) in BINARY.items():
 
 @operator("Div", 1, 6, 7, 13, 14)
 def div(node: Node) -> Outputs:
-    """Of integers, ONNX rounds towards zero."""
+    """Converts Div, which rounds integers towards zero in ONNX."""
     a, b = broadcast(node)
     return (
         node.add("Divide", a, b, m_pythondiv=False)
@@ -139,7 +139,7 @@ def div(node: Node) -> Outputs:
 
 @operator("Pow", 1, 7, 12, 13, 15)
 def power(node: Node) -> Outputs:
-    """The result has the type of the base."""
+    """Converts Pow, whose result has the type of the base."""
     a, b = broadcast(node)
     if a.element_type is b.element_type:
         return node.add("Power", a, b)
@@ -150,7 +150,7 @@ def power(node: Node) -> Outputs:
 
 @operator("Mod", 10, 13, 28)
 def mod(node: Node) -> Outputs:
-    """With `fmod` the sign is that of the dividend, otherwise that of the divisor."""
+    """Converts Mod. With `fmod` the sign is that of the dividend, otherwise that of the divisor."""
     a, b = node.need(0), node.need(1)
     if not node.flag("fmod"):
         if a.element_type.is_real and node.version < 28:
@@ -258,9 +258,9 @@ def leaky_relu(node: Node) -> Outputs:
 
 @operator("PRelu", 1, 6, 7, 9, 16)
 def prelu(node: Node) -> Outputs:
-    """PRelu, whose slope broadcasts to the data.
+    """Converts PRelu, whose slope broadcasts to the data.
 
-    OpenVINO takes a slope of rank 1 along the channels, so that other slopes are written out.
+    OpenVINO takes a slope of rank 1 along the channels, so other slopes become several layers.
     """
     x, slope = node.need(0), node.need(1)
     if node.version < 7 or (slope.rank == 1 and slope.shape.static == (1,)):
@@ -288,7 +288,7 @@ def selu(node: Node) -> Outputs:
 
 
 def _one(node: Node, number: float) -> NodeOutput:
-    """A number as a tensor of one element of the type of the input."""
+    """Returns a number as a tensor with one element and the type of the input."""
     return (
         node.add("Unsqueeze", node.like(node.x, number), node.numbers([0]))
         if node.x.element_type.is_dynamic
@@ -336,7 +336,7 @@ def shrink(node: Node) -> Outputs:
 
 @operator("Clip", 1, 6, 11, 12, 13)
 def clip(node: Node) -> Outputs:
-    """First the lower bound, then the upper: where they cross, the upper one holds."""
+    """Applies the lower bound, then the upper. If they cross, the upper one wins."""
     clipped = node.x
     if node.version < 11:
         kind = clipped.element_type
@@ -360,7 +360,7 @@ def _least(kind: ElementType) -> float:
 
 @operator("Dropout", 1, 6, 7, 10, 12, 13, 22)
 def dropout(node: Node) -> Outputs:
-    """In inference it passes its input on, and its mask is all ones."""
+    """Passes the input on, as in inference. The mask is all ones."""
     training, ratio = node.input(2), node.input(1)
     trains = node.version >= 12 and training is not None and training.known != (0,)
     if trains and (ratio is None or ratio.tensor.value is None or any(ratio.tensor.value.upper)):

@@ -1,4 +1,4 @@
-"""Operators that make tensors: constants, ranges, shapes and sizes."""
+"""Converts operators that create tensors: constants, ranges, shapes and sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ I64 = ElementType.of("i64")
 
 @operator("Constant", 1, 9, 11, 12, 13, 19, 21, 23, 24, 25)
 def constant(node: Node) -> Outputs:
-    """Exactly one of its attributes says what it is."""
+    """Converts Constant, for which exactly one attribute gives the value."""
     given = [(name, value) for name, value in node.attributes.items() if value is not None]
     if len(given) != 1:
         names = ", ".join(name for name, _ in given) or "none"
@@ -41,7 +41,7 @@ def constant(node: Node) -> Outputs:
 
 
 def own_numbers(node: Node, values: Any, kind: str) -> NodeOutput:
-    """A constant of its own, not one that is shared."""
+    """Returns a constant that is not shared with equal ones."""
     element = ElementType.of(kind)
     plain = number_bytes(values, element)
     if plain is None:
@@ -72,7 +72,8 @@ def constant_of_shape(node: Node) -> Outputs:
 
 @operator("Shape", 1, 13, 15, 19, 21, 23, 24, 25)
 def shape(node: Node) -> Outputs:
-    """From version 15 on a part of it: `start` and `end` are cut to the rank."""
+    """Converts Shape. From version 15 on, `start` and `end` select a part, and are cut to the
+    rank."""
     sizes = node.shape_of(node.x)
     start, end = node["start"] or 0, node["end"]
     if not start and end is None:

@@ -30,7 +30,7 @@ def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> str:
 
 @operator("Resize", 10, 11, 13, 18, 19)
 def resize(node: Node) -> Outputs:
-    """By scales or by sizes. Axes that keep their size are left out."""
+    """Resizes by scales or sizes. Axes that keep their size are left out."""
     x = node.x
     old = node.version == 10
     mode = _one_of(node, "mode", ("nearest", "linear", "cubic"))

@@ -18,7 +18,7 @@ def matmul(node: Node) -> Outputs:
 
 @operator("Gemm", 1, 6, 7, 9, 11, 13)
 def gemm(node: Node) -> Outputs:
-    """alpha * A * B + beta * C."""
+    """Computes alpha * A * B + beta * C."""
     for index in (0, 1):
         if node.need(index).rank not in (2, None):
             raise Violation(
@@ -71,7 +71,7 @@ def matmul_integer(node: Node) -> Outputs:
 def _without_zero_point(
     node: Node, value: NodeOutput, zero: NodeOutput | None, *, row: bool
 ) -> NodeOutput:
-    """The matrix as i32, minus the zero point.
+    """Returns a matrix as i32, minus its zero point.
 
     There is one zero point, or one for each row of the first and each column of the second matrix.
     """
@@ -95,7 +95,7 @@ AUTO_PAD = {
 
 
 def spatial(node: Node, rank: int) -> dict[str, Any]:
-    """Strides, pads and dilations of a window over `rank` spatial axes.
+    """Returns strides, pads and dilations of a window over `rank` spatial axes.
 
     Raises `Violation` for a list of another length.
     """
@@ -134,7 +134,7 @@ def _window(node: Node, x: NodeOutput, w: NodeOutput) -> dict[str, Any]:
 
 
 def grouped(node: Node, w: NodeOutput, groups: int) -> NodeOutput:
-    """The filter with the groups as an axis of its own in front."""
+    """Returns the filter with the groups as an extra first axis."""
     first = w.shape.dims[0] if w.shape.dims is not None else None
     if first is not None and first.is_static and first.low % groups:
         raise refusal("group", groups, f"a divisor of {first}, the channels of the filter")
@@ -153,7 +153,7 @@ def grouped(node: Node, w: NodeOutput, groups: int) -> NodeOutput:
 
 
 def biased(node: Node, value: NodeOutput, bias: NodeOutput | None, rank: int) -> NodeOutput:
-    """With a number added for each channel."""
+    """Adds a number for each channel."""
     if bias is None:
         return value
     return node.add("Add", value, node.reshaped(bias, [1, -1, *([1] * (rank - 2))]))
@@ -177,7 +177,7 @@ def conv(node: Node) -> Outputs:
 
 @operator("ConvInteger", 10)
 def conv_integer(node: Node) -> Outputs:
-    """In f32, in which sums of products of bytes are exact up to 16,777,216."""
+    """Computes in f32, where sums of products of bytes are exact up to 16,777,216."""
     x, w = node.need(0), node.need(1)
     window = _window(node, x, w)
     x = node.convert(_without_zero_point(node, x, node.input(2), row=False), "f32")
@@ -194,7 +194,7 @@ def conv_integer(node: Node) -> Outputs:
 
 
 def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, rank: int) -> None:
-    """The pads that lead to the requested output size.
+    """Sets the pads that lead to the requested output size.
 
     That is `output_shape` if given, else the input size times the strides.
     """

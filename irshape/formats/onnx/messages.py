@@ -1,4 +1,4 @@
-"""Access to ONNX's protobuf messages: names, listings, attributes as Python values, copies."""
+"""Accesses ONNX's protobuf messages: names, listings, attributes as Python values, and copies."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ..ir.quoting import in_quotes
 from .package import TYPES, onnx
 
 _SHOWN = 80
-"""How much of a text a listing shows."""
+"""How many characters of a text a listing shows."""
 
 
 def names(proto: Any) -> Iterator[str | bytes]:
-    """Every text of a model that is used as one; those that are not UTF-8 come as bytes."""
+    """Yields every text in a model that serves as a name. Texts that are not UTF-8 come as
+    bytes."""
     yield from (entry.domain for entry in proto.opset_import)
     for function in proto.functions:
         yield from (
@@ -50,7 +51,7 @@ def _names_of_nodes(nodes: Any) -> Iterator[str | bytes]:
 
 
 def listed(nodes: Any) -> tuple[bytes, list[int]]:
-    """The nodes as text, one a line in the manner of a tag, and where each begins."""
+    """Returns the nodes as text, one tag-like line each, and where each line begins."""
     lines: list[bytes] = []
     offsets: list[int] = []
     at = 0
@@ -97,7 +98,7 @@ def _shown(attribute: Any) -> str:
 
 
 def without_inputs(node: Any, names: list[str]) -> Any:
-    """A node of a function without the inputs that the call leaves out."""
+    """Returns a node of a function without the inputs that the call leaves out."""
     if not any(name in names for name in node.input):
         return node
     copy = type(node)()
@@ -108,7 +109,7 @@ def without_inputs(node: Any, names: list[str]) -> Any:
 
 
 def with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
-    """A node with those attributes in the place of its own."""
+    """Returns a node with these attributes instead of its own."""
     copy = type(node)()
     copy.CopyFrom(node)
     del copy.attribute[:]
@@ -119,7 +120,7 @@ def with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
 
 
 def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The attributes as protos, with those of the schema that have a default."""
+    """Returns the attributes as protos, completed with the defaults of the schema."""
     defaults = {
         name: declared.default_value
         for name, declared in operator.attributes.items()
@@ -144,11 +145,11 @@ _FIELDS = {
     "SPARSE_TENSORS": "sparse_tensors",
     "TYPE_PROTOS": "type_protos",
 }
-"""The field that has the value of an attribute, by the name of its type."""
+"""Maps the type of an attribute to the field with its value."""
 
 
 def python_value(attribute: Any) -> Any:
-    """The value of an attribute: a number, a text, a list of them, or a proto."""
+    """Returns the value of an attribute: a number, a text, a list of them, or a proto."""
     if attribute.ref_attr_name:
         raise ValueError(f"Cannot get value of reference attribute: {attribute}")
     field = _FIELDS.get(onnx().AttributeProto.AttributeType.Name(attribute.type))
@@ -163,7 +164,7 @@ def python_value(attribute: Any) -> Any:
 
 
 def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:
-    """The function that ONNX itself defines an operator by, if there is one."""
+    """Returns the function by which ONNX itself defines an operator; None if there is none."""
     package = onnx()
     if operator.has_function:
         return operator.function_body
@@ -200,7 +201,7 @@ def _type_proto(value: NodeOutput) -> Any:
 
 
 def kind_in_words(type_proto: Any) -> str:
-    """What an input is that OpenVINO has no tensors of, in words."""
+    """Describes an input for which OpenVINO has no tensors."""
     kind = type_proto.WhichOneof("value")
     if kind != "tensor_type":
         return str(kind or "type that is not given").replace("_type", "")

@@ -1,4 +1,4 @@
-"""Operators that move elements: reshaping, slicing, gathering, scattering, joining, padding."""
+"""Converts operators that move elements: reshape, slice, gather, scatter, join and pad."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONG = (21, 23, 24, 25)
 
 @operator("Reshape", 1, 5, 13, 14, 19, *LONG)
 def reshape(node: Node) -> Outputs:
-    """0 keeps a dimension, unless `allowzero`."""
+    """Converts Reshape. 0 keeps a dimension, unless `allowzero` is set."""
     wanted = (
         node.numbers(node["shape"] or [], shape=(len(node["shape"] or ()),))
         if node.version == 1
@@ -74,7 +74,7 @@ def unsqueeze(node: Node) -> Outputs:
 
 
 def _axes(node: Node, *, added: bool = False) -> NodeOutput | None:
-    """The axes, an attribute before version 13 and an input from then on."""
+    """Returns the axes: an attribute before version 13, and an input from then on."""
     given = node.input(1)
     listed = list(given.known) if given is not None and given.known is not None else node["axes"]
     if listed is not None and node.x.rank is not None:
@@ -177,7 +177,7 @@ def gather_elements(node: Node) -> Outputs:
 
 
 def _from_front(node: Node, indices: NodeOutput, data: NodeOutput, axis: int) -> NodeOutput:
-    """Indices counted from the front: OpenVINO's GatherElements takes no negative ones."""
+    """Counts indices from the front, since OpenVINO's GatherElements takes no negative ones."""
     known = indices.tensor.value
     if known is not None and all(number >= 0 for number in known.lower):
         return indices
@@ -248,7 +248,8 @@ def tile(node: Node) -> Outputs:
 
 @operator("Pad", 1, 2, 11, 13, 18, 19, *LONG)
 def pad(node: Node) -> Outputs:
-    """`pads` holds the begins of all axes, then their ends; with `axes` those of some."""
+    """Converts Pad. `pads` has the begins of all axes, then their ends; with `axes`, of those
+    axes."""
     x = node.x
     modes = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": None}
     mode = modes.get(node["mode"], "")
@@ -316,7 +317,7 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
 
 
 def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
-    """Padding with what stands at the other end, axis by axis."""
+    """Pads with the elements from the other end, axis by axis."""
     wrapped = node.x
     for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         if begin < 0 or end < 0:
@@ -368,7 +369,7 @@ def space_to_depth(node: Node) -> Outputs:
 
 @operator("Trilu", 14)
 def trilu(node: Node) -> Outputs:
-    """Rows and columns numbered, and held against each other: OpenVINO has no triangle."""
+    """Compares row and column numbers, since OpenVINO has no operation for triangles."""
     x = node.x
     rank = node.rank(x, "as a batch of matrices")
     sizes = node.shape_of(x)
@@ -419,7 +420,7 @@ def reverse_sequence(node: Node) -> Outputs:
 
 @operator("OneHot", 9, 11, 28)
 def one_hot(node: Node) -> Outputs:
-    """Indices and depth of any type; negative indices count from the end."""
+    """Converts OneHot. Indices and depth have any type; negative indices count from the end."""
     indices, depth, values = (node.need(index) for index in range(3))
     depth = node.convert(depth if depth.rank == 0 else node.reshaped(depth, []), "i64")
     indices = node.convert(indices, "i64")

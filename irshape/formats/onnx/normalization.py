@@ -9,9 +9,9 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 
 def _along(node: Node, type: str) -> Outputs:
-    """Softmax and its kin: along one axis from version 13 on.
+    """Converts Softmax and its relatives. From version 13 on they work along one axis.
 
-    Before, over all axes from that one on, as if they were one.
+    Before, they work over all axes from that one on, flattened to one.
     """
     x = node.x
     if node.version >= 13:
@@ -72,9 +72,9 @@ def hardmax(node: Node) -> Outputs:
 
 @operator("BatchNormalization", 1, 6, 7, 9, 14, 15)
 def batch_normalization(node: Node) -> Outputs:
-    """Inference only: the running mean and variance are used as they are.
+    """Converts BatchNormalization. In inference, the given mean and variance are used.
 
-    From version 14 on they may have a type of their own.
+    From version 14 on they may have their own type.
     """
     if node["training_mode"]:
         return _training(node)
@@ -111,7 +111,7 @@ def batch_normalization(node: Node) -> Outputs:
 
 
 def _training(node: Node) -> Outputs:
-    """By mean and variance of the batch; the running ones move towards them."""
+    """Normalizes by mean and variance of the batch. The running ones move towards them."""
     x, scale, bias, mean, variance = (node.need(index) for index in range(5))
     rank = node.rank(x, "in training")
     axes = node.numbers([0, *range(2, rank)])
@@ -163,9 +163,9 @@ def instance_normalization(node: Node) -> Outputs:
 
 @operator("LayerNormalization", 17)
 def layer_normalization(node: Node) -> Outputs:
-    """LayerNormalization over the last axes.
+    """Normalizes over the last axes.
 
-    The mean and the inverse deviation are outputs of their own, computed only if used.
+    The mean and the inverse deviation are separate outputs, computed only if used.
     """
     x, scale, bias = node.need(0), node.need(1), node.input(2)
     rank = node.rank(x, "over the last axes")
@@ -219,7 +219,7 @@ def lrn(node: Node) -> Outputs:
 
 @operator("LpNormalization", 1, 22)
 def lp_normalization(node: Node) -> Outputs:
-    """What has the norm 0 stays 0."""
+    """Converts LpNormalization. Vectors with the norm 0 stay 0."""
     if node["p"] not in (1, 2):
         raise refusal("p", node["p"], "1 or 2")
     axis = node.axis("axis", node.x.rank, negative_since=1)

@@ -8,7 +8,7 @@ from typing import Any
 
 @cache
 def onnx() -> Any:
-    """The package. Raises `ImportError` if it is not installed."""
+    """Returns the package. Raises `ImportError` if it is not installed."""
     try:
         import onnx as package
         import onnx.defs
@@ -19,7 +19,7 @@ def onnx() -> Any:
 
 @cache
 def schema(operator: str, version: int, domain: str) -> Any | None:
-    """The schema of an operator in an opset; None for one that the package does not know."""
+    """Returns the schema of an operator in an opset; None if the package does not know it."""
     try:
         return onnx().defs.get_schema(operator, version, domain)
     except (onnx().defs.SchemaError, TypeError):  # also for a version that is no 32-bit number
@@ -49,8 +49,8 @@ _TYPES = (
     (24, "float8e8m0", "f8e8m0"),
     (25, "uint2", "u2"),
 )
-"""Element types: the number and the name that ONNX gives each, and OpenVINO's name."""
+"""Element types: ONNX's number and name, and OpenVINO's name."""
 
 TYPES = {number: name for number, _, name in _TYPES}
 NAMES = {theirs: name for _, theirs, name in _TYPES}
-"""OpenVINO's element types by the names in ONNX's schemas, as in `tensor(float)`."""
+"""Maps names in ONNX's schemas, as in `tensor(float)`, to OpenVINO's element types."""

@@ -76,7 +76,7 @@ def global_max_pool(node: Node) -> Outputs:
 
 
 def _exponent(node: Node) -> float:
-    """The `p` of a norm. Raises `Violation`."""
+    """Returns the `p` of a norm. Raises `Violation`."""
     p: float = node["p"]
     if p == 0:
         raise refusal("p", p, "1 or more")
@@ -98,7 +98,7 @@ def global_lp_pool(node: Node) -> Outputs:
 
 @operator("LpPool", 1, 2, 11, 18, 22)
 def lp_pool(node: Node) -> Outputs:
-    """The mean of the powers, times the number of elements of the window."""
+    """Computes the mean of the powers, times the number of elements in the window."""
     window, p = _pool(node), _exponent(node)
     elements = 1
     for size in window["kernel"]:

@@ -12,7 +12,7 @@ from .tensors import element_type
 
 VERSIONS = (10, 13, 19, 21, 23, 24, 25, 28)
 MAX_BLOCKED = 1 << 20
-"""The largest size of an axis in blocks: a constant gives the block of each of its elements."""
+"""The largest size of an axis in blocks. A constant stores the block of each of its elements."""
 RANGE = {
     "u8": (0, 255),
     "i8": (-128, 127),
@@ -25,9 +25,9 @@ RANGE = {
 
 
 def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | None:
-    """Scales or zero points in f32, in a shape that broadcasts to the data.
+    """Returns scales or zero points in f32, in a shape that broadcasts to the data.
 
-    There is one for all, one for each place of the axis, or one for each block of it.
+    There is one number for all, for each place of the axis, or for each block of it.
     """
     if value is None:
         return None
@@ -85,7 +85,7 @@ def dequantize(node: Node) -> Outputs:
 
 @operator("QuantizeLinear", *VERSIONS)
 def quantize(node: Node) -> Outputs:
-    """Rounded to even and held within the range of the type, which is that of the zero point."""
+    """Rounds to even, and clamps to the range of the type, which is that of the zero point."""
     x, scale = node.x, _lying(node, node.need(1), node.x)
     zero = node.input(2)
     given = node["output_dtype"]
@@ -127,7 +127,7 @@ def quantized(
 def _real(
     node: Node, value: NodeOutput, scale: NodeOutput, zero: NodeOutput, *, channel: int, rank: int
 ) -> NodeOutput:
-    """What a quantized tensor stands for; with several scales, they lie along `channel`."""
+    """Returns the real values of a quantized tensor. Several scales lie along `channel`."""
 
     def lying(part: NodeOutput) -> NodeOutput:
         part = node.convert(part, "f32")

@@ -1,7 +1,7 @@
-"""Reads an ONNX model: nodes become layers of OpenVINO, initializers constants.
+"""Reads an ONNX model: nodes become OpenVINO's layers, initializers become constants.
 
-What the model declares of its values becomes the declared ports. A node has no line in the file;
-its place is its line in a listing of the model, one node a line, which is shown instead.
+Types and shapes that the model declares become the declared ports. A node has no line in the file.
+Its place is its line in a listing of the model, which has one node a line and is shown instead.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from .tensors import Tensors, declared, dimension_names
 _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
 _MAX_WRITTEN_OUT = 200_000
-"""Nodes of functions in the place of those that call them."""
+"""How many nodes of functions may replace the nodes that call them."""
 
 
 def read(source: Source) -> Model:
@@ -82,7 +82,7 @@ def read(source: Source) -> Model:
 
 
 class _Scope:
-    """Where names mean values: the graph itself, or one call of a function."""
+    """The scope in which names refer to values: the graph itself, or one call of a function."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class _Scope:
     ) -> None:
         self.opsets = opsets
         self.attributes = attributes
-        """Those that the call gives to the function, by name."""
+        """The attributes that the call passes to the function, by name."""
         self.prefix = prefix
         self.depth = depth
         self.values: dict[str, NodeOutput] = {}
@@ -101,7 +101,7 @@ class _Scope:
         self.outer: tuple[_Scope, Builder] | None = None
         """For a branch or a loop: the enclosing scope, whose names are visible, and its builder."""
         self.captured: list[tuple[NodeOutput, Layer]] = []
-        """The values from around it that it uses, each with the Parameter that stands for it."""
+        """The values from outside that the scope uses, each with the Parameter that replaces it."""
 
 
 class _Reader:
@@ -179,7 +179,8 @@ class _Reader:
         return builder.model
 
     def named(self, value: NodeOutput, name: str) -> NodeOutput:
-        """The value with that as its first tensor name: as it is, or passed on under it."""
+        """Returns the value under this first tensor name. An Identity is added if the value has
+        another."""
         first = (value.layer.outputs[value.port].tensor_names or [""])[0]
         if first == name:
             return value
@@ -188,10 +189,10 @@ class _Reader:
         return passed_on
 
     def value(self, name: str, scope: _Scope) -> NodeOutput | None:
-        """The value that a name refers to.
+        """Returns the value that a name refers to.
 
-        An initializer becomes a constant at its first use. A value from around a branch or a loop
-        becomes a constant again, or a Parameter.
+        An initializer becomes a constant when it is first used. A value from outside a branch or
+        loop becomes another constant or a Parameter.
         """
         value = scope.values.get(name)
         if value is None and name in scope.initializers:
@@ -205,7 +206,7 @@ class _Reader:
         return value
 
     def captured(self, given: NodeOutput, name: str, scope: _Scope) -> NodeOutput:
-        """A value from around a branch or a loop, inside it."""
+        """Returns a value from outside a branch or loop for use inside it."""
         if given.layer.type == "Const":
             constant = self.builder.model.constant(given.layer)
             return self.builder.constant_at(
@@ -217,7 +218,7 @@ class _Reader:
 
     @contextmanager
     def inside(self, builder: Builder) -> Iterator[None]:
-        """While it lasts, layers are added there."""
+        """Makes `builder` receive the added layers inside the `with` block."""
         kept, self.builder = self.builder, builder
         self.tensors.builder = builder
         try:
@@ -272,9 +273,9 @@ class _Reader:
     def bound(
         self, value: NodeOutput, name: str, first: int, scope: _Scope, proto: Any, index: int
     ) -> NodeOutput:
-        """The output of a node under its name, with what the model declares of it in its port.
+        """Returns the output of a node under its name, with what the model declares in its port.
 
-        first: the layers from this position on belong to the node.
+        first: layers from this position on belong to the node.
         """
         layer = value.layer
         if scope.depth:
@@ -302,7 +303,7 @@ class _Reader:
     def node(
         self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope
     ) -> tuple[NodeOutput | None, ...]:
-        """The outputs of one node."""
+        """Returns the outputs of one node."""
         domain = _domain(proto.domain)
         try:
             function = self.functions.get((domain, proto.op_type))
@@ -354,7 +355,7 @@ class _Reader:
         inputs: list[NodeOutput | None],
         attributes: dict[str, Any],
     ) -> tuple[NodeOutput, ...]:
-        """A node of a domain of the user's, whose operation is registered under that domain."""
+        """Converts a node in a user's domain, whose operation is registered under that domain."""
         if operation.opaque:
             return self.as_declared(proto, inputs)[1]
         names = {declared.name: python for python, declared in operation.attributes.items()}
@@ -378,7 +379,7 @@ class _Reader:
     def opaque(
         self, proto: Any, inputs: list[NodeOutput | None], refusal: Violation
     ) -> tuple[NodeOutput, ...]:
-        """Reports a node that could not be read; its outputs are as the model declares them."""
+        """Reports an unreadable node. Returns its outputs as the model declares them."""
         layer, values = self.as_declared(proto, inputs)
         self.builder.place(refusal.fault, layer)
         return values
@@ -386,7 +387,7 @@ class _Reader:
     def as_declared(
         self, proto: Any, inputs: list[NodeOutput | None]
     ) -> tuple[Layer, tuple[NodeOutput, ...]]:
-        """A layer for a node, with the outputs that the model declares."""
+        """Adds a layer for a node, with the outputs that the model declares."""
         return self.builder.opaque(
             proto.op_type,
             _domain(proto.domain) or "ai.onnx",
@@ -396,7 +397,8 @@ class _Reader:
         )
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
-        """The attributes of a node by name, as protos, with those of the function resolved."""
+        """Returns the attributes of a node by name, as protos, with references to the function
+        resolved."""
         named = {}
         for attribute in proto.attribute:
             if attribute.ref_attr_name:
@@ -414,7 +416,8 @@ class _Reader:
         attributes: dict[str, Any],
         scope: _Scope,
     ) -> tuple[NodeOutput | None, ...]:
-        """The outputs of a function: its nodes take the place of the one that calls it."""
+        """Returns the outputs of a function call. The nodes of the function replace the calling
+        node."""
         if scope.depth >= _MAX_NESTING:
             raise Violation(
                 f"functions call each other more than {_MAX_NESTING} deep",

@@ -11,9 +11,9 @@ _GRAPH = 7
 
 
 def is_onnx(data: bytes) -> bool:
-    """Whether the bytes are the fields of a ModelProto that has a graph.
+    """Returns whether the bytes are the fields of a ModelProto that has a graph.
 
-    A file that is cut short inside its graph counts.
+    A file that is cut off inside its graph counts.
     """
     position, has_graph = 0, False
     while position < len(data):
@@ -30,7 +30,7 @@ def is_onnx(data: bytes) -> bool:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """The number encoded at `position`, and where it ends; -1 where there is none."""
+    """Returns the number encoded at `position`, and where it ends; -1 if there is none."""
     number = 0
     for shift in range(0, 70, 7):
         if position >= len(data):

@@ -11,7 +11,8 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 
 def axes_of(node: Node) -> NodeOutput | None:
-    """The axes of a reduction as an input; None where nothing is reduced. Without axes all are."""
+    """Returns the axes of a reduction as an input; None if nothing is reduced. No axes means
+    all."""
     x, given = node.x, node.input(1)
     if given is not None and given.known != () and given.shape.static != (0,):
         if given.known is not None:
@@ -31,7 +32,7 @@ def axes_of(node: Node) -> NodeOutput | None:
 
 
 def _or_all(node: Node, axes: NodeOutput) -> NodeOutput:
-    """Axes that come at run time; all axes if none come."""
+    """Returns axes that are known only at run time; all axes if there are none then."""
     none = node.add("Equal", node.shape_of(axes), node.numbers([0]))
     count = node.add("Select", none, node.shape_of(node.shape_of(node.x)), node.numbers([0]))
     all_axes = node.add(
@@ -73,13 +74,13 @@ PLAIN = {
     "ReduceMax": ("ReduceMax", (1, 11, 12, 13, 18, 20)),
     "ReduceMin": ("ReduceMin", (1, 11, 12, 13, 18, 20)),
 }
-"""Those that OpenVINO has, with their versions."""
+"""The reductions that OpenVINO has, with their versions."""
 
 
 def _plain(node: Node) -> Outputs:
-    """A reduction that OpenVINO has.
+    """Converts a reduction that OpenVINO has.
 
-    L1 and L2 over no axes are still a norm: that of each element by itself.
+    L1 and L2 over no axes are the norm of each single element.
     """
     axes, x = axes_of(node), node.x
     type = PLAIN[node.kind][0]
@@ -117,7 +118,7 @@ def reduce_log_sum(node: Node) -> Outputs:
 
 @operator("ReduceLogSumExp", 1, 11, 13, 18, 28)
 def reduce_log_sum_exp(node: Node) -> Outputs:
-    """LogSumExp, with the greatest element subtracted first so that nothing overflows.
+    """Converts LogSumExp. The greatest element is subtracted first, so that nothing overflows.
 
     An infinite one is not subtracted.
     """
@@ -147,7 +148,7 @@ def reduce_log_sum_exp(node: Node) -> Outputs:
 
 
 def _joined(node: Node) -> Outputs:
-    """Sum, Mean, Max and Min over the inputs.
+    """Converts Sum, Mean, Max and Min over the inputs.
 
     The inputs broadcast from version 8 on, and have equal shapes before.
     """
@@ -188,9 +189,9 @@ for _name, (_, _versions) in JOINED.items():
 @operator("ArgMax", 1, 11, 12, 13)
 @operator("ArgMin", 1, 11, 12, 13)
 def arg_max(node: Node) -> Outputs:
-    """ArgMax and ArgMin by TopK of one element.
+    """Converts ArgMax and ArgMin to a TopK of one element.
 
-    Of equal elements the first is taken, or the last, by reversing the axis.
+    Of equal elements the first is chosen, or the last, by reversing the axis.
     """
     x = node.x
     rank = node.rank(x, "with its axis")

@@ -14,9 +14,9 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
-    """The inputs and attributes of OpenVINO's sequence, which has the batch first.
+    """Returns the inputs and attributes of OpenVINO's sequence, which has the batch first.
 
-    The last one says whether ONNX's layout has it first too.
+    The third result says whether ONNX's layout has the batch first too.
     """
     x, w, r = node.need(0), node.need(1), node.need(2)
     batch_first = bool(node["layout"])
@@ -60,7 +60,7 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
 
 
 def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
-    """The attributes of OpenVINO's sequence. Raises `Violation` for those that it does not have."""
+    """Returns the attributes of OpenVINO's sequence. Raises `Violation` for unsupported ones."""
     attributes: dict[str, Any] = {
         "hidden_size": hidden,
         "direction": node["direction"],
@@ -92,7 +92,7 @@ def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
 
 
 def _ordered(node: Node, value: NodeOutput) -> NodeOutput:
-    """The gates of an LSTM in OpenVINO's order: forget, input, cell, output.
+    """Reorders the gates of an LSTM to OpenVINO's order: forget, input, cell, output.
 
     ONNX has input, output, forget, cell.
     """
@@ -104,7 +104,8 @@ def _ordered(node: Node, value: NodeOutput) -> NodeOutput:
 
 
 def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
-    """The sum of the two biases; a GRU that applies its reset late keeps both of the last gate."""
+    """Returns the sum of both biases. A GRU that applies its reset late keeps both for the last
+    gate."""
     given, gates = node.input(3), GATES[node.kind]
     late = node.kind == "GRU" and bool(node["linear_before_reset"])
     if given is None:
@@ -126,7 +127,8 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
 
 
 def _made(node: Node, outputs: tuple[NodeOutput, ...], batch_first: bool) -> Outputs:
-    """ONNX's order of axes: the sequence (with layout 1, the batch) first, then the direction."""
+    """Transposes outputs to ONNX's axes: the sequence (with layout 1, the batch), then the
+    direction."""
     whole = node.add(
         "Transpose", outputs[0], node.numbers([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])
     )

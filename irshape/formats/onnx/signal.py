@@ -9,9 +9,9 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 @operator("DFT", 17, 20)
 def dft(node: Node) -> Outputs:
-    """DFT of real numbers (last axis of 1) or complex ones (2).
+    """Transforms real numbers (last axis of 1) or complex ones (2).
 
-    With onesided only the half is computed that determines the other.
+    With onesided, only the half that determines the other is computed.
     """
     x, length = node.x, node.input(1)
     rank = node.rank(x, "along its axis")
@@ -68,5 +68,5 @@ def dft(node: Node) -> Outputs:
 
 
 def _complex(node: Node, x: NodeOutput, real: bool) -> NodeOutput:
-    """Real numbers with an imaginary part of 0."""
+    """Adds an imaginary part of 0 to real numbers."""
     return node.add("Concat", x, node.add("Multiply", x, node.like(x, 0)), axis=-1) if real else x

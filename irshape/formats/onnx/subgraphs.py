@@ -1,4 +1,4 @@
-"""Operators that hold graphs: If, Loop and Scan become layers with bodies and port maps."""
+"""Converts operators that contain graphs: If, Loop and Scan become layers with bodies."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Subgraph(NamedTuple):
 class BodyReader(Protocol):
     """Reads a graph inside a node as a body.
 
-    given: its inputs. sliced: those that come in slices, whose axis of size 1 is removed. stacked:
-    the outputs that get such an axis.
+    given: its inputs. sliced: the inputs that come in slices, whose axis of size 1 is removed.
+    stacked: the outputs that get such an axis.
     """
 
     def __call__(
@@ -48,7 +48,7 @@ def conditional(
     inputs: list[NodeOutput | None],
     attributes: dict[str, Any],
 ) -> tuple[NodeOutput, ...]:
-    """If: two bodies, and what they use from around them as inputs."""
+    """Converts If to two bodies. Values that they use from outside become inputs."""
     assert inputs[0] is not None
     fed = [inputs[0]]
     places: dict[tuple[int, int], int] = {}
@@ -80,9 +80,9 @@ def loop(
     inputs: list[NodeOutput | None],
     attributes: dict[str, Any],
 ) -> tuple[NodeOutput, ...]:
-    """Reads a Loop.
+    """Converts a Loop.
 
-    States go along back edges; outputs of the iterations are joined along a new axis in front.
+    States go along back edges. Outputs of the iterations are joined along a new first axis.
     """
     graph = attributes["body"].g
     padded = [*inputs, *[None] * (2 - len(inputs))]
@@ -142,7 +142,7 @@ def scan(
     inputs: list[NodeOutput | None],
     attributes: dict[str, Any],
 ) -> tuple[NodeOutput, ...]:
-    """Scan: states along back edges, inputs in slices, outputs joined."""
+    """Converts a Scan: states go along back edges, inputs are sliced, outputs are joined."""
     graph = attributes["body"].g
     count = attributes["num_scan_inputs"].i
     values = [value for value in inputs if value is not None]
@@ -190,7 +190,8 @@ def _scan_port_map(
     slices: list[tuple[int, int]],
     joins: list[tuple[int, int]],
 ) -> list[PortMap]:
-    """The port map of a Scan. slices, joins: the axis of each, and whether backwards."""
+    """Returns the port map of a Scan. slices, joins: the axis of each, and whether it goes
+    backwards."""
     parameters, results = inner.parameters, inner.results
     entries = [
         _port_map(builder, "input", index, layer) for index, layer in enumerate(parameters[:states])
@@ -229,14 +230,14 @@ def _port_map(
 
 
 def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
-    """A list of numbers, zeros by default. Raises `Violation` for another length."""
+    """Returns a list of numbers, zeros by default. Raises `Violation` for another length."""
     numbers = list(attributes[name].ints) if name in attributes else [0] * length
     check_length(name, numbers, length)
     return numbers
 
 
 def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
-    """The axis along which each input of a Scan is sliced, from 0. Raises `Violation`."""
+    """Returns the axis along which each input of a Scan is sliced, from 0. Raises `Violation`."""
     axes = []
     for value, axis in zip(inputs, listed, strict=True):
         if axis < 0 and value.rank is None:
@@ -250,7 +251,7 @@ def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
 
 
 def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[tuple[str, Tensor]]:
-    """What the inputs of the body of a Scan are: the states, and slices of the other values."""
+    """Returns the inputs of the body of a Scan: the states, and slices of the other values."""
     number = len(values) - len(axes)
     given = []
     for info, state in zip(graph.input, values[:number], strict=False):
@@ -275,7 +276,7 @@ def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[
 
 
 def _along(axis: int, backwards: int = 0) -> dict[str, str]:
-    """What a line of a port map says of slices along an axis, one element each."""
+    """Returns the attributes of a port map entry for slices of one element along an axis."""
     first, last, step = (-1, 0, -1) if backwards else (0, -1, 1)
     return {
         "axis": str(axis),
@@ -287,4 +288,4 @@ def _along(axis: int, backwards: int = 0) -> dict[str, str]:
 
 
 HOLDING_BODIES: Final = {"If": conditional, "Loop": loop, "Scan": scan}
-"""The operators that hold graphs, and what makes a layer with bodies of each."""
+"""The operators that contain graphs, and the functions that convert them."""

@@ -1,6 +1,6 @@
-"""ONNX tensors as constants.
+"""Converts ONNX tensors to constants.
 
-Their bytes are used as they are if possible; those in other files are mapped.
+Their bytes are used directly if possible; bytes in other files are mapped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .package import TYPES, onnx
 
 
 def element_type(number: int) -> ElementType:
-    """An element type by ONNX's number. Raises `Violation` for those that OpenVINO has not."""
+    """Returns the element type with ONNX's number. Raises `Violation` if OpenVINO lacks it."""
     if number not in TYPES:
         names = onnx().TensorProto.DataType
         name = names.Name(number) if number in names.values() else str(number)
@@ -41,7 +41,7 @@ def element_type(number: int) -> ElementType:
 
 
 def declared(type_proto: Any) -> Tensor | None:
-    """What a TypeProto says of a tensor; None where it says nothing, or is none of a tensor."""
+    """Returns the tensor that a TypeProto describes; None if it describes none."""
     if not type_proto.HasField("tensor_type"):
         return None
     tensor_type = type_proto.tensor_type
@@ -60,7 +60,7 @@ def declared(type_proto: Any) -> Tensor | None:
 
 
 def dimension_names(type_proto: Any) -> tuple[str | None, ...]:
-    """What the dimensions of a tensor are called (`dim_param`); empty where none has a name."""
+    """Returns the names of a tensor's dimensions (`dim_param`); empty if none has a name."""
     if not type_proto.HasField("tensor_type") or not type_proto.tensor_type.HasField("shape"):
         return ()
     names = tuple(dim.dim_param or None for dim in type_proto.tensor_type.shape.dim)
@@ -74,7 +74,7 @@ _FIELDS = {
     "u32": "uint64_data",
     "u64": "uint64_data",
 }
-"""The field of numbers that holds the elements of a type; `int32_data` those of all others."""
+"""The field with the elements of a type; `int32_data` for all other types."""
 _CODES = {
     "f32": "f",
     "f64": "d",
@@ -90,13 +90,13 @@ _CODES = {
     "u8": "B",
     "boolean": "B",
 }
-"""How the numbers in such a field are the bytes of elements."""
+"""How the numbers in such a field are packed into the bytes of elements."""
 
 
 def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
-    """How many elements a tensor in the model has, and their bytes.
+    """Returns how many elements a tensor in the model has, and their bytes.
 
-    NumPy is imported for rare types, and for numbers that the type does not hold. Raises
+    NumPy is imported for rare types, and for numbers outside the range of the type. Raises
     `Violation`.
     """
     elements = math.prod(tensor.dims)
@@ -128,7 +128,7 @@ def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
 
 
 class Tensors:
-    """Makes constants. `folder` is where files with data may lie, None where none may."""
+    """Makes constants. `folder`: where files with data may be; None if nowhere."""
 
     def __init__(self, builder: Builder, folder: Path | None) -> None:
         self.builder = builder
@@ -136,7 +136,7 @@ class Tensors:
         self._mapped: dict[str, mmap.mmap | bytes] = {}
 
     def constant(self, tensor: Any, name: str) -> NodeOutput:
-        """A Const layer of a TensorProto. Raises `Violation`."""
+        """Adds a Const layer for a TensorProto. Raises `Violation`."""
         kind = element_type(tensor.data_type)
         shape = tuple(tensor.dims)
         if any(size < 0 for size in shape):
@@ -170,7 +170,7 @@ class Tensors:
         return self.builder.constant(kind, shape, data, name=name)
 
     def listed(self, tensor: Any, kind: ElementType, elements: int, name: str) -> bytes:
-        """The bytes of a tensor whose elements stand in a field of numbers."""
+        """Returns the bytes of a tensor whose elements are in a field of numbers."""
         field = _FIELDS.get(kind.name, "int32_data")
         stored = len(getattr(tensor, field))
         per = {4: 2, 2: 4}.get(kind.bits, 1)
@@ -184,7 +184,7 @@ class Tensors:
         return elements_of(tensor, kind)[1]
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> NodeOutput:
-        """A constant of texts, laid out as in a .bin."""
+        """Returns a constant of texts, in the layout of a .bin."""
         if len(texts) != elements:
             raise Violation(
                 f"the tensor '{name}' holds {len(texts)} texts; its shape takes {elements}",
@@ -201,9 +201,9 @@ class Tensors:
     def external(
         self, tensor: Any, kind: ElementType, shape: tuple[int, ...], needed: int, name: str
     ) -> NodeOutput:
-        """A constant in another file of the model's folder.
+        """Returns a constant in another file of the model's folder.
 
-        If the file cannot be used, that is noted, and the value is unknown.
+        If the file cannot be used, this is reported, and the value is unknown.
         """
         entries = {entry.key: entry.value for entry in tensor.external_data}
         try:
@@ -233,9 +233,9 @@ class Tensors:
         return self.builder.bytes.miss(size)
 
     def file(self, location: str) -> memoryview:
-        """The bytes of a file in the model's folder. Raises `Violation`.
+        """Returns the bytes of a file in the model's folder. Raises `Violation`.
 
-        Nothing outside the folder is opened, and nothing but a regular file.
+        It opens only regular files inside the folder.
         """
         if (
             self.folder is None

@@ -1,7 +1,7 @@
-"""The report as a page: summary, findings with filters, drawings of failing layers, rules.
+"""Renders the report as a page: summary, findings with filters, drawings of failing layers, rules.
 
-A single file that loads nothing. It is HTML and well-formed XML at the same time. Filters are style
-rules, so they work without JavaScript; the script adds the search.
+The page is a single file that loads nothing. It is HTML and well-formed XML at the same time.
+Filters are style rules, so they work without JavaScript; the script adds the search.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 5_000
 MAX_DRAWINGS = 300
-"""A page of more would be slow to open. What is left out is said."""
+"""A page with more would open slowly. The page says what is left out."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -99,7 +99,7 @@ def _verdict(report: Report) -> str:
 
 
 def _filters(pages: list[RulePage], failing: list[int]) -> str:
-    """A style rule for each choice of the filters."""
+    """Returns a style rule for each choice of the filters."""
     lines = []
     for page in pages:
         chosen = f'body:has(#rule option[value="{text(page.code)}"]:checked)'
@@ -185,7 +185,7 @@ def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileRep
 
 
 def _table(report: Report) -> str:
-    """Every file with its counts; those that pass are folded away where they are many."""
+    """Returns a table of all files with their counts. If many files pass, they are folded away."""
     rows = {False: "", True: ""}
     for at, file in enumerate(report.files):
         counts = [count(file, severity) for severity in SEVERITIES]
@@ -227,9 +227,10 @@ def _table(report: Report) -> str:
 def _file(
     at: int, file: FileReport, kept: list[int], drawings: int, options: Options
 ) -> tuple[str, int]:
-    """The section of a file, with a card for each layer that has findings.
+    """Returns the section of a file, with a card for each layer that has findings.
 
-    Also returns how many layers it draws, at most `drawings`."""
+    Also returns how many layers it draws, at most `drawings`.
+    """
     from ...neighbourhood import layer_key, neighbourhoods
 
     around = neighbourhoods(file, options.weights, options.values) if drawings else {}
@@ -332,7 +333,7 @@ def _finding(file: FileReport, diagnostic: Diagnostic, anchor: str) -> str:
 
 
 _TOKEN = re.compile(r"""<[^>]*>?|[^\s=<>]+\s*=\s*("[^"]*"|'[^']*')""")
-"""What a place points at: an element's tag, or an attribute with its value."""
+"""Matches what a place points at: an element's tag, or an attribute with its value."""
 
 
 def _rules(pages: list[RulePage]) -> str:

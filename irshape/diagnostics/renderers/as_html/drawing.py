@@ -1,8 +1,7 @@
-"""The neighbourhood of a layer as inline SVG.
+"""Draws the neighbourhood of a layer as inline SVG.
 
-Producers are on the left, the layer in the middle, consumers on the right, shapes on the lines.
-
-Colours come from the page's style sheet, so that a drawing is light or dark as the page is.
+Producers are on the left, the layer in the middle, consumers on the right, and shapes on the lines.
+Colours come from the page's style sheet, so that a drawing is as light or dark as the page.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ LABEL, NAME = 36, 25
 """How many characters fit on a line between two boxes, and on a line of a box."""
 
 Marker = Callable[[Layer], tuple[str, str]]
-"""The severity and the anchor of a layer that has findings; empty texts for another."""
+"""Returns the severity and the anchor of a layer with findings; empty texts for other layers."""
 
 
 class _Row(NamedTuple):
     edge: Connection | None
     repeated: bool = False
-    """Whether the line comes from the port of the row above."""
+    """Whether the line starts at the same port as the row above."""
     left_out: int = 0
 
 
@@ -71,7 +70,7 @@ def _breadth(rows: list[_Row]) -> int:
 
 
 def _side(rows: list[_Row], centre: int, height: int, mark: Marker, *, incoming: bool) -> str:
-    """centre: where the box in the middle begins or ends."""
+    """Draws one side. centre: the x position where the middle box begins or ends."""
     top = (height - len(rows) * ROW) / 2
     box_at, line_at = (centre - GAP - BOX, centre - GAP) if incoming else (centre + GAP, centre)
     parts = []
@@ -100,7 +99,8 @@ def _side(rows: list[_Row], centre: int, height: int, mark: Marker, *, incoming:
 
 
 def _runs(rows: Iterable[_Row]) -> list[tuple[int, int, Layer]]:
-    """The layers at the other ends: of neighbouring rows one box, if they lead to one layer."""
+    """Returns the layers at the other ends, as boxes. Neighbouring rows to the same layer share one
+    box."""
     runs: list[tuple[int, int, Layer]] = []
     for index, row in enumerate(rows):
         layer = None if row.edge is None else row.edge.other
@@ -159,7 +159,7 @@ def _line(row: _Row, start: float, y: float, incoming: bool) -> str:
 
 
 def _labels(edge: Connection, repeated: bool) -> list[tuple[str, str]]:
-    """What stands at a line, the first above it: kinds and texts."""
+    """Returns the labels of a line, first those above it, each with its kind."""
     labels: list[tuple[str, str]] = []
     if not repeated:
         same = edge.declared == edge.inferred or edge.inferred is None

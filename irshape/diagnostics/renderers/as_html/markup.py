@@ -1,4 +1,4 @@
-"""Pages of HTML: the head of a page, escaped text, and the Markdown of the rules."""
+"""Makes pages of HTML: the head of a page, escaped text, and the Markdown of the rules."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..common import plain
 def html_page(
     title: str, style: str, body: Iterable[str], scripts: Sequence[str] = (), allowed: str = ""
 ) -> str:
-    """A page in one file that makes no request: its Content-Security-Policy lets only this style
-    and these scripts take effect, and loads only what is allowed.
+    """Returns a page in one file that makes no request.
 
-    It is well-formed XML too if the body and the scripts are.
+    Its Content-Security-Policy permits only this style and these scripts, and loads only what is in
+    `allowed`. It is well-formed XML too if the body and the scripts are.
     """
     policy = f"default-src 'none'; style-src {_hash(style)}"
     if scripts:
@@ -43,7 +43,7 @@ def _hash(content: str) -> str:
 
 
 def text(content: str) -> str:
-    """Foreign text as content or as an attribute's value in double quotes."""
+    """Escapes foreign text for content, or for an attribute's value in double quotes."""
     return (
         plain(content)
         .replace("&", "&amp;")
@@ -55,7 +55,7 @@ def text(content: str) -> str:
 
 
 def message(content: str) -> str:
-    """A message or help, with what it quotes in backticks as code."""
+    """Renders a message or help, with text in backticks as code."""
     pieces = content.split("`")
     if len(pieces) % 2 == 0:
         return text(content)
@@ -66,9 +66,10 @@ def message(content: str) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Paragraphs, lists, fenced code, and in them code, bold and emphasis.
+    """Renders paragraphs, lists, fenced code, and inside them code, bold and emphasis.
 
-    Everything else is shown as it is."""
+    Everything else is shown unchanged.
+    """
     parts = []
     for index, part in enumerate(re.split(r"^```.*$\n?", markdown, flags=re.MULTILINE)):
         if index % 2:

@@ -49,12 +49,16 @@ class Proposals:
         self.inference = inference
         self.sizes = inference.sizes
         self.symbols = list(inference.sizes.symbols)
-        self._engine = BodyEngine(inference.model)
-        self._refused = _refusing(self._inferred({}))
+        self._engine = BodyEngine(inference.model, lasting=True)
         self._taken: dict[tuple[tuple[str, PartialShape], ...], bool] = {}
         layers = sum(len(part.body.layers) for part in inference.result.walk())
         self._attempts = max(MOST_LAYERS // max(layers, 1), 2)
         self._chance = random.Random(0)
+
+    @cached_property
+    def _refused(self) -> set[Layer]:
+        """The layers that are refused whatever the inputs are."""
+        return _refusing(self._inferred({}))
 
     @cached_property
     def fitting(self) -> Sizes | None:

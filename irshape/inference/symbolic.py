@@ -156,7 +156,7 @@ def _inferred(
 ) -> tuple[BodyResult, NamedSizes]:
     """The model with symbolic dimensions, and what is known of them."""
     rejected: set[str] = set()
-    plain = BodyEngine(model)
+    plain = BodyEngine(model, lasting=True)
     refused = _refused(plain.infer_body(model.net, shapes))
     conditions = tuple(assumptions)
     for _ in range(MAX_ATTEMPTS):

@@ -77,7 +77,8 @@ def attribute(
 
     default: its value when absent; without a default OpenVINO refuses the layer.
     required: whether the specification demands it, although OpenVINO uses the default.
-    within: the allowed numbers; OpenVINO refuses others: `at_least(1)`, `between(0, 1)`.
+    within: the allowed numbers, also of each element of a list: `at_least(1)`, `between(0, 1)`.
+        OpenVINO refuses others.
     name: its name in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
     """
     return Attribute(kind, default=default, required=required, within=within, name=name)

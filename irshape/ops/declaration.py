@@ -416,8 +416,9 @@ def _check_confined(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
         check_shapes(signature.operands, inputs)
     for name, within in signature.limited.items():
         value = getattr(operation, name)
-        if value is not None and value not in within:
-            raise _outside(signature.attributes[name], value)
+        for number in value if isinstance(value, (tuple, list)) else (value,):
+            if number is not None and number not in within:
+                raise _outside(signature.attributes[name], number)
 
 
 def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:

@@ -74,7 +74,8 @@ def check(case: Case, oracle: Oracle) -> None:
     if oracle.release != NEWEST:
         from .older import compared, unexplained
 
-        difference = unexplained(compared(case, {written(oracle.release): oracle}), oracle.release)
+        (row,) = compared([case], {written(oracle.release): oracle})
+        difference = unexplained(row, oracle.release)
         if difference:
             pytest.fail(f"{case.id}: {written(oracle.release)} {': '.join(difference)}")
         return

@@ -13,15 +13,14 @@ from zlib import crc32
 
 import click
 
+from irshape.diagnostics.renderers import formats
+
 from .case import PARTS, Case
 from .seeds import beside
 
 LIMITS = ("--max-memory", "100M", "--max-iterations", "1000")
 CHECK = ("validate", "{}", "-v", "--isolated", "--no-cache")
-FORMATS = (
-    *("json", "text", "sarif", "html", "concise", "github", "gitlab", "jsonl", "junit"),
-    "markdown",
-)
+FORMATS = tuple(formats())
 
 OUT = ("-o", "out.xml")
 PAGE = ("-o", "page.html")

@@ -14,6 +14,9 @@ from irshape.inference.requirements import requirements
 from irshape.ops import registry
 from irshape.releases import IR_VERSIONS, OPSETS, PARTIAL_OPSETS
 
+NEXT = max(OPSETS) + 1
+"""The number of an opset that no release has yet."""
+
 
 class Span(NamedTuple):
     type_name: str
@@ -68,22 +71,22 @@ def codes(path: Path) -> set[str]:
 
 
 def test_a_new_opset_is_an_entry_in_the_table(tmp_path: Path, patched: pytest.MonkeyPatch) -> None:
-    path = relu_of("opset18", "11", tmp_path)
+    path = relu_of(f"opset{NEXT}", "11", tmp_path)
     assert "IR603" in codes(path)
-    patched.setitem(OPSETS, 18, (2027, 0))
+    patched.setitem(OPSETS, NEXT, (2030, 0))
     registry._declared_as.cache_clear()
     assert codes(path) == set()
-    assert max(need.release for need in requirements(irshape.infer(path))) == (2027, 0)
-    assert [registry.opsets(cls)[-1] for cls in registry.versions("Gelu")] == [6, 18]
+    assert max(need.release for need in requirements(irshape.infer(path))) == (2030, 0)
+    assert [registry.opsets(cls)[-1] for cls in registry.versions("Gelu")] == [6, NEXT]
 
 
 def test_a_partial_opset_holds_only_what_the_table_names(
     tmp_path: Path, patched: pytest.MonkeyPatch
 ) -> None:
-    patched.setitem(OPSETS, 18, (2027, 0))
-    patched.setitem(PARTIAL_OPSETS, 18, frozenset(("Parameter",)))
-    assert "IR603" in codes(relu_of("opset18", "11", tmp_path))
-    assert registry.find("Parameter", "opset18") is registry.find("Parameter", "opset1")
+    patched.setitem(OPSETS, NEXT, (2030, 0))
+    patched.setitem(PARTIAL_OPSETS, NEXT, frozenset(("Parameter",)))
+    assert "IR603" in codes(relu_of(f"opset{NEXT}", "11", tmp_path))
+    assert registry.find("Parameter", f"opset{NEXT}") is registry.find("Parameter", "opset1")
 
 
 def test_a_new_version_of_the_format_is_an_entry_in_the_table(

@@ -256,7 +256,10 @@ def _layouts(text: str | None, example: str) -> tuple[str, str] | None:
         return None
     before, colon, after = text.partition(":")
     if not colon or not before or not after:
-        raise ValueError(f"expected NAME=FROM:TO, as {example}, got '{text}'")
+        raise ValueError(
+            f"expected NAME=FROM:TO, as {example}, got '{text}'; for a layout that stays, give it "
+            "twice, as NHWC:NHWC"
+        )
     return before, after
 
 
@@ -518,7 +521,7 @@ def command(
     axes = first_axes(graph)
     for step in steps:
         flags = [f"--{each.replace('_', '-')}" for each in step.parameters if _asked(given[each])]
-        with refusals(flags[0], lambda: _constant_in_the_way(graph, given)):
+        with refusals(", ".join(flags), lambda: _constant_in_the_way(graph, given)):
             account = step.apply(graph, given)
         if account is not None and not quiet:
             click.echo(f"{flags[0]}: {account}", err=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 from pathlib import Path
 
 import click
@@ -15,7 +17,7 @@ CONFIGURATION = """\
 
 fail-level = "error"  # or "warning"
 {target}
-# select = ["ALL"]    # the default is every rule that is not opt-in
+{extensions}# select = ["ALL"]    # the default is every rule that is not opt-in
 # ignore = ["IR125"]
 
 # [per-file-ignores]
@@ -37,7 +39,7 @@ repos:
     hooks:
       - id: irshape
         name: irshape
-        entry: irshape validate --only-ir
+        entry: irshape validate --only-ir{plugins}
         language: system
         # for oneDNN graphs in a folder: \\.(xml|bin|onnx)$|^FOLDER/.*\\.json$
         files: \\.(xml|bin|onnx)$
@@ -50,7 +52,23 @@ repos:
 @click.option(
     "--target", metavar="RELEASE", help="The oldest OpenVINO that must read the models: 2024.6."
 )
-def command(folder: str, target: str | None) -> None:
+@click.option(
+    "--plugin",
+    multiple=True,
+    metavar="FILE.py",
+    type=click.Path(exists=True),
+    help="A Python file with operations and rules of your own, which the hook loads.",
+)
+@click.option(
+    "--extension",
+    "extensions",
+    multiple=True,
+    metavar="TYPE[@VERSION]",
+    help="A custom operation, whose declared ports are used.",
+)
+def command(
+    folder: str, target: str | None, plugin: tuple[str, ...], extensions: tuple[str, ...]
+) -> None:
     """Write a configuration and a pre-commit hook.
 
     They are irshape.toml, with the keys that are most used as comments, and the hook in
@@ -62,8 +80,10 @@ def command(folder: str, target: str | None) -> None:
     from ..formats.atomic import write_together
     from ..releases import parse_release
     from ..settings.configuration import Configuration
+    from ..settings.configuration import extensions as read
 
     try:
+        read(extensions)
         if target is not None:
             parse_release(target)
         known = Configuration.find(folder).path
@@ -72,13 +92,20 @@ def command(folder: str, target: str | None) -> None:
     if known is not None and os.path.samefile(os.path.dirname(known) or ".", folder):
         raise click.UsageError(f"'{known}' has a configuration already")
     line = f'target = "{target}"' if target else '# target = "2024.6"   # the OpenVINO in use'
-    files = {Path(folder, "irshape.toml"): CONFIGURATION.format(target=line).encode()}
+    known_here = f"extensions = {json.dumps(extensions)}\n" if extensions else ""
+    hook = HOOK.format(plugins="".join(f" --plugin {shlex.quote(each)}" for each in plugin))
+    text = CONFIGURATION.format(target=line, extensions=known_here)
+    files = {Path(folder, "irshape.toml"): text.encode()}
     hooks = Path(folder, ".pre-commit-config.yaml")
     if not hooks.exists():
-        files[hooks] = HOOK.encode()
+        files[hooks] = hook.encode()
     write_together(files)
     for path in files:
         click.echo(f"irshape: wrote '{path}'", err=True)
     if hooks not in files:
         click.echo(f"irshape: '{hooks}' exists; add this hook to its repos:", err=True)
-        echo(HOOK, newline=False)
+        echo(hook, newline=False)
+    click.echo(
+        "irshape: git runs the hook after `pip install pre-commit` and `pre-commit install`",
+        err=True,
+    )

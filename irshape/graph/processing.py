@@ -10,6 +10,7 @@ from ..model.ports import PortElsewhere
 from ..model.rt_info import parse
 from ..model.source import Passage, Source
 from ..shapes import Dimension, PartialShape
+from ..spelling import counted
 from .editing import Editing
 from .errors import GraphError
 from .nodes import Output
@@ -39,9 +40,9 @@ def preprocessed(
     kind, shape = old.element_type, old.shape
     written = _written_layout(graph, old)
     layout = layouts[1] if layouts is not None else "" if written is None else written
+    order = [] if layouts is None else _permutation(layouts)
     with graph.changes:
         if layouts is not None:
-            order = _permutation(layouts)
             dims = shape.dims
             if dims is None or len(dims) != len(order):
                 raise GraphError(
@@ -55,11 +56,14 @@ def preprocessed(
         value = fed
         if value.element_type is not kind:
             value = graph.add("Convert", value, destination_type=str(kind))
-        if layouts is not None:
-            value = graph.add("Transpose", value, _permutation(layouts))
+        if order != sorted(order):
+            value = graph.add("Transpose", value, order)
         for type, numbers in (("Subtract", mean), ("Divide", scale)):
             if numbers is not None:
-                value = graph.add(type, value, _by_channel(graph, old, numbers, layout))
+                operand = _by_channel(graph, old, numbers, layout)
+                if type == "Divide" and operand.value is not None and not operand.value.all():
+                    raise GraphError("the scale is 0; nothing can be divided by it")
+                value = graph.add(type, value, operand)
         with graph.batch():
             for user in old.users:
                 graph.connect(user, value)
@@ -114,6 +118,13 @@ def _by_channel(
         if rank is None:
             raise GraphError(f"{input!r} is of dynamic rank, and has no axis of channels")
         axis = _channels(layout, rank)
+        channels = input.shape[axis]
+        if channels.is_static and array.size not in (1, channels.low):
+            raise GraphError(
+                f"{counted(array.size, 'number')} for the channels, but axis {axis} of "
+                f"{input.shape} has {channels}; name the layout if its axis C is another one, as "
+                "NHWC:NHWC"
+            )
         array = array.reshape([-1 if at == axis else 1 for at in range(rank)])
     return graph.constant(array.astype(np.float32), input.element_type)
 

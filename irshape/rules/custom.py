@@ -111,10 +111,10 @@ class CustomRuleFailed(Rule):
             if matches.value:
                 yield Finding(_fault(rule, context.model, None, None), 0)
             places = document.places(matches.nodes)
-            reported: set[tuple[int, str | None]] = set()
+            reported: set[tuple[int, Layer | None, str | None]] = set()
             for match, (offset, layer) in zip(matches.nodes, places, strict=True):
-                if (offset, match.text) not in reported:
-                    reported.add((offset, match.text))
+                if (offset, layer, match.text) not in reported:
+                    reported.add((offset, layer, match.text))
                     yield Finding(_fault(rule, context.model, layer, match), offset, layer)
 
 

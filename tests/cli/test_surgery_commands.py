@@ -302,6 +302,10 @@ REFUSED = {
     "a layout that is none": Refused(
         ["edit", "m.xml", "--input-layout", "x=NC"], 2, "NAME=FROM:TO"
     ),
+    "a scale of 0": Refused(["edit", "m.xml", "--scale", "x=0"], 1, "--scale: the scale is 0"),
+    "a mean of other channels": Refused(
+        ["edit", "m.xml", "--mean", "x=[1,2]"], 1, "--mean: 2 numbers for the channels"
+    ),
     "an element type that is none": Refused(
         ["edit", "m.xml", "--input-type", "x=f99"], 2, "--input-type: unknown element type 'f99'"
     ),

@@ -417,7 +417,8 @@ _SECTIONS = {
         _many(
             "--mean",
             "NAME=VALUE",
-            "Subtract this from an input: a number, or a list with one for each channel.",
+            "Subtract this from an input: a number, or a list with one for each channel, which is "
+            "axis C of the layout, or axis 1 without a layout.",
         ),
         _many("--scale", "NAME=VALUE", "Then divide the input by this."),
         _many("--output-type", "NAME=TYPE", "Convert an output to another element type."),

@@ -304,6 +304,12 @@ def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]
             "--update-baseline drops them"
         )
     yield from unused_patterns(wanted.configuration, files) if files else ()
+    others = sum(each.path.lower().endswith((".onnx", ".json")) for each in finished.report.files)
+    if wanted.configuration.target is not None and others:
+        yield (
+            f"the target judges IRs only, not {counted(others, 'file')} of other formats; "
+            "`irshape convert` writes IRs of them"
+        )
     if finished.cut or finished.unchecked:
         yield (
             f"stopped after {wanted.configuration.max_errors} errors: {finished.cut} more findings "

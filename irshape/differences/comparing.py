@@ -187,7 +187,10 @@ class _Pair:
         if same is None:
             self.comparison.bytes_missing += 1
         elif not same:
-            yield Change("constants", "value", *_values(old, new))
+            before, after = _values(old, new)
+            # of equal numbers in two types, the change of the type says all
+            if before != after or old.element_type is new.element_type:
+                yield Change("constants", "value", before, after)
 
     def _edges(self, a: int, b: int) -> Iterator[Change]:
         ours, theirs = self.first.sources[a], self.second.sources[b]

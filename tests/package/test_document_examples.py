@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ NAMES = [
 ]
 NUMBER = re.compile(r"-?\b\d+\.\d{3,}(?:e[-+]?\d+)?\b")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OTHERS = {"bash", "gh", "jq", "ls", "model-explorer", "python", "sort", "uniq", "xmllint"}
+OTHERS = {"bash", "cmake", "gh", "jq", "ls", "model-explorer", "python", "sort", "uniq", "xmllint"}
 """Programs that are not ours. Of a script of the repository it is checked that it exists."""
 
 ELSEWHERE = ("https://", "s3://", "hf://", "gs://", "--scheduler")
@@ -113,10 +114,44 @@ def folder(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_every_block_is_of_a_kind_that_is_tried() -> None:
     known = {"bash", "sh", "console", "python", "toml", "yaml", "json", "xml", "text", ""}
+    known |= {"cpp", "cmake"}
     assert {each.language for each in examples(*known)} <= known
     for document in NAMES:
         text = (ROOT / document).read_text(encoding="utf-8")
         assert {block[1] for block in BLOCK.finditer(text)} <= known, document
+
+
+@pytest.mark.skipif(
+    None in (shutil.which("cmake"), shutil.which("c++")), reason="needs cmake and a C++ compiler"
+)
+def test_the_library_of_a_custom_operation_agrees_with_its_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/custom-operations.md").read_text(encoding="utf-8")
+    for block in BLOCK.finditer(text):
+        named = re.match(r"(?://|#) (my_ops\.py|scaled_swish\.cpp|CMakeLists\.txt)\n", block[2])
+        if named:
+            Path(named[1]).write_text(block[2], encoding="utf-8")
+    import openvino
+
+    build = ["cmake", "-B", "build", f"-DOpenVINO_DIR={openvino.__path__[0]}/cmake"]
+    for command in (build, ["cmake", "--build", "build"]):
+        subprocess.run(command, check=True, capture_output=True)
+    (library,) = Path("build").glob("libmy_ops.*")
+    model = """
+import irshape
+import my_ops
+irshape.register(my_ops.ScaledSwish)
+graph = irshape.Graph()
+x = graph.parameter("f32", "[2,3]", name="x")
+graph.result(graph.add("ScaledSwish", x, scale=2.0), "y")
+graph.save("model.xml")
+"""
+    crosscheck = ["-m", "irshape", "crosscheck", "--plugin", "my_ops.py", "model.xml"]
+    for arguments in (["-c", model], [*crosscheck, "--extension-library", str(library)]):
+        done = subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+    assert b"1 outputs, 1 equal" in done.stdout
 
 
 # Commands

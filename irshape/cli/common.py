@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_FOREIGN = {".json": "oneDNN graph", ".onnx": "ONNX model"}
+FOREIGN = {".json": "oneDNN graph", ".onnx": "ONNX model"}
 """The formats other than IR, by the suffix of their files."""
 
 
@@ -82,12 +82,12 @@ def _suffixes(foreign: bool) -> tuple[str, ...]:
 def _empty(folder: str, foreign: bool) -> str:
     """Says why a folder has nothing to read."""
     searched = _suffixes(foreign)
-    looked_for = ["IR", *(name for suffix, name in _FOREIGN.items() if suffix in searched)]
-    unread = [suffix for suffix in _FOREIGN if suffix not in searched]
+    looked_for = ["IR", *(name for suffix, name in FOREIGN.items() if suffix in searched)]
+    unread = [suffix for suffix in FOREIGN if suffix not in searched]
     there = _inside(folder, tuple(unread))
     counts = [
         counted(count, name)
-        for suffix, name in _FOREIGN.items()
+        for suffix, name in FOREIGN.items()
         if (count := sum(path.endswith(suffix) for path in there))
     ]
     others = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from pathlib import Path
 
 import click
@@ -39,8 +38,8 @@ repos:
     hooks:
       - id: irshape
         name: irshape
-        entry: irshape validate --only-ir{plugins}
-        language: system
+        entry: irshape validate --only-ir
+{arguments}        language: system
         # for oneDNN graphs in a folder: \\.(xml|bin|onnx)$|^FOLDER/.*\\.json$
         files: \\.(xml|bin|onnx)$
         require_serial: true
@@ -79,22 +78,23 @@ def command(
     """
     from ..formats.atomic import write_together
     from ..releases import parse_release
-    from ..settings.configuration import Configuration
-    from ..settings.configuration import extensions as read
+    from ..settings import configuration
 
     try:
-        read(extensions)
+        configuration.extensions(extensions)
         if target is not None:
             parse_release(target)
-        known = Configuration.find(folder).path
+        known = configuration.Configuration.find(folder).path
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     if known is not None and os.path.samefile(os.path.dirname(known) or ".", folder):
         raise click.UsageError(f"'{known}' has a configuration already")
     line = f'target = "{target}"' if target else '# target = "2024.6"   # the OpenVINO in use'
-    known_here = f"extensions = {json.dumps(extensions)}\n" if extensions else ""
-    hook = HOOK.format(plugins="".join(f" --plugin {shlex.quote(each)}" for each in plugin))
-    text = CONFIGURATION.format(target=line, extensions=known_here)
+    declared = f"extensions = {json.dumps(extensions)}\n" if extensions else ""
+    arguments = [word for path in plugin for word in ("--plugin", path)]
+    # a list as JSON writes it is one in TOML and in YAML
+    hook = HOOK.format(arguments=f"        args: {json.dumps(arguments)}\n" if plugin else "")
+    text = CONFIGURATION.format(target=line, extensions=declared)
     files = {Path(folder, "irshape.toml"): text.encode()}
     hooks = Path(folder, ".pre-commit-config.yaml")
     if not hooks.exists():

@@ -12,7 +12,7 @@ import click
 
 from ..spelling import counted
 from .arguments import Command
-from .common import colour_option, echo, expand, keep_apart, pairs, weights_option
+from .common import FOREIGN, colour_option, echo, expand, keep_apart, pairs, weights_option
 from .pages import view_option
 from .reporting import Form, counted_forms, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
@@ -304,11 +304,11 @@ def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]
             "--update-baseline drops them"
         )
     yield from unused_patterns(wanted.configuration, files) if files else ()
-    others = sum(each.path.lower().endswith((".onnx", ".json")) for each in finished.report.files)
-    if wanted.configuration.target is not None and others:
+    others = sum(each.path.endswith(tuple(FOREIGN)) for each in finished.report.files)
+    if others and (wanted.configuration.target or wanted.configuration.devices.names):
         yield (
-            f"the target judges IRs only, not {counted(others, 'file')} of other formats; "
-            "`irshape convert` writes IRs of them"
+            "the target and the devices are judged for IRs only, not for "
+            f"{counted(others, 'file')} of other formats; `irshape convert` writes IRs of them"
         )
     if finished.cut or finished.unchecked:
         yield (

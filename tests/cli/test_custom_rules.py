@@ -13,6 +13,8 @@ from ir import Net
 import irshape
 from irshape.cli import cli
 
+GRAPHS = Path(__file__).parents[1] / "formats" / "onednn" / "graphs"
+
 
 def network(folder: Path) -> Path:
     """f32 [2,3] through two ReLUs with a Convert to f64 between them."""
@@ -121,6 +123,16 @@ CASES = {
         ],
     ),
 }
+
+
+def test_layers_that_one_place_declares_are_reported_each(folder: Path) -> None:
+    (folder / "irshape.toml").write_text(rule(xpath="//layer[@type='Parameter']", message="{name}"))
+    graph = GRAPHS / "binary-matmul-binary-f32.json"
+    inputs = [layer.name for layer in irshape.load(graph).layers if layer.is_parameter]
+    report = irshape.validate(graph, config=str(folder / "irshape.toml"))
+    reported = [each for each in report.diagnostics if each.code == "IR910"]
+    assert sorted(each.message for each in reported) == sorted(inputs)
+    assert len({(each.line, each.column) for each in reported}) < len(inputs)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

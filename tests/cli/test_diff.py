@@ -87,6 +87,12 @@ def doubled_constant(graph: Graph) -> None:
     layer.remove()
 
 
+def narrower_axis(graph: Graph) -> None:
+    axis = graph["embeddings/norm"].inputs[1].source
+    axis.replace_uses(graph.constant(axis.value, "i32"))
+    axis.layer.remove()
+
+
 def large_constant(graph: Graph) -> GraphLayer:
     return next(
         layer
@@ -131,6 +137,11 @@ EDITS = {
         doubled_constant,
         {"changed": 1},
         [("constants", "value", "3,072 elements", "1 of them different")],
+    ),
+    "an axis in another type": Edited(
+        narrower_axis,
+        {"changed": 1},
+        [("element-types", "element type of output 0", "i64", "i32")],
     ),
     "an input reshaped": Edited(
         lambda graph: graph.reshape({"input_ids": "[1,16]"}),

@@ -219,7 +219,31 @@ def test_init_writes_what_validate_and_a_hook_use(
     assert (again.exit_code, "already" in again.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("arguments", [["--target", "soon"], ["no/such/folder"]])
+def test_init_keeps_custom_operations(folder: Path) -> None:
+    Path("my ops #1.py").touch()
+    arguments = ["--plugin", "my ops #1.py", "--extension", "Swish6@my_ops"]
+    assert CliRunner().invoke(cli, ["init", *arguments]).exit_code == 0
+    (local,) = yaml.safe_load(Path(".pre-commit-config.yaml").read_text())["repos"]
+    assert local["hooks"][0]["args"] == ["--plugin", "my ops #1.py"]
+    assert [str(each) for each in Configuration.find().extensions] == ["Swish6@my_ops"]
+
+
+@pytest.mark.parametrize("options", [("--target", "2024.0"), ("--device", "gpu")])
+def test_what_is_judged_for_irs_alone_is_said(options: tuple[str, str], folder: Path) -> None:
+    graph = ROOT / "tests/formats/onednn/graphs/abs.json"
+    done = CliRunner().invoke(cli, ["validate", *options, str(graph)])
+    assert (done.exit_code, "for IRs only, not for 1 file" in done.stderr) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--target", "soon"],
+        ["no/such/folder"],
+        ["--plugin", "no_such.py"],
+        ["--extension", "Swish6@"],
+    ],
+)
 def test_init_refuses(arguments: list[str], folder: Path) -> None:
     done = CliRunner().invoke(cli, ["init", *arguments])
     assert done.exit_code == 2 or isinstance(done.exception, OSError)

@@ -341,6 +341,16 @@ def test_preprocessing() -> None:
     assert np.allclose(irshape.run(graph, {"x": image})["y"], expected)
 
 
+def test_a_layout_that_stays_only_names_the_channels() -> None:
+    graph = Graph()
+    graph.result(graph.add("Relu", graph.parameter("f32", "[1,4,5,3]", name="x")), "y")
+    graph.preprocess("x", layout=("NHWC", "NHWC"), mean=[1, 2, 3])
+    assert not [layer for layer in graph.layers if layer.type == "Transpose"]
+    image = np.random.default_rng(0).random((1, 4, 5, 3), np.float32)
+    expected = np.maximum(image - np.float32([1, 2, 3]), 0)
+    assert np.allclose(irshape.run(graph, {"x": image})["y"], expected)
+
+
 @pytest.mark.parametrize(
     ("layout", "shape", "axis"),
     [

@@ -19,7 +19,7 @@ from irshape.ops.declaration import (
     like,
     operand,
 )
-from irshape.ops.kinds import FLOAT, INT
+from irshape.ops.kinds import FLOAT, INT, INTS
 from irshape.ops.tensors import Tensor
 from irshape.shapes import PartialShape
 
@@ -38,6 +38,20 @@ class Example(Operation):
     ratio: float = attribute(FLOAT, default=0.5, within=between(0, 1))
     count: int = attribute(INT, default=1, within=between(1, 1 << 20))
     fixed: float = attribute(FLOAT, default=1.0, within=between(1, 1))
+
+
+class Strided(Operation):
+    """A limit of each element of a list."""
+
+    data = operand(ANY)
+    strides: tuple[int, ...] = attribute(INTS, within=between(1, 4))
+
+
+def test_a_limit_holds_for_each_element_of_a_list() -> None:
+    check_inputs(Strided(strides=(1, 4)), tensors("[3]"))
+    with pytest.raises(Violation) as caught:
+        check_inputs(Strided(strides=(1, 5)), tensors("[3]"))
+    assert (caught.value.fault.at, caught.value.fault.actual_text) == ("strides", "5")
 
 
 class OfAnySize(Operation):

@@ -60,9 +60,7 @@ def infer_with_bodies(
         noted: list[Demand] = []
         before = NOTED.set(noted)
         try:
-            inferred = operation.infer(
-                *operands, bodies=views, outputs=len(layer.port_heads.output_ids)
-            )
+            inferred = operation.infer(*operands, bodies=views, outputs=layer.output_count)
         finally:
             NOTED.reset(before)
         outputs = inferred if isinstance(inferred, tuple) else (inferred,)

@@ -17,7 +17,7 @@ from .declarations import Declarations
 from .layer import LayerEngine
 from .memory import MEMORY
 from .mismatches import mismatches
-from .result import BodyResult, LayerResult
+from .result import BodyResult, Inference, LayerResult
 from .walk import Walk, compatible, own_tensor
 
 MAX_WORK = 1_000_000
@@ -39,6 +39,11 @@ class BodyEngine:
         """Those of the bodies that were inferred."""
         self._results: dict[tuple[Body, bool, frozenset[tuple[str, Tensor]]], BodyResult] = {}
         self._work = 0
+
+    def go_on_from(self, known: Inference | None) -> None:
+        """Takes over the declarations and wirings that an inference of the same model read."""
+        if known is not None and isinstance(known.engine, BodyEngine):
+            self.declarations, self.wirings = known.engine.declarations, known.engine.wirings
 
     def serve(self, model: Model) -> None:
         """Goes on with another model that has the same bytes; what was worked out is kept."""
@@ -126,7 +131,7 @@ class BodyEngine:
         if result.inner or result.unsure:
             return False
         for layer, tensors in zip(result.body.layers, result.outputs, strict=True):
-            if not layer.port_heads.output_ids:
+            if not layer.output_count:
                 continue
             fed = parameters.get(layer.id) if layer.is_parameter else None
             if fed is None:
@@ -139,3 +144,10 @@ class BodyEngine:
             if mismatches(layer, declared_tensors):
                 return False
         return True
+
+
+def declarations_of(inference: Inference) -> Declarations:
+    """The declarations of the model that was inferred, those that are read already included."""
+    engine = BodyEngine(inference.model)
+    engine.go_on_from(inference)
+    return engine.declarations

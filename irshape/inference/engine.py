@@ -26,6 +26,7 @@ def infer(
     compare: bool = False,
     symbols: bool = False,
     assume: Iterable[str] = (),
+    known: Inference | None = None,
 ) -> Inference:
     """Infers a model.
 
@@ -33,6 +34,7 @@ def infer(
     the declared ports that differ from what is inferred, and go on behind such a port from what
     its consumer repeats. symbols: also infer what dimensions are in terms of named sizes; then
     texts in `shapes` may name dimensions, `[batch,seq]`. assume: conditions on the named sizes.
+    known: an inference of the unchanged model, made before; what it read is not read again.
     Raises `ValueError` for a name in `shapes` that no input has.
     """
     if not isinstance(shapes or {}, Mapping):
@@ -41,20 +43,24 @@ def infer(
             f"{type(shapes).__name__}"
         )
     if symbols:
-        return _with_symbols(model, shapes or {}, assume)
+        return _with_symbols(model, shapes or {}, assume, known)
     engine = BodyEngine(model, lasting=True)
+    engine.go_on_from(known)
     if model.kind == "layers":
         from .fragments import infer_fragments
 
-        return Inference(model, infer_fragments(engine, compare=compare))
+        return Inference(model, infer_fragments(engine, compare=compare), engine=engine)
     overrides = _input_shapes(model, shapes) if shapes else {}
     with nullcontext() if model.weights is None else model.weights.read_sparsely():
         result = engine.infer_body(model.net, overrides, compare=compare)
-    return Inference(model, result, engine=engine if compare else None)
+    return Inference(model, result, engine=engine)
 
 
 def _with_symbols(
-    model: Model, shapes: Mapping[Any, ShapeLike], assume: Iterable[str]
+    model: Model,
+    shapes: Mapping[Any, ShapeLike],
+    assume: Iterable[str],
+    known: Inference | None,
 ) -> Inference:
     from .symbolic import infer_symbolic, parse_named_shape, without_symbols
 
@@ -71,7 +77,7 @@ def _with_symbols(
         else:
             plain[name] = shape
     named = {layer.id: given for layer, given in inputs_of(model).given(names).items()}
-    result, sizes = infer_symbolic(model, _input_shapes(model, plain), named, assume)
+    result, sizes = infer_symbolic(model, _input_shapes(model, plain), named, assume, known)
     return Inference(model, result, sizes, LazyExplainer())
 
 

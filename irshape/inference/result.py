@@ -163,7 +163,7 @@ class Inference:
         explainer: Explainer | None = None,
         engine: object | None = None,
     ) -> None:
-        """engine: the `BodyEngine` that inferred the model, to go on with for parts of it."""
+        """engine: the `BodyEngine` that inferred the model."""
         self.model = model
         self.result = result
         self.engine = engine

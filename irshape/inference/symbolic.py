@@ -13,7 +13,6 @@ from functools import cache
 
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
-from ..model.wiring import Wiring
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor, Value
 from ..rule_ids import DUPLICATE_VALUES
@@ -27,7 +26,7 @@ from .body_engine import BodyEngine
 from .layer import LayerEngine
 from .memory import Memory
 from .named_sizes import NamedSizes, Origin, contradiction, tensor_name
-from .result import BodyResult, LayerResult, Observation
+from .result import BodyResult, Inference, LayerResult, Observation
 
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12
@@ -77,11 +76,11 @@ class SymbolicEngine(BodyEngine):
     whatever the data; else it is a conditional constraint.
     """
 
-    def __init__(self, model: Model, sizes: NamedSizes, wirings: dict[Body, Wiring]) -> None:
-        super().__init__(model)
-        self.wirings = wirings
+    def __init__(self, plain: BodyEngine, sizes: NamedSizes) -> None:
+        super().__init__(plain.model)
+        self.declarations, self.wirings = plain.declarations, plain.wirings
         self.facts = sizes.facts
-        self.layers = SymbolicLayers(model, sizes)
+        self.layers = SymbolicLayers(plain.model, sizes)
         self._certain: dict[Body, bool] = {}
 
     def infer_around(
@@ -125,15 +124,17 @@ def infer_symbolic(
     shapes: Mapping[str, PartialShape],
     names: NamedShapes,
     assumptions: Iterable[str] = (),
+    known: Inference | None = None,
 ) -> tuple[BodyResult, NamedSizes]:
     """Infers a model with named sizes.
 
     shapes: the shapes of inputs by layer id, where they replace those declared. names: the names
-    of their dimensions. assumptions: conditions such as `seq % 8 == 0`.
+    of their dimensions. assumptions: conditions such as `seq % 8 == 0`. known: an
+    inference of the unchanged model, made before.
 
     Raises `ValueError` for an assumption that cannot be read, or that cannot hold.
     """
-    result, sizes = _inferred(model, shapes, names, assumptions)
+    result, sizes = _inferred(model, shapes, names, assumptions, known)
     _strip(result, sizes)
     return result, sizes
 
@@ -153,16 +154,21 @@ def _inferred(
     shapes: Mapping[str, PartialShape],
     names: NamedShapes,
     assumptions: Iterable[str],
+    known: Inference | None = None,
 ) -> tuple[BodyResult, NamedSizes]:
     """The model with symbolic dimensions, and what is known of them."""
     rejected: set[str] = set()
     plain = BodyEngine(model, lasting=True)
-    refused = _refused(plain.infer_body(model.net, shapes))
+    plain.go_on_from(known)
+    if known is not None and not shapes and not known.observations:
+        refused = set[Layer]()
+    else:
+        refused = _refused(plain.infer_body(model.net, shapes))
     conditions = tuple(assumptions)
     for _ in range(MAX_ATTEMPTS):
         facts = Facts()
         facts.rejected = rejected
-        result, sizes = _settled(model, shapes, names, conditions, facts, plain.wirings)
+        result, sizes = _settled(plain, shapes, names, conditions, facts)
         worse = {layer for layer in _refused(result) - refused if not _is_certain(facts, layer)}
         doubtful = [
             text
@@ -184,16 +190,15 @@ def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
 
 
 def _settled(
-    model: Model,
+    plain: BodyEngine,
     shapes: Mapping[str, PartialShape],
     names: NamedShapes,
     assumptions: tuple[str, ...],
     facts: Facts,
-    wirings: dict[Body, Wiring],
 ) -> tuple[BodyResult, NamedSizes]:
     """Infers a model until nothing more comes to be known."""
     sizes = NamedSizes(facts)
-    _parameters(model, shapes, names, sizes)
+    _parameters(plain, shapes, names, sizes)
     facts.source = None
     for text in assumptions:
         assume(facts, text)
@@ -201,8 +206,8 @@ def _settled(
     for _ in range(MAX_PASSES):
         facts.forget_conditional()
         before = len(facts.constraints)
-        fed = _parameters(model, shapes, names, sizes)
-        result = SymbolicEngine(model, sizes, wirings).infer_body(model.net, fed)
+        fed = _parameters(plain, shapes, names, sizes)
+        result = SymbolicEngine(plain, sizes).infer_body(plain.model.net, fed)
         certain = (each for each in facts.constraints.values() if not each.conditional)
         if sum(1 for _ in certain) == before:
             break
@@ -211,13 +216,13 @@ def _settled(
 
 
 def _parameters(
-    model: Model,
+    engine: BodyEngine,
     shapes: Mapping[str, PartialShape],
     names: NamedShapes,
     sizes: NamedSizes,
 ) -> dict[str, PartialShape]:
     """The shapes of the inputs with named sizes, by layer id."""
-    engine, facts = BodyEngine(model), sizes.facts
+    model, facts = engine.model, sizes.facts
     spoken = {name for given in model.dimension_names.values() for name in given if name}
     fed: dict[str, PartialShape] = {}
     for layer in model.parameters:

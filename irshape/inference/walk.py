@@ -102,7 +102,7 @@ class Walk:
             return self._pass_over(position)  # a rule reports the cycle
         if position in fed:
             tensors = self.infer(position, inputs, False, fed[position])
-            if self.compare and self.result.body.layers[position].port_heads.output_ids:
+            if self.compare and self.result.body.layers[position].output_count:
                 self._compare_parameter(position, tensors[0])
             return tensors
         tensors = self.infer(position, inputs, position in self.needed)
@@ -174,7 +174,7 @@ class Walk:
             return declared_outputs(layer)
         if inferred.demands and tensors:
             result.demands[position] = inferred.demands
-        ports = len(layer.port_heads.output_ids)
+        ports = layer.output_count
         if ports > len(tensors) or (
             tensors and not ports and layer.folded_type not in _WITHOUT_OUTPUTS
         ):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..faults import Fault, Violation
 from ..inference.bodies import bind
+from ..inference.body_engine import declarations_of
 from ..inference.declarations import Declarations
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Layer
@@ -47,7 +48,7 @@ def costs_of(inference: Inference) -> list[LayerCost]:
 
     Constants, and what depends on nothing else, have none: they are computed once, or never.
     """
-    return list(_costs(inference.result, Declarations(inference.model), ONE))
+    return list(_costs(inference.result, declarations_of(inference), ONE))
 
 
 def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> Iterator[LayerCost]:

@@ -140,6 +140,12 @@ class Layer:
         self._outputs = ports
 
     @property
+    def output_count(self) -> int:
+        """How many output ports it declares."""
+        heads = self._heads
+        return len(self._outputs) if heads is None else len(heads.output_ids)
+
+    @property
     def port_heads(self) -> PortHeads:
         """What the ports have besides dimensions."""
         return self._heads or heads_like(

@@ -21,11 +21,15 @@ from .diagnosis import Diagnosis, Fix, diagnose, fix_of
 from .diff import unified
 from .ports import port_edits
 from .proof import key_of, with_text
+from .search import size_of
 
 MAX_ROUNDS = 40
 """How many rounds of fixes there are, at most. Real files need two to five."""
 MOST_READINGS = 60
 """How often a file is read to prove changes, in all rounds together."""
+LEAST_READINGS = 10
+MOST_READ = 400_000
+"""How much is read in all these readings (`size_of`), if there are more than `LEAST_READINGS`."""
 
 
 class NotFixableError(ValueError):
@@ -191,7 +195,8 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
             if each.rule.code not in how.spared and (changes := first.fixes(each))
         ]
     before = [each._replace(offset=edited.origin(each.offset), related=()) for each in first.whole]
-    readings = MOST_READINGS - first.readings
+    most = max(LEAST_READINGS, MOST_READ // size_of(first.context, first.whole))
+    readings = min(MOST_READINGS, most) - first.readings
     for _ in range(MAX_ROUNDS):
         edits = _of_causes(diagnosis, how)
         only_ports = not edits

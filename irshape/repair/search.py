@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from ..examination import Examination
@@ -12,7 +12,7 @@ from ..inference.alternatives import Fit
 from ..model.graph import Finding, Layer
 from ..ops.declaration import AttributeFault
 from ..rule_ids import RuleId
-from ..rules import Suspect, rule_of
+from ..rules import Context, Suspect, rule_of
 from ..rules.settings import Settings
 from .attributes import Candidate, attributes, names
 from .change import Applicability, Cause, Change, Repairs, Tried
@@ -33,8 +33,8 @@ MOST_AT_ELEMENT = 20
 """If more findings are at one element, only notations and names are tried for the rest."""
 MOST_READINGS = 8
 """How often the file is read again for all findings together."""
-MOST_LAYERS = 60_000
-"""How many layers are read again for all findings together. One reading is always possible."""
+MOST_READ = 60_000
+"""How much is read again for all findings together (`size_of`). One reading is always possible."""
 
 SUSPECTS: dict[Suspect, Callable[[Sites, Finding], Iterator[Candidate]]] = {
     "attributes": attributes,
@@ -66,12 +66,17 @@ def repairs(examination: Examination, settings: Settings, readings: int = MOST_R
     return search.repairs(findings)
 
 
+def size_of(context: Context, findings: Sequence[Finding]) -> int:
+    """Returns what the time of a reading grows with: the number of layers and findings."""
+    return max(len(context.every_layer) + len(findings), 1)
+
+
 class _Search:
     def __init__(self, sites: Sites, settings: Settings, readings: int) -> None:
         self.sites = sites
         self.proof = Proof(sites, settings)
-        layers = max(len(sites.context.every_layer), 1)
-        self.most_readings = min(readings, max(1, MOST_LAYERS // layers))
+        size = size_of(sites.context, sites.graver)
+        self.most_readings = min(readings, max(1, MOST_READ // size))
         self.causes: dict[int, list[Cause]] = {}
         self.tried: dict[int, list[Tried]] = {}
         self.under: dict[int, tuple[Finding, ...]] = {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics.neighbourhood import agrees, as_declared, port_text, value_text
 from ..diagnostics.report import Diagnostic
-from ..inference.declarations import Declarations
+from ..inference.body_engine import declarations_of
 from ..inference.ports import declared as declared_tensor
 from ..inference.result import BodyResult, Inference, written
 from ..inspection.costs import fixed_positions
@@ -101,7 +101,7 @@ class _Writer:
         self.texts = Texts()
         self.xml = XmlLines(self.model)
         self.constants = Constants(self.model, histograms)
-        self.declarations = Declarations(self.model)
+        self.declarations = declarations_of(shown.inference)
         self.types: dict[tuple[str, str], int] = {}
         self.pages: list[list[Any]] = []
         self.groups: list[Group] = []

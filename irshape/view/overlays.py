@@ -140,7 +140,7 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
     )
     more = ", …" if len(shapes) > 4 else ""
     note = f" Dynamic sizes of inputs count with their lower bound: {written_sizes}{more}."
-    return infer(model, shapes), note
+    return infer(model, shapes, known=inference), note
 
 
 UNKNOWN = -1.0

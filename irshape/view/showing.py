@@ -83,5 +83,5 @@ def examined(model: Model, settings: Settings = PLAIN, *, symbols: bool = True) 
         for tensors in result.outputs
         for tensor in tensors
     )
-    named = infer(model, symbols=True) if symbols and dynamic else None
+    named = infer(model, symbols=True, known=inference) if symbols and dynamic else None
     return Shown(model, inference, named, findings)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from random_models import check
 
-MODELS = 300
+MODELS = 150
 GROUP = 25
 
 

@@ -142,7 +142,7 @@ def fault(constant: Case, fed: Case, oracle: Oracle) -> str:
     return contradiction(fed, ours, oracle)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_other_values(seed: int, oracle: Oracle) -> None:
     """Fifty cases of each seed, the same ones in every run."""
     for constant, fed in rows(seed, 50):

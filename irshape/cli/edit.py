@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -27,16 +27,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 Given = Mapping[str, Any]
 """The options by the names of their parameters."""
-
-
-class Step(NamedTuple):
-    """A change.
-
-    parameters: the options that request it. apply: makes the change, and returns a note for stderr.
-    """
-
-    parameters: tuple[str, ...]
-    apply: Callable[[Graph, Given], str | None]
+Apply = Callable[["Graph", Given], "str | None"]
+"""Makes a change, and returns a note for stderr."""
 
 
 def _restore(graph: Graph, given: Given) -> str:
@@ -296,176 +288,176 @@ def _rename(graph: Graph, given: Given) -> None:
     graph.rename(renamed)
 
 
-def _one(flag: str, **attributes: Any) -> tuple[str, dict[str, Any]]:
-    return flag, attributes
+class _Change:
+    """An option with its help. usage: the option with its metavar, if it takes a value.
 
+    applies: makes the change, or the options, one of which this one needs.
+    """
 
-def _many(flag: str, metavar: str, help: str) -> tuple[str, dict[str, Any]]:
-    return flag, {"multiple": True, "metavar": f"{metavar}...", "help": help}
+    def __init__(
+        self, usage: str, applies: Apply | tuple[str, ...], help: str, **attributes: Any
+    ) -> None:
+        self.flag, _, metavar = usage.partition(" ")
+        self.parameter = self.flag.removeprefix("--").replace("-", "_")
+        self.applies = applies
+        value = {"metavar": metavar, "multiple": metavar.endswith("...")}
+        self.attributes = {**(value if metavar else {"is_flag": True}), "help": help, **attributes}
 
-
-STEPS = (
-    Step(("restore_weights",), _restore),
-    Step(("make_stateless",), _make_stateless),
-    Step(("make_stateful",), _make_stateful),
-    Step(("reshape",), _reshape),
-    Step(("batch",), _batch),
-    Step(("seq",), _seq),
-    Step(("bind",), _bind),
-    Step(("set",), _set),
-    Step(("inline",), _inline),
-    Step(("drop_fake_quantize",), _drop_fake_quantize),
-    Step(("remove",), _remove),
-    Step(("cut",), _cut),
-    Step(("add_output",), _add_outputs),
-    Step(("drop_output",), _drop_outputs),
-    Step(("drop_unused_inputs",), _drop_inputs),
-    Step(BEFORE, _preprocess),
-    Step(AFTER, _postprocess),
-    Step(("fold",), _fold),
-    Step(("clean",), _clean),
-    Step(("outline",), _outline),
-    Step(("f16",), _to_f16),
-    Step(("compress_to_f16",), _compress),
-    Step(("strip_weights",), _strip),
-    Step(("rename",), _rename),
-)
-"""The changes in the order in which they are made, which is the order of the options."""
 
 _SECTIONS = {
     "Weights": (
-        _one(
-            "--restore-weights",
-            metavar="OTHER.xml",
-            help="Take the values of constants from those of the same name in another model.",
+        _Change(
+            "--restore-weights OTHER.xml",
+            _restore,
+            "Take the values of constants from those of the same name in another model.",
         ),
     ),
     "States": (
-        _one("--make-stateless", is_flag=True, help="Turn variables into inputs and outputs."),
-        _many(
-            "--make-stateful",
-            "IN=OUT",
+        _Change("--make-stateless", _make_stateless, "Turn variables into inputs and outputs."),
+        _Change(
+            "--make-stateful IN=OUT...",
+            _make_stateful,
             "Turn an input and the output with its next value into a variable, as "
             "past.0.key=present.0.key.",
         ),
-        _one(
-            "--beam-idx",
-            metavar="NAME",
-            help="With --make-stateful: add this input, by which the variables are reordered.",
+        _Change(
+            "--beam-idx NAME",
+            ("make_stateful",),
+            "With --make-stateful: add this input, by which the variables are reordered.",
         ),
-        _one(
-            "--batch-from",
-            metavar="NAME",
-            help="With --make-stateful: the input whose axis 0 is the batch size of the variables.",
+        _Change(
+            "--batch-from NAME",
+            ("make_stateful",),
+            "With --make-stateful: the input whose axis 0 is the batch size of the variables.",
         ),
     ),
     "Shapes and values of inputs": (
-        _many("--reshape", "NAME=SHAPE", "Give an input another shape, as x=[1,3,?,?]."),
-        _one("--batch", metavar="SIZE", help="Set axis 0 of every input, as 1 or 1..8."),
-        _one(
-            "--seq",
-            metavar="SIZE",
-            help="Set axis 1 of every input where it is dynamic, as 1..1024.",
+        _Change(
+            "--reshape NAME=SHAPE...",
+            _reshape,
+            "Give an input another shape, as x=[1,3,?,?].",
         ),
-        _many(
-            "--bind",
-            "NAME=VALUE",
+        _Change("--batch SIZE", _batch, "Set axis 0 of every input, as 1 or 1..8."),
+        _Change("--seq SIZE", _seq, "Set axis 1 of every input where it is dynamic, as 1..1024."),
+        _Change(
+            "--bind NAME=VALUE...",
+            _bind,
             "Replace an input by a constant: a number, a list as [1,2], or a FILE.npy.",
         ),
     ),
     "Layers": (
-        _many(
-            "--set",
-            "LAYER:ATTRIBUTE=VALUE",
+        _Change(
+            "--set LAYER:ATTRIBUTE=VALUE...",
+            _set,
             "Change an attribute, written as in the file, as mean:keep_dims=true.",
         ),
-        _many(
-            "--inline",
-            "LAYER",
+        _Change(
+            "--inline LAYER...",
+            _inline,
             "Replace an If whose condition is known, a Loop or a TensorIterator by its bodies.",
         ),
-        _one(
-            "--max-iterations",
+        _Change(
+            "--max-iterations N",
+            ("inline",),
+            "With --inline: refuse loops that run more often.",
             type=click.IntRange(0),
-            metavar="N",
-            help="With --inline: refuse loops that run more often.",
         ),
-        _one("--drop-fake-quantize", is_flag=True, help="Remove all FakeQuantize layers."),
-        _many(
-            "--remove",
-            "LAYER[:INPUT]",
+        _Change("--drop-fake-quantize", _drop_fake_quantize, "Remove all FakeQuantize layers."),
+        _Change(
+            "--remove LAYER[:INPUT]...",
+            _remove,
             "Remove a layer; what it fed is fed by its input 0, or by the one given.",
         ),
     ),
     "Inputs and outputs": (
-        _many("--cut", "NAME", "Make a tensor an input, and remove what only led to it."),
-        _many("--add-output", "NAME", "Make a tensor an output."),
-        _many("--drop-output", "NAME", "Remove an output, and what only led to it. Inputs stay."),
-        _one("--drop-unused-inputs", is_flag=True, help="Remove the inputs that no layer takes."),
+        _Change("--cut NAME...", _cut, "Make a tensor an input, and remove what only led to it."),
+        _Change("--add-output NAME...", _add_outputs, "Make a tensor an output."),
+        _Change(
+            "--drop-output NAME...",
+            _drop_outputs,
+            "Remove an output, and what only led to it. Inputs stay.",
+        ),
+        _Change("--drop-unused-inputs", _drop_inputs, "Remove the inputs that no layer takes."),
     ),
     "Preprocessing and postprocessing": (
-        _many(
-            "--input-type",
-            "NAME=TYPE",
+        _Change(
+            "--input-type NAME=TYPE...",
+            _preprocess,
             "Let an input take another element type, as image=u8; a Convert follows it.",
         ),
-        _many(
-            "--input-layout",
-            "NAME=FROM:TO",
+        _Change(
+            "--input-layout NAME=FROM:TO...",
+            _preprocess,
             "Let an input take another layout, as image=NHWC:NCHW; a Transpose follows it.",
         ),
-        _many(
-            "--mean",
-            "NAME=VALUE",
-            "Subtract this from an input: a number, or a list with one for each channel, which is "
-            "axis C of the layout, or axis 1 without a layout.",
+        _Change(
+            "--mean NAME=VALUE...",
+            _preprocess,
+            "Subtract this from an input: a number, or a list with one for each channel, which "
+            "is axis C of the layout, or axis 1 without a layout.",
         ),
-        _many("--scale", "NAME=VALUE", "Then divide the input by this."),
-        _many("--output-type", "NAME=TYPE", "Convert an output to another element type."),
-        _many("--output-layout", "NAME=FROM:TO", "Transpose an output to another layout."),
+        _Change("--scale NAME=VALUE...", _preprocess, "Then divide the input by this."),
+        _Change(
+            "--output-type NAME=TYPE...",
+            _postprocess,
+            "Convert an output to another element type.",
+        ),
+        _Change(
+            "--output-layout NAME=FROM:TO...",
+            _postprocess,
+            "Transpose an output to another layout.",
+        ),
     ),
     "Simplification": (
-        _one(
-            "--fold", is_flag=True, help="Compute what depends on constants or static shapes alone."
-        ),
-        _one(
+        _Change("--fold", _fold, "Compute what depends on constants or static shapes alone."),
+        _Change(
             "--clean",
-            is_flag=True,
-            help="Remove layers that lead to no output, and those that compute the same again.",
+            _clean,
+            "Remove layers that lead to no output, and those that compute the same again.",
         ),
-        _many("--outline", "LAYER", "Put these layers into the body of a Loop that runs once."),
+        _Change(
+            "--outline LAYER...",
+            _outline,
+            "Put these layers into the body of a Loop that runs once.",
+        ),
     ),
     "Precision and size": (
-        _one("--f16", is_flag=True, help="Let f32 layers compute in f16."),
-        _one(
+        _Change("--f16", _to_f16, "Let f32 layers compute in f16."),
+        _Change(
             "--compress-to-f16",
-            is_flag=True,
-            help="Store weights in f16; layers compute in f32 as before.",
+            _compress,
+            "Store weights in f16; layers compute in f32 as before.",
         ),
-        _many(
-            "--keep",
-            "PATTERN",
+        _Change(
+            "--keep PATTERN...",
+            ("f16", "compress_to_f16"),
             "With --f16 and --compress-to-f16: leave layers as they are whose name or type "
             "matches, as '*norm*' or Softmax.",
         ),
-        _one(
+        _Change(
             "--strip-weights",
-            is_flag=True,
-            help="Replace large constants by zeros that take no room, to share a model without "
-            "them.",
+            _strip,
+            "Replace large constants by zeros that take no room, to share a model without them.",
         ),
     ),
     "Names": (
-        _many("--rename", "OLD=NEW", "Rename a tensor or a layer. Two names can be swapped."),
+        _Change(
+            "--rename OLD=NEW...",
+            _rename,
+            "Rename a tensor or a layer. Two names can be swapped.",
+        ),
     ),
 }
 """The options by the sections of the help, in the order in which the changes are made."""
 
 
+_EVERY = [each for section in _SECTIONS.values() for each in section]
+
+
 def _edit_options(function: F) -> F:
     for section, options in reversed(_SECTIONS.items()):
-        for flag, attributes in reversed(options):
-            option = click.option(flag, cls=Option, section=section, **attributes)
+        for each in reversed(options):
+            option = click.option(each.flag, cls=Option, section=section, **each.attributes)
             function = option(function)
     return function
 
@@ -510,8 +502,7 @@ def command(
     from ..diagnostics.renderers.common import plain
     from .kept_batches import first_axes, kept_batches
 
-    steps = [step for step in STEPS if any(_asked(given[each]) for each in step.parameters)]
-    _check_companions(given)
+    steps = _steps(given)
     if not steps and name is None:
         raise click.UsageError("say what to change; `irshape edit --help` lists the changes")
     sources = [(model, weights)]
@@ -520,10 +511,9 @@ def command(
     check_outputs(sources, [output], overwrite)
     graph = graph_or_exit(model, weights)
     axes = first_axes(graph)
-    for step in steps:
-        flags = [f"--{each.replace('_', '-')}" for each in step.parameters if _asked(given[each])]
+    for apply, flags in steps.items():
         with refusals(", ".join(flags), lambda: _constant_in_the_way(graph, given)):
-            account = step.apply(graph, given)
+            account = apply(graph, given)
         if account is not None and not quiet:
             click.echo(f"{flags[0]}: {account}", err=True)
     if given["batch"] is not None or given["reshape"]:
@@ -538,17 +528,17 @@ def _asked(value: Any) -> bool:
     return value not in (None, False, ())
 
 
-_COMPANIONS = {
-    "beam_idx": ("make_stateful",),
-    "batch_from": ("make_stateful",),
-    "keep": ("f16", "compress_to_f16"),
-    "max_iterations": ("inline",),
-}
-"""Options that need one of certain other options."""
+def _steps(given: Given) -> dict[Apply, list[str]]:
+    """Returns the changes that are asked for in their order, each with the options that ask for it.
 
-
-def _check_companions(given: Given) -> None:
-    for option, others in _COMPANIONS.items():
-        if _asked(given[option]) and not any(_asked(given[other]) for other in others):
-            flags = " or ".join(f"--{other.replace('_', '-')}" for other in others)
-            raise click.UsageError(f"--{option.replace('_', '-')} belongs to {flags}")
+    Raises `UsageError` for an option that belongs to one that is missing.
+    """
+    steps: dict[Apply, list[str]] = {}
+    asked = [each for each in _EVERY if _asked(given[each.parameter])]
+    for each in asked:
+        if callable(each.applies):
+            steps.setdefault(each.applies, []).append(each.flag)
+        elif not any(_asked(given[other]) for other in each.applies):
+            flags = " or ".join(f"--{other.replace('_', '-')}" for other in each.applies)
+            raise click.UsageError(f"{each.flag} belongs to {flags}")
+    return steps

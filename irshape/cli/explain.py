@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import click
 
 from .arguments import Command, given_shapes, shape_option
@@ -71,18 +69,10 @@ def command(
         echo(text)
 
 
-def _page(title: str, text: str) -> str:
-    """Returns an HTML page with a heading for each dimension or group, and its lines below."""
-    body: list[str] = []
-    for line in text.split("\n"):
-        if line.startswith(" "):
-            body.append(f"<li>{escape(line.strip())}</li>")
-        else:
-            body.append(f"</ul><h2>{escape(line)}</h2><ul>")
-    return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(title)}</title><style>body{{font:15px/1.5 sans-serif;margin:2em auto;"
-        "max-width:70em;padding:0 1em}h2{font-size:1em;font-family:monospace}"
-        "li{font-family:monospace}</style></head><body>"
-        f"<h1>{escape(title)}</h1><ul>{''.join(body)}</ul></body></html>"
-    )
+def _page(title: str, content: str) -> str:
+    """Returns an HTML page of a text in lines."""
+    from ..diagnostics.renderers.as_html.markup import html_page, text
+
+    lines = "\n".join(map(text, content.split("\n")))
+    body = f"<h1>{text(title)}</h1>\n<pre>{lines}</pre>\n"
+    return html_page(title, "body { margin: 2em } pre { white-space: pre-wrap }", [body])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from ..spelling import counted
 from .common import echo, load_or_exit, refuse_overwriting
 
 if TYPE_CHECKING:
+    from ..graph.errors import GraphError
     from ..graph.graph import Graph
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -88,7 +88,7 @@ def refusals(subject: str = "", why: Callable[[], str | None] | None = None) -> 
     except KeyError as problem:
         raise click.UsageError(plain(f"{prefix}{problem.args[0]}")) from None
     except GraphError as problem:
-        click.echo(plain(f"irshape: {prefix}{_in_options(str(problem))}"), err=True)
+        click.echo(plain(f"irshape: {prefix}{_advised(problem)}"), err=True)
         further = None if why is None else why()
         if further is not None:
             click.echo(plain(f"irshape: {further}"), err=True)
@@ -98,22 +98,19 @@ def refusals(subject: str = "", why: Callable[[], str | None] | None = None) -> 
         raise click.UsageError(plain(f"{prefix}{problem}")) from None
 
 
-_ARGUMENTS = {
-    "prefix": "--prefix",
-    "batch_from": "--batch-from",
-    "max_iterations": "--max-iterations",
-    "bypass": "the input that replaces it, as LAYER:INPUT",
+_HELP = {
+    "prefix": "give --prefix for the names of the second, as in --prefix second/",
+    "batch_from": "give --batch-from, an input of the same batch",
+    "max_iterations": "give --max-iterations",
+    "bypass": "give the input that replaces it, as LAYER:INPUT",
 }
-"""Maps arguments of Python methods, which messages name, to words of the command line."""
+"""What helps on the command line, by the argument that would help in Python."""
 
 
-def _in_options(message: str) -> str:
-    """Replaces Python arguments in a message of a graph by options."""
-    return re.sub(
-        r"`?\b(\w+)=(?:'[^']*'|…)?`?",
-        lambda match: _ARGUMENTS.get(match[1], match[0]),
-        message,
-    )
+def _advised(problem: GraphError) -> str:
+    """Returns the message of a graph with advice for the command line."""
+    advice = _HELP.get(problem.argument or "")
+    return str(problem) if advice is None else f"{problem.message}; {advice}"
 
 
 def check_outputs(

@@ -246,6 +246,7 @@ class Editing(Building):
                     f"{self.where(layer)} cannot be removed: {users[0]} takes its output",
                     operation=layer.type,
                     help="give `bypass=`, or connect what takes it to something else",
+                    argument="bypass",
                 )
             self._detach(layer)
             for assign in self._unread([layer]):

@@ -66,8 +66,9 @@ class GraphError(ValueError):
 
     operation: the type of the layer that refuses it. operand: the input or attribute to blame,
     where there is one.
-    expected, actual: what the operation takes and what it would get. place: the line of the program
-    that asked for the change.
+    expected, actual: what the operation takes and what it would get. help: what to do about it.
+    argument: the argument of the call that would help. place: the line of the program that asked
+    for the change.
     """
 
     def __init__(
@@ -79,13 +80,16 @@ class GraphError(ValueError):
         expected: str | None = None,
         actual: str | None = None,
         help: str | None = None,
+        argument: str | None = None,
     ) -> None:
         super().__init__(message if help is None else f"{message}; {help}")
+        self.message = message
         self.operation = operation
         self.operand = operand
         self.expected = expected
         self.actual = actual
         self.help = help
+        self.argument = argument
         self.place = calling_place()
         if self.place is not None:
             self.add_note(f"asked for in {self.place}")

@@ -109,6 +109,7 @@ class _Unrolling:
                 expected=f"1 to {max_iterations}",
                 actual=str(self.count),
                 help="give max_iterations=…",
+                argument="max_iterations",
             )
 
     def _count(self) -> int:

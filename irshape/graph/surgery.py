@@ -155,6 +155,7 @@ def merged(
         raise GraphError(
             f"both models have a tensor '{prefix}{clash[0]}'",
             help="give a prefix for the names of the second, as in prefix='second/'",
+            argument="prefix",
         )
     ends = [source for source in connections if whole.tensor(source) in whole.outputs]
     connected = dict.fromkeys(result for source in ends for result in whole.results_of(source))

@@ -102,6 +102,7 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
             raise GraphError(
                 f"nothing says how large axis 0 of {state!r} is at first",
                 help="give `batch_from=`, an input of the same batch",
+                argument="batch_from",
             )
         whole = graph.add("ShapeOf", batch, output_type="i64")
         shape = graph.add("Gather", whole, [0], 0, batch_dims=0)

@@ -1,2 +1,2 @@
-"""Graphs that can be changed: every change is checked where it is written, and types and shapes are
-always current."""
+"""Graphs that can be changed. Every change is checked at once, and types and shapes are always
+current."""

@@ -1,4 +1,4 @@
-"""Chooses where a graph is split in parts of about equal weights."""
+"""Chooses where to split a graph into parts of about equal weight."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from .nodes import GraphLayer, Output
 from .surgery import fixed_layers, variables_of
 
 SLACK = 4
-"""A cut may miss its place by one part in so many of the size of a part, for fewer tensors."""
+"""A cut may be off by this fraction of the size of a part if fewer tensors then cross it."""
 
 
 class _Place(NamedTuple):
-    """A place between two layers in their order. reached: the weights of all that is before."""
+    """A place between two layers in their order. reached: the weight of everything before it."""
 
     reached: int
     crossing: tuple[Output, ...]
 
 
 def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
-    """The tensors at which a graph is cut in so many parts, for `Graph.split`.
+    """Returns the tensors at which `Graph.split` cuts a graph into a number of parts.
 
-    Near the places that share the bytes of weights equally (or, without weights, the layers), the
-    cuts go through as few tensors as possible. Raises `GraphError` where there are fewer layers.
+    The ideal cuts share the bytes of weights equally or, without weights, the layers. Near each of
+    them, the cut goes through as few tensors as possible.
+
+    Raises `GraphError` if there are fewer layers than parts.
     """
     places = _places(graph)
     if len(places) < parts:
@@ -55,9 +57,11 @@ def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
 
 
 def _places(graph: Editing) -> list[_Place]:
-    """All places behind a layer that computes something, with the tensors that are needed after
-    it: by later layers, or as outputs of the graph. No variable is read before and assigned after,
-    and the shape of none is known only before.
+    """Returns all places behind a layer that computes something, with the tensors that are needed
+    after it by later layers or as outputs of the graph.
+
+    Leaves out places between the ReadValue and the Assign of a variable, and those where a tensor's
+    shape is known only before.
     """
     fixed = fixed_layers(graph)
     layers, initial = _in_order(graph, fixed)
@@ -88,9 +92,9 @@ def _places(graph: Editing) -> list[_Place]:
 
 
 def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer], set[GraphLayer]]:
-    """The layers that compute something, variables read as late as possible.
+    """Returns the layers that compute something, with ReadValues as late as possible.
 
-    Also those of them that compute nothing but what variables begin with.
+    The second list has those that compute only the initial values of variables.
     """
     layers = [
         layer
@@ -126,7 +130,7 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer],
 
 
 def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[GraphLayer]]:
-    """By layer that reads a variable: the layer that computes its next value, if it comes later."""
+    """Maps each ReadValue to the layer that computes its next value, if that comes later."""
     rank = {layer: at for at, layer in enumerate(layers)}
     updates: dict[GraphLayer, set[GraphLayer]] = {}
     for _, read, assign in variables_of(graph):
@@ -137,7 +141,8 @@ def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[G
 
 
 def _weights(layers: list[GraphLayer], fixed: set[GraphLayer]) -> dict[GraphLayer, int]:
-    """The bytes of the constants that each layer is the first to need; 1 each without any."""
+    """Returns the bytes of the constants that each layer is the first to need; 1 for each layer if
+    there are none."""
     taken: set[GraphLayer] = set()
     weights: dict[GraphLayer, int] = {}
     for layer in layers:

@@ -1,4 +1,4 @@
-"""Builds: layers are added one by one, and each is checked and inferred when it is added."""
+"""Adds layers to a graph. Each is checked and inferred when it is added."""
 
 from __future__ import annotations
 
@@ -41,14 +41,13 @@ class Building(Inferring):
         name: str | None = None,
         **attributes: Any,
     ) -> Any:
-        """Adds a layer; its output, or a tuple where it has several (or none).
+        """Adds a layer. Returns its output, or a tuple if it has several or none.
 
-        type: of the operation, as in `ReduceMean`.
-        inputs: outputs of this graph, layers with one output, or arrays, numbers and texts, which
-        become constants of the type that the operation takes there.
-        opset: of the operation, as 13 or `opset13`; by default the newest version that fits.
-        attributes: by their Python names (`irshape ops TYPE`).
-        Raises `GraphError` for anything that the operation does not allow.
+        type: the type of the operation, as `ReduceMean`. inputs: outputs of this graph, layers with
+        one output, or arrays, numbers and texts, which become constants of the type that the
+        operation takes there. opset: the opset of the operation, as 13 or `opset13`; by default the
+        newest version that fits. attributes: by their Python names (`irshape ops TYPE`). Raises
+        `GraphError` for anything that the operation does not allow.
         """
         layer = self.add_layer(type, *inputs, opset=opset, name=name, **attributes)
         return layer.outputs[0] if len(layer.outputs) == 1 else layer.outputs
@@ -61,7 +60,7 @@ class Building(Inferring):
         name: str | None = None,
         **attributes: Any,
     ) -> GraphLayer:
-        """As `add`, but returns the layer."""
+        """Does the same as `add`, but returns the layer."""
         if name is not None and checked_name(name) in self.content.by_name:
             raise GraphError(f"there is a layer '{name}' already", operation=type)
         given = [each for each in attributes if attributes[each] is not None]
@@ -119,10 +118,11 @@ class Building(Inferring):
         return layer
 
     def parameter(self, element_type: Any, shape: ShapeLike, *, name: str | None = None) -> Output:
-        """Adds an input of the graph.
+        """Adds an input to the graph.
 
-        element_type: as `f32`, `float32`, `np.float32`, an `np.dtype` or an `ov.Type`. shape: None,
-        "?" and -1 are dynamic dimensions. name: of its layer and its tensor. Raises `GraphError`.
+        element_type: such as `f32`, `float32`, `np.float32`, an `np.dtype` or an `ov.Type`. shape:
+        None, "?" and -1 stand for dynamic dimensions. name: the name of the layer and of its
+        tensor. Raises `GraphError`.
         """
         with self.changes:
             output = self.add_layer(
@@ -144,8 +144,8 @@ class Building(Inferring):
     ) -> Output:
         """Adds a constant: an array, numbers, or texts.
 
-        element_type: by default that of the array; f32 for Python floats, i64 for integers.
-        Raises `GraphError` for a value that does not fit its element type.
+        element_type: by default that of the array; f32 for Python floats, i64 for integers. Raises
+        `GraphError` for a value that does not fit its element type.
         """
         kind = None if element_type is None else element_type_of(element_type)
         array, kind = as_array(value, kind)
@@ -163,10 +163,10 @@ class Building(Inferring):
             ).outputs[0]
 
     def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
-        """Adds an output of the graph.
+        """Adds an output to the graph.
 
-        name: of the Result, and another name of the tensor. Of a tensor that is an output already,
-        the Result alone has the name.
+        name: the name of the Result, and a further name of the tensor. If the tensor is already an
+        output, only the Result gets the name.
         """
         source = self._output(output)
         with self.changes:
@@ -209,10 +209,10 @@ class Building(Inferring):
                 self._give_output_names(end.layer, [name for name in own if name in wanted])
 
     def _output(self, given: Output | GraphLayer) -> Output:
-        """An output of this graph.
+        """Returns a value as an output of this graph.
 
-        That of a graph around this body is passed in: the layer that holds the body takes it as
-        one more input. Raises `GraphError`, `TypeError`.
+        If it is an output of a graph around this body, the layer that holds the body passes it in
+        as a further input. Raises `GraphError`, `TypeError`.
         """
         if type(given) is Output and given.layer in self.content.layers:
             return given
@@ -226,7 +226,7 @@ class Building(Inferring):
         return super()._output(output)
 
     def _sources(self, operation: type[Operation], inputs: tuple[Any, ...]) -> list[Output]:
-        """What feeds a new layer; arrays and numbers become constants."""
+        """Returns the outputs that feed a new layer. Arrays and numbers become constants."""
         given = list(inputs)
         while given and given[-1] is None:
             given.pop()
@@ -257,9 +257,10 @@ class Building(Inferring):
         return [source for source in known if source is not None]
 
     def as_output(self, value: Any, element_type: ElementType | None = None) -> Output:
-        """A value as an output of this graph: an array becomes a constant, of this element type.
+        """Returns a value as an output of this graph.
 
-        Numbers and outputs in one list become one tensor of rank 1, as a shape needs them.
+        An array becomes a constant of this element type. A list of numbers and outputs becomes one
+        tensor of rank 1, such as a shape.
         """
         if isinstance(value, (Output, GraphLayer)):
             return self._output(value)
@@ -274,7 +275,7 @@ class Building(Inferring):
         return indexed(output, index)
 
     def _joined(self, values: list[Any], element_type: ElementType | None) -> Output:
-        """Scalars as one tensor of rank 1."""
+        """Joins scalars into one tensor of rank 1."""
         outputs = [
             self._output(each) if isinstance(each, (Output, GraphLayer)) else None
             for each in values
@@ -289,7 +290,7 @@ class Building(Inferring):
         return joined
 
     def _element(self, output: Output, kind: ElementType) -> Output:
-        """A scalar as a tensor of one element."""
+        """Returns a scalar as a tensor of one element."""
         if output.element_type is not kind:
             output = self.add("Convert", output, destination_type=kind)
         if output.shape.rank != 1:
@@ -298,7 +299,7 @@ class Building(Inferring):
 
 
 def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
-    """The versions of an operation to try, the newest first. Raises `GraphError`."""
+    """Returns the versions of an operation to try, newest first. Raises `GraphError`."""
     known = registry.versions(type)
     if opset is not None or not known:
         return [version_of(type, 1 if opset is None else opset)]
@@ -307,7 +308,7 @@ def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
 
 @lru_cache(maxsize=256)
 def _ports(inputs: int, outputs: int) -> tuple[PortHeads, PortDims]:
-    """So many ports that declare nothing, numbered as a file numbers them."""
+    """Returns this many ports that declare nothing, numbered as in a file."""
     both = inputs + outputs
     ids = tuple(map(str, range(both)))
     none = (None,) * both
@@ -318,7 +319,7 @@ def _ports(inputs: int, outputs: int) -> tuple[PortHeads, PortDims]:
 
 
 def names_of(operation: type[Operation]) -> set[str]:
-    """The names under which attributes may be given: Python's, and those of the IR."""
+    """Returns the names under which attributes may be given: those of Python and of the IR."""
     names = _names.get(operation)
     if names is None:
         names = {*operation.attributes, *(each.name for each in operation.attributes.values())}
@@ -330,7 +331,7 @@ _names: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
 def python_name(operation: type[Operation], name: str) -> str:
-    """The Python name of an attribute that is given by either name."""
+    """Returns the Python name of an attribute that is given by either name."""
     if name in operation.attributes:
         return name
     return next(key for key, each in operation.attributes.items() if each.name == name)
@@ -346,9 +347,9 @@ def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
 
 
 def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
-    """Attributes as `<data>` writes them, in the order of their declaration.
+    """Returns attributes as `<data>` writes them, in the order of their declaration.
 
-    Raises `GraphError` where a required one is missing or cannot be written.
+    Raises `GraphError` if a required one is missing or cannot be written.
     """
     types = tuple(map(type, attributes.values()))
     if _REPEATED.issuperset(types):

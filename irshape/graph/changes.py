@@ -1,4 +1,4 @@
-"""The log of what a change replaced: every public operation is made whole or not at all."""
+"""The undo log of changes: every public operation is applied completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ _ABSENT = object()
 
 
 class Ordered(dict[Any, int]):
-    """Keys in the order of their values, which a key keeps when its removal is undone."""
+    """Keys in the order of their values. A key keeps its place if its removal is undone."""
 
     __slots__ = ()
 
 
 class Changes(Generic[G, L]):
-    """The log of a net and its bodies, and the context in which a change is made whole.
+    """The undo log of a net and its bodies, and the context in which a change is made.
 
-    All that a change replaces is replaced by `set`, `put` and `drop`. The outermost context that
-    fails puts back what was there when it was entered; the outermost that succeeds forgets it.
+    Every change goes through `set`, `put` and `drop`. If a context fails, it restores what was
+    there when it was entered. When the outermost context succeeds, the log is cleared.
     """
 
     def __init__(self) -> None:
         self._log: list[tuple[Any, Any, Any]] = []
-        """What held something, under which name or key, and what it held."""
+        """The object, the name or key, and the value before the change."""
         self._marks: list[int] = []
         self._count = 0
         self.deferred: dict[G, dict[L, None]] | None = None
-        """Within a batch: the layers to infer when it ends, by graph."""
+        """Within a batch: the layers to infer at its end, by graph."""
         self.at_end: Callable[[], None] | None = None
-        """A check of the whole change; what it raises undoes the change."""
+        """A check of the whole change; if it raises, the change is undone."""
 
     def start_behind(self, other: Changes[Any, Any]) -> None:
-        """Counts on from where another log is."""
+        """Continues the numbers of another log."""
         self._count = max(self._count, other._count)
 
     def number(self) -> int:
-        """A number that is higher than those before, for the values of an `Ordered`."""
+        """Returns a number higher than all before, for the values of an `Ordered`."""
         self._count += 1
         return self._count
 
@@ -52,7 +52,7 @@ class Changes(Generic[G, L]):
         setattr(item, name, value)
 
     def keep(self, item: Any, name: str) -> None:
-        """Notes an attribute that is about to change."""
+        """Records an attribute that is about to change."""
         if self._marks:
             self._log.append((item, name, getattr(item, name)))
 

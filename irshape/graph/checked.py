@@ -13,9 +13,9 @@ from .errors import GraphError
 
 
 def checked(model: Model) -> tuple[BodyEngine, Inference]:
-    """What is inferred of a sound model, and the engine that has done it.
+    """Infers a sound model. Returns the engine and the inference.
 
-    Raises `LoadError` with the errors of one that is not sound.
+    Raises `LoadError` with the errors of a model that is not sound.
     """
     if model.kind == "layers":
         raise GraphError("layers on their own are no graph; give a whole model")
@@ -35,10 +35,10 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
 
 
 def refuse_contrary_sizes(declared: Inference) -> None:
-    """Raises `GraphError` where layers need contrary sizes of one dynamic dimension.
+    """Raises `GraphError` if layers require contradicting sizes of one dynamic dimension.
 
-    declared: a model, with what its ports declare. Each change is checked by itself, and each of
-    these layers fits the dynamic shape that reaches it; only all of them together do not.
+    declared: a model with what its ports declare. Each of these layers fits the dynamic shape that
+    reaches it, so the check of a single change does not find this.
     """
     model = declared.model
     if len(model.net.layers) <= MAX_LAYERS and any(

@@ -1,5 +1,4 @@
-"""Arrays as the constants of a graph: their element type, and the bytes that stand for them in a
-.bin."""
+"""Turns arrays into constants of a graph: their element type, and their bytes in a .bin."""
 
 from __future__ import annotations
 
@@ -18,11 +17,10 @@ if TYPE_CHECKING:
 
 
 def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array, ElementType]:
-    """A value as an array of an element type. Raises `GraphError` where it is none, or does not fit
-    the type.
+    """Returns a value as an array of an element type.
 
-    Without a type, arrays keep theirs; Python floats are f32, integers i64, truth values boolean,
-    texts string.
+    Raises `GraphError` if it is no array or does not fit the type. Without a type, arrays keep
+    theirs; Python floats become f32, integers i64, truth values boolean, and texts string.
     """
     import numpy as np
 
@@ -77,11 +75,11 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
 
 
 _LARGEST = {"f4e2m1": 6.0, "nf4": 1.0, "f8e8m0": 2.0**127}
-"""The largest number of types that have no infinity; what is larger would become this number."""
+"""The largest number of each type without infinity. Larger values would become this number."""
 
 
 def element_type_or_none(array: Array) -> ElementType | None:
-    """The element type of an array; None where OpenVINO has none, as for complex numbers."""
+    """Returns the element type of an array; None if OpenVINO has none, as for complex numbers."""
     from ..numpy_types import element_type_of
 
     try:
@@ -91,9 +89,10 @@ def element_type_or_none(array: Array) -> ElementType | None:
 
 
 def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | None:
-    """The element type for Python numbers that an operand takes: f32, i64 or boolean if it can be.
+    """Returns the element type for Python numbers that an operand takes: f32, i64 or boolean if
+    possible.
 
-    None where the type follows from the value.
+    None if the type follows from the value.
     """
     import numpy as np
 
@@ -107,7 +106,7 @@ def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | 
 
 
 def array_bytes(array: Array, element_type: ElementType) -> bytes:
-    """The bytes of a constant as a .bin holds them."""
+    """Returns the bytes of a constant as a .bin holds them."""
     from ..numpy_types import pack
 
     if element_type.name != "string":

@@ -1,4 +1,4 @@
-"""If, Loop and TensorIterator from Python functions: a function builds a body."""
+"""Builds If, Loop and TensorIterator from Python functions: each function builds a body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .port_maps import FIXED_INPUTS, Line, line_of, lines_of, mapped
 
 @dataclass(frozen=True, eq=False)
 class Sliced:
-    """An input of which each iteration takes a part; made by `op.sliced`."""
+    """An input that is split among the iterations; made by `op.sliced`."""
 
     source: Any
     part: Mapping[str, int]
@@ -50,7 +50,7 @@ class RepeatWhile:
 
 
 Given = tuple[Any, ...]
-"""What a layer is given: outputs, values, and the markers above."""
+"""What a caller gives a layer: outputs, values, and the markers above."""
 
 
 def built(
@@ -60,10 +60,8 @@ def built(
     name: str | None,
     given: Mapping[str, Any],
 ) -> GraphLayer:
-    """Adds a layer with bodies. given: by the tag of each body, the function that builds it.
-
-    Raises `GraphError`.
-    """
+    """Adds a layer with bodies. given: the function that builds each body, by tag. Raises
+    `GraphError`."""
     kind = operation.type_name()
     missing = [tag for tag in operation.bodies if not callable(given.get(tag))]
     if missing:
@@ -99,8 +97,8 @@ def built(
 
 
 def _constants(kind: str, inputs: Given) -> Given:
-    """What a Loop begins with: without a trip count there is no limit, without a condition it
-    starts."""
+    """Returns the first inputs of a Loop: without a trip count it has no limit, without a condition
+    it starts."""
     if kind != "Loop":
         return inputs
     defaults = (-1, True)
@@ -108,7 +106,7 @@ def _constants(kind: str, inputs: Given) -> Given:
 
 
 def _fed(graph: Any, layer: GraphLayer, marker: Any) -> Input | None:
-    """The input of the layer for what one is given; None for the number of the iteration."""
+    """Returns the input of the layer for a given value; None for the iteration number."""
     if isinstance(marker, Iteration):
         return None
     value = marker.source if isinstance(marker, (Sliced, Carried)) else marker
@@ -119,7 +117,7 @@ def _fed(graph: Any, layer: GraphLayer, marker: Any) -> Input | None:
 
 
 def _attached(graph: Any, layer: GraphLayer, outputs: int) -> GraphLayer:
-    """Infers the layer and puts it into the graph."""
+    """Infers the layer and adds it to the graph."""
     layer.raw = mapped(layer.raw, len(layer._inputs), outputs, lines_of(layer.raw))
     layer.raw.bodies = None
     result = graph._infer(layer, [end.source.tensor for end in layer._inputs])
@@ -133,7 +131,7 @@ def _attached(graph: Any, layer: GraphLayer, outputs: int) -> GraphLayer:
 
 
 class _Body:
-    """One body while a function builds it."""
+    """A body while a function builds it."""
 
     def __init__(
         self, layer: GraphLayer, tag: str, markers: Given, ends: Sequence[Input | None]
@@ -145,7 +143,7 @@ class _Body:
         self.ends = ends
 
     def build(self, function: Callable[..., Any]) -> int:
-        """Calls the function; how many outputs the layer has by it."""
+        """Calls the function. Returns how many outputs the layer gets from this body."""
         names = _argument_names(function)
         arguments = [
             self._parameter(marker, end, names[at] if at < len(names) else None)
@@ -207,7 +205,7 @@ class _Body:
         return parameter
 
     def _carry(self, arguments: list[Output], values: list[Any]) -> None:
-        """Hands the first values on to the next iteration."""
+        """Passes the first values on to the next iteration."""
         states = [
             argument
             for argument, marker in zip(arguments, self.markers, strict=True)
@@ -237,7 +235,7 @@ class _Body:
         return result
 
     def _map(self, line: Line) -> None:
-        """Adds a line to the port map; captures add theirs between."""
+        """Adds an entry to the port map. Captured tensors add theirs in between."""
         lines = lines_of(self.layer.raw)
         lines[self.tag].append(line)
         outputs = len(self.layer.raw.outputs)

@@ -16,13 +16,13 @@ from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
 Rebased = dict[tuple[int, int], int]
-"""Where bytes of one graph lie in another, by offset and size."""
+"""The new offset of bytes in another graph, by their old offset and size."""
 
 G = TypeVar("G", bound=Editing)
 
 
 def duplicate(graph: G) -> G:
-    """A graph of the same layers, ids and text, which can be changed on its own."""
+    """Returns a graph with the same layers, ids and text, which can be changed on its own."""
     twin = type(graph)(name=graph.name)
     twin.source, twin.compact = graph.source, graph.compact
     twin.store.version = graph.store.version
@@ -33,7 +33,7 @@ def duplicate(graph: G) -> G:
 
 
 def _copy_all(graph: Structure, twin: Structure) -> None:
-    """Copies all layers with what is known of them."""
+    """Copies all layers, with what was inferred of them."""
     known, content = graph.content, twin.content
     outputs: dict[Output, Output] = {}
     layers: dict[GraphLayer, GraphLayer] = {}
@@ -83,9 +83,9 @@ def transplant(
 ) -> dict[Output, Output]:
     """Adds copies of layers to a graph, under new ids. Returns the new outputs by the old ones.
 
-    layers: producers first. fed: outputs of the target that feed the copies instead of the
-    outputs of layers that are not copied. named: the new name for a name. The inputs that reach
-    a copy may have other types and shapes than before; raises `GraphError` where they do not fit.
+    layers: producers first. fed: the outputs of the target that replace those of layers that are
+    not copied. named: maps a name to the new one. Raises `GraphError` if a copy does not fit the
+    types and shapes that now reach it.
     """
     outputs = dict(fed)
     rebased: Rebased = {}
@@ -122,7 +122,7 @@ def transplant(
 
 
 def _moved(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
-    """A layer as another graph says it: without places in the file, and with bytes of its own."""
+    """Returns a layer as part of another graph: without places in the file, and with its own bytes."""
     raw = _without_place(raw, home)
     raw.id, raw.path, raw.bodies = target._new_id(), target._path, None
     raw.output_names = None
@@ -133,7 +133,7 @@ def _moved(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> 
 
 
 def _without_place(raw: Layer, home: Structure) -> Layer:
-    """A layer that stands in no file; its rt_info stays where it is, in the file of its home."""
+    """Returns a copy of a layer that belongs to no file. Its rt_info stays in the original file."""
     raw = copy(raw)
     raw.offset, raw.data_offset = -1, -1
     origin = home.root.source
@@ -151,7 +151,7 @@ def _port_elsewhere(port: Port, source: Source) -> Port:
 
 
 def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> None:
-    """Lets a constant say where its bytes are in another graph."""
+    """Sets the offset of a constant to that of its bytes in another graph."""
     if not raw.is_constant or home.bytes is target.bytes:
         return
     constant = Constant.of(raw.items, None)
@@ -166,7 +166,7 @@ def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) ->
 
 
 def _move_body(body: Structure, target: Structure, home: Structure, rebased: Rebased) -> None:
-    """Makes a copied body part of another graph: its ids stay."""
+    """Makes a copied body part of another graph. Its ids stay."""
     for layer in body.layers:
         layer.raw, layer.origin = _without_place(layer.raw, home), None
         layer.raw.path = body._path

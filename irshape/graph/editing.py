@@ -1,4 +1,4 @@
-"""Changes what is there: connections, attributes, names, shapes; and removes what is not needed."""
+"""Changes connections, attributes, names and shapes, and removes layers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Dim = int | str | Dimension
 
 _AT_ONCE = 1 << 24
 NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
-"""Layers that are not interchangeable with others that read the same, and never folded."""
+"""Types of layers that are never folded, and never merged with an equal layer."""
 
 
 def _require_mapping(given: object, wanted: str) -> None:
@@ -32,12 +32,13 @@ def _require_mapping(given: object, wanted: str) -> None:
 
 
 class Editing(Building):
-    """Changes layers and the connections between them. Every method is all or nothing."""
+    """Changes layers and the connections between them. Every method applies completely or not at
+    all."""
 
     # connections
 
     def connect(self, input: Input, source: Output | GraphLayer) -> None:
-        """Feeds an input from another output. Raises `GraphError`."""
+        """Connects an input to another output. Raises `GraphError`."""
         source = self._output(source)
         self._own(input.layer)
         if source is input.source:
@@ -64,7 +65,7 @@ class Editing(Building):
         new: Output | GraphLayer,
         inputs: Iterable[Input] | None = None,
     ) -> None:
-        """Feeds `new` to the inputs that take `old`; see `Output.replace_uses`."""
+        """Connects the inputs that take `old` to `new`; see `Output.replace_uses`."""
         old, new = self._output(old), self._output(new)
         given = old.users if inputs is None else inputs
         replaced = [end for end in given if end.source is old and end.layer is not new.layer]
@@ -78,10 +79,10 @@ class Editing(Building):
                 self._move_names(old, new, unnamed)  # an output of the graph keeps its name
 
     def _move_names(self, old: Output, new: Output, results: Iterable[GraphLayer] = ()) -> None:
-        """Gives a tensor the names of another.
+        """Moves the names of a tensor to another one.
 
-        results: which had these names, and keep them for their own where the tensor is an input or
-        another output too.
+        results: the Results that had these names. They keep them as their own if the tensor is
+        another input or output too.
         """
         names = [name for name in old._names if name not in new._names]
         others = new.layer.raw.is_parameter or any(each not in results for each in new._results)
@@ -92,7 +93,8 @@ class Editing(Building):
         self._give_names(new, (*names, *new._names))
 
     def _take_over(self, old: Output, new: Output) -> None:
-        """Feeds a tensor to all that another feeds, and gives it the names of the other."""
+        """Connects a tensor to everything that another one feeds, and gives it the names of the
+        other."""
         with self.batch():
             for user in old.users:
                 self.connect(user, new)
@@ -159,7 +161,7 @@ class Editing(Building):
                 self._require_what_is_fed(layer)
 
     def _require_what_is_fed(self, parameter: GraphLayer) -> None:
-        """Raises `GraphError` where a Parameter of a body declares what it is never fed."""
+        """Raises `GraphError` if a Parameter of a body declares something other than what feeds it."""
         fed = parameter.outputs[0]
         shape, element_type = parameter.attributes["shape"], parameter.attributes["element_type"]
         if shape.encloses(fed.shape) and element_type in (fed.element_type, DYNAMIC_TYPE):
@@ -172,7 +174,7 @@ class Editing(Building):
         )
 
     def rename_layer(self, layer: GraphLayer, name: str) -> None:
-        """Names a layer. Raises `GraphError` for a name that another layer has."""
+        """Renames a layer. Raises `GraphError` for a name that another layer has."""
         self._own(layer)
         if name == layer.name:
             return
@@ -183,7 +185,7 @@ class Editing(Building):
             self._stale()
 
     def rename_tensor(self, output: Output, names: str | Iterable[str]) -> None:
-        """Names a tensor. Raises `GraphError` for a name that another tensor has."""
+        """Renames a tensor. Raises `GraphError` for a name that another tensor has."""
         output = self._output(output)
         with self.changes:
             self._name_tensor(output, names)
@@ -191,8 +193,8 @@ class Editing(Building):
     def rename(self, names: Mapping[str, str]) -> None:
         """Renames tensors and layers, all at once: two names can be swapped.
 
-        names: new ones by old ones. A name that a tensor has renames the tensor, and one that a
-        layer has, the layer. Raises `KeyError`, and `GraphError` for a name that is taken.
+        names: the new names by the old ones. If both a tensor and a layer have the old name, both
+        are renamed. Raises `KeyError`, and `GraphError` for a name that is taken.
         """
         _require_mapping(names, "new names by old ones, as in {'a': 'b'}")
         tensors: dict[Output, list[str]] = {}
@@ -267,9 +269,10 @@ class Editing(Building):
     def _remove_unneeded(
         self, layers: Collection[GraphLayer], *, parameters: bool = False
     ) -> list[GraphLayer]:
-        """Removes those of some layers that no other layer, Result or Assign needs; these.
+        """Removes the layers, of those given, that no other layer, Result or Assign needs. Returns
+        them.
 
-        parameters: whether Parameters may go.
+        parameters: whether Parameters may be removed.
         """
         present = self.content.layers
         needed = self._reachable(each for each in present if each not in layers or each.raw.is_sink)
@@ -282,10 +285,11 @@ class Editing(Building):
         return gone
 
     def clean(self, *, duplicates: bool = True) -> int:
-        """Removes layers that lead to no Result or Assign, and layers that compute the same again.
+        """Removes layers that lead to no Result or Assign, and duplicates of layers. Parameters
+        stay.
 
-        Parameters stay. Bodies are cleaned too. duplicates: whether to remove those.
-        Returns how many layers were removed.
+        Bodies are cleaned too. duplicates: whether to remove duplicates. Returns how many layers
+        were removed.
         """
         with self.changes:
             count = self._clean_dead()
@@ -303,7 +307,7 @@ class Editing(Building):
         return len(dead) + self._remove_unread(dead)
 
     def _unread(self, removed: Iterable[GraphLayer]) -> list[GraphLayer]:
-        """The Assigns of variables that nothing reads since these layers were removed."""
+        """Returns the Assigns of variables that nothing reads since these layers were removed."""
         lost = set(by_variable(removed, "readvalue"))
         if not lost:
             return []
@@ -314,7 +318,7 @@ class Editing(Building):
 
     def _remove_unread(self, removed: Collection[GraphLayer]) -> int:
         """Removes the Assigns of variables that nothing reads since these layers were removed, and
-        what only led to them; how many."""
+        what only led to them. Returns how many."""
         count = 0
         while assigns := self._unread(removed):
             removed = []
@@ -343,7 +347,7 @@ class Editing(Building):
         return removed
 
     def _content(self, layer: GraphLayer) -> tuple[object, ...]:
-        """What layers agree in that compute the same."""
+        """Returns a key that is equal for layers that compute the same."""
         raw = layer.raw
         key: tuple[object, ...] = (
             raw.folded_type,
@@ -373,9 +377,9 @@ class Editing(Building):
     # inputs and outputs of the graph
 
     def reshape(self, shapes: Mapping[str, ShapeLike]) -> None:
-        """Gives inputs other shapes, by tensor name, layer name or id.
+        """Changes the shapes of inputs, by tensor name, layer name or id.
 
-        Raises `KeyError`, and `GraphError` where some layer does not fit.
+        Raises `KeyError`, and `GraphError` if a layer does not fit.
         """
         _require_mapping(shapes, "shapes by names, as in {'x': '[1,3]'}")
         with self.batch():
@@ -386,8 +390,8 @@ class Editing(Building):
     def pin(self, *, batch: Dim | None = None, seq: Dim | None = None) -> None:
         """Sets dimensions that the inputs share, as in `pin(batch=1, seq="1..1024")`.
 
-        batch: axis 0 of every input of rank 1 or more. seq: axis 1 of those inputs whose axis 1
-        is dynamic. Raises `GraphError` where some layer does not fit.
+        batch: axis 0 of every input of rank 1 or more. seq: axis 1 of each input whose axis 1 is
+        dynamic. Raises `GraphError` if a layer does not fit.
         """
         shapes: dict[str, ShapeLike] = {}
         for output in self.inputs:
@@ -403,18 +407,18 @@ class Editing(Building):
                 self.content.by_id[id].set(shape=shape)
 
     def _input(self, name: str | Output | GraphLayer) -> Output:
-        """An input of the graph. Raises `KeyError`, `GraphError`."""
+        """Returns an input of the graph. Raises `KeyError`, `GraphError`."""
         output = self.tensor(name)
         if not output.layer.raw.is_parameter:
             raise GraphError(f"{output.layer.label} is no input of the graph")
         return output
 
     def bind(self, name: str | Output, value: Any) -> Output:
-        """Replaces an input of the graph by a constant; its tensor keeps its names.
+        """Replaces an input of the graph by a constant. The tensor keeps its names.
 
-        In a body the constant is the value of every iteration, and the layer around the body takes
-        the input no longer. Raises `GraphError` for a value that does not fit the element type and
-        shape of the input, and for what each iteration hands on to the next.
+        In a body, the constant is the value in every iteration, and the layer around the body loses
+        the input. Raises `GraphError` for a value that does not fit the element type and shape of
+        the input, and for a Parameter that a back edge feeds.
         """
         old = self._input(name)
         layer = old.layer
@@ -435,14 +439,15 @@ class Editing(Building):
         return new
 
     def _substitute(self, old: Output, new: Output) -> None:
-        """Replaces the only output of a layer and removes the layer; names go to the new one."""
+        """Replaces the only output of a layer, moves its names to the new one, and removes the
+        layer."""
         name = old.layer.name
         self._take_over(old, new)
         self._detach(old.layer)
         self._give_name(new.layer, name)
 
     def cut(self, name: str | Output) -> Output:
-        """Makes a tensor an input of the graph, and removes what only led to it.
+        """Makes a tensor an input of the graph, and removes layers that only led to it.
 
         A tensor of a body becomes an input of the net, with the same value in every iteration.
         Returns the output of the new Parameter, which has the names of the tensor.
@@ -462,7 +467,7 @@ class Editing(Building):
         return new
 
     def _cut_in_body(self, old: Output, asked: str) -> Output:
-        """Feeds what a tensor of a body feeds from a new input of the net."""
+        """Replaces a tensor of a body by a new input of the net."""
         net = self.root
         assert isinstance(net, Editing)
         with self.changes, self.batch():
@@ -488,7 +493,8 @@ class Editing(Building):
         return new
 
     def add_output(self, name: str | Output, as_name: str | None = None) -> GraphLayer:
-        """Makes a tensor an output of the graph, unless it is one. as_name: another name for it."""
+        """Makes a tensor an output of the graph, unless it is one already. as_name: a further name
+        for it."""
         output = self.tensor(name)
         with self.changes:
             for result in output._results:
@@ -503,9 +509,10 @@ class Editing(Building):
             return self.result(output, as_name)
 
     def drop_output(self, name: str | Output) -> None:
-        """Removes an output of the graph, by its name, or all of a tensor, and what only led to it.
+        """Removes an output of the graph by its name, or all outputs of a tensor, and layers that
+        only led to them.
 
-        Parameters stay. Raises `KeyError`, and `GraphError` for what is no output.
+        Parameters stay. Raises `KeyError`, and `GraphError` for a tensor that is no output.
         """
         results = self.results_of(name)
         with self.changes:
@@ -514,7 +521,8 @@ class Editing(Building):
             self._remove_unread(self._remove_unneeded(before))
 
     def matching(self, pattern: str | Callable[[GraphLayer], bool]) -> list[GraphLayer]:
-        """The layers whose name or type matches a glob pattern, or for which a function is true."""
+        """Returns the layers whose name or type matches a glob pattern, or for which a function is
+        true."""
         if not isinstance(pattern, str):
             return [layer for layer in self.layers if pattern(layer)]
         return [

@@ -1,4 +1,4 @@
-"""What is raised where a change would leave a graph that is not sound."""
+"""The errors of changes that would leave an unsound graph."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 def calling_place() -> Place | None:
-    """The innermost line outside of this package that is being executed."""
+    """Returns the innermost running line outside this package."""
     frame = sys._getframe(1)
     while _is_inside(frame.f_code.co_filename):
         if frame.f_back is None:
@@ -43,7 +43,7 @@ def calling_place() -> Place | None:
 
 
 def checked_name(name: object) -> str:
-    """The name of a layer or tensor. Raises `GraphError` for what a file cannot hold."""
+    """Returns the name of a layer or tensor. Raises `GraphError` if a file cannot hold it."""
     if not isinstance(name, str):
         raise GraphError(f"a name is a text, got {type(name).__name__}")
     if not name:
@@ -54,7 +54,7 @@ def checked_name(name: object) -> str:
 
 
 def is_plain_text(text: str) -> bool:
-    """Whether an IR holds the text as it is: no control characters, no lone surrogates."""
+    """Whether an IR can hold the text: no control characters, no lone surrogates."""
     return text.isprintable() or not _UNFIT.search(text)
 
 
@@ -62,13 +62,12 @@ _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class GraphError(ValueError):
-    """A change that cannot be made; the graph is as it was before.
+    """A change that is refused; the graph stays as it was.
 
-    operation: the type of the layer that refuses it. operand: the input or attribute to blame,
-    where there is one.
-    expected, actual: what the operation takes and what it would get. help: what to do about it.
-    argument: the argument of the call that would help. place: the line of the program that asked
-    for the change.
+    operation: the type of the layer that refuses it. operand: the input or attribute at fault, if
+    known. expected, actual: what the operation takes and what it would get. help: what to do.
+    argument: the argument of the call that would help. place: the line of the program that made the
+    call.
     """
 
     def __init__(
@@ -99,7 +98,8 @@ class GraphError(ValueError):
 
     @staticmethod
     def of(fault: Fault, operation: str, where: str, added: Place | None = None) -> GraphError:
-        """The error for a fault of a layer; `where` names the layer. added: where it was added."""
+        """Returns the error for a fault of a layer; `where` names the layer. added: where it was
+        added."""
         origin = "" if added is None else f", added in {added}"
         return GraphError(
             f"{where}{origin}: {fault.message}",
@@ -112,8 +112,8 @@ class GraphError(ValueError):
 
 
 class UnknownNameError(GraphError, KeyError):
-    """A layer or tensor that is not there; a `KeyError` too, which it was before."""
+    """The graph has no such layer or tensor. It is a `KeyError` too, as in earlier releases."""
 
 
 class ArgumentError(GraphError, TypeError):
-    """An argument of a kind that is not taken; a `TypeError` too, which it was before."""
+    """An argument has the wrong type. It is a `TypeError` too, as in earlier releases."""

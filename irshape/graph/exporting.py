@@ -1,4 +1,4 @@
-"""A graph as a model whose ports declare what is inferred."""
+"""Turns a graph into a model whose ports declare what is inferred."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .structure import Structure, written_names
 
 
 def exported(graph: Structure, place: Callable[[Constant], int]) -> Inference:
-    """The graph as a model, with what is inferred of it. place: the offset that a constant gets."""
+    """Returns the graph as a model, with its inference. place: returns the offset of a constant."""
     origin = graph.source
     model = Model(
         origin.source if origin is not None else graph.store.source,
@@ -60,7 +60,7 @@ def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyRe
 
 
 def _is_as_loaded(node: GraphLayer) -> bool:
-    """Whether the file that a layer was loaded from says all that there is to say of it."""
+    """Whether the file that a layer was loaded from still describes it completely."""
     if node.origin is not node.raw or node.bodies:
         return False
     for output in node._outputs:
@@ -104,7 +104,7 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
 
 
 def _port(port: Port, output: Output, names: str | None) -> Port:
-    """A port of a tensor."""
+    """Returns a port for a tensor."""
     tensor = _declared(output)
     precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
     if isinstance(port, PortElsewhere):
@@ -116,9 +116,9 @@ def _port(port: Port, output: Output, names: str | None) -> Port:
 
 
 def _declared(output: Output) -> Tensor:
-    """What the ports of a tensor declare: what is inferred of it.
+    """Returns what the ports of a tensor declare: what is inferred of it.
 
-    Where that is what was inferred when it was loaded, a file that says less of it still does.
+    If that has not changed since it was loaded, a port that declared less still does.
     """
     tensor, loaded = output.tensor, output.loaded
     if loaded is None or loaded.shape != tensor.shape or output.layer.raw.is_parameter:

@@ -1,4 +1,4 @@
-"""Computes what depends on constants alone."""
+"""Computes layers that depend only on constants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..execution.session import Session
 
 MAX_BYTES = 1 << 24
-"""The largest tensor that `Graph.fold` makes a constant, unless it is given another limit."""
+"""The default for the largest tensor that `Graph.fold` turns into a constant."""
 
 
 def folded(graph: Editing, max_bytes: int, *, decompress: bool) -> int:
@@ -44,7 +44,7 @@ def folded(graph: Editing, max_bytes: int, *, decompress: bool) -> int:
 
 
 def _decompressing(graph: Editing) -> set[GraphLayer]:
-    """The layers that make weights of a real type out of constants of a narrower one."""
+    """Returns the layers that convert constants of a narrower type to weights of a real type."""
     reached: set[GraphLayer] = set()
     for layer in graph.sorted():
         operation = type(layer.operation)
@@ -66,7 +66,7 @@ def _decompressing(graph: Editing) -> set[GraphLayer]:
 
 
 def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
-    """The output of a layer of whole numbers that inference knows, whatever the inputs are."""
+    """Returns the integer output of a layer if inference knows it whatever the inputs are."""
     raw = layer.raw
     if len(layer.outputs) != 1 or raw.is_constant or layer.bodies or raw.folded_type in NEVER_EQUAL:
         return None
@@ -82,7 +82,7 @@ def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
 
 
 def _evaluated(session: Session, layer: GraphLayer) -> list[Any] | None:
-    """What a layer computes of constants; None where that fails, or bytes are missing."""
+    """Computes a layer of constants. Returns None if that fails or bytes are missing."""
     from ..execution.errors import ExecutionError
 
     inputs = [end.source.layer.value for end in layer.inputs]

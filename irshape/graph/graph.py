@@ -1,4 +1,4 @@
-"""A model that can be changed, and that is sound at all times."""
+"""A model that can be changed and that is always sound."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 class Graph(Editing):
     """A sound model that can be changed.
 
-    Every change is checked by the declarations that check files: it is made whole, or it raises
+    The declarations that check files check every change. A change is applied completely, or raises
     `GraphError` and leaves the graph as it was. The element type and shape of every output are
     always current. Iterating over `layers` is safe while the graph changes.
 
-    model: a loaded model, which stays as it is; without one the graph is empty. Raises `LoadError`
+    model: a loaded model, which is not changed; without one the graph is empty. Raises `LoadError`
     with the diagnostics of a model that is not sound.
     """
 
@@ -87,12 +87,13 @@ class Graph(Editing):
             return cls(load(path, weights))
 
     def model(self) -> Model:
-        """The graph as a `Model`, as if it had been saved and loaded. It shares the constants."""
+        """Returns the graph as a `Model`, as if it had been saved and loaded. It shares the
+        constants."""
         return model_of(self)
 
     @classmethod
     def from_openvino(cls, model: Any) -> Graph:
-        """A graph of an `openvino.Model`, read from what OpenVINO writes of it.
+        """Returns a graph of an `openvino.Model`, read from the IR that OpenVINO writes.
 
         Raises `LoadError` as `load` does.
         """
@@ -104,7 +105,10 @@ class Graph(Editing):
             return cls.load(path)
 
     def to_openvino(self) -> Any:
-        """The graph as an `openvino.Model`. Raises `ImportError` without OpenVINO, `GraphError`."""
+        """Returns the graph as an `openvino.Model`.
+
+        Raises `ImportError` without OpenVINO, `GraphError`.
+        """
         from ..comparison.runtime import openvino_api
 
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -117,21 +121,20 @@ class Graph(Editing):
     ) -> None:
         """Writes the graph as an IR: the .xml, and the .bin beside it.
 
-        path: of the .xml, or a binary file; then weights is the file for the .bin.
-        What was not changed keeps its text: names, ids, order, comments. Both files appear
-        completely or not at all. Raises `GraphError` for constants whose bytes are missing,
-        and `OSError`.
+        path: the path of the .xml, or a binary file; then weights is the file for the .bin.
+        Unchanged parts keep their text: names, ids, order, comments. Both files appear completely
+        or not at all. Raises `GraphError` for constants whose bytes are missing, and `OSError`.
         """
         save_graph(self, path, weights)
 
     def to_bytes(self) -> tuple[bytes, bytes]:
-        """What `save` writes: the .xml and the .bin."""
+        """Returns the contents of the .xml and the .bin that `save` writes."""
         return graph_bytes(self)
 
     # taking apart and putting together
 
     def copy(self) -> Graph:
-        """A graph of the same layers, which can be changed on its own."""
+        """Returns a graph of the same layers, which can be changed on its own."""
         return duplicate(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
@@ -147,57 +150,55 @@ class Graph(Editing):
         inputs: str | Output | Iterable[str | Output] | None = None,
         outputs: str | Output | Iterable[str | Output] | None = None,
     ) -> Graph:
-        """A graph of what lies between tensors; this graph stays as it is.
+        """Returns a graph of the layers between tensors. This graph is not changed.
 
-        inputs: a tensor by name, as for `tensor`, or itself, or several. One that is no Parameter
-        becomes one, named as it was asked for. By default all inputs that the outputs need.
-        outputs: by default all of the graph; with inputs and outputs given, in that order.
-        The variables that are read come along, with what assigns them.
-        Raises `KeyError`, and `GraphError` where an output depends on an input that is not given.
+        inputs: one or several tensors, or their names as for `tensor`. A tensor that is no
+        Parameter becomes one, with the name that was given. By default all inputs that the outputs
+        need. outputs: by default all of the graph. The new graph has the inputs and outputs in the
+        given order, and the variables that are read, with their Assigns. Raises `KeyError`, and
+        `GraphError` if an output depends on an input that is not given.
         """
         starts = [inputs] if isinstance(inputs, (str, Output)) else inputs
         ends = [outputs] if isinstance(outputs, (str, Output)) else outputs
         return extracted(self, starts, ends)
 
     def split(self, *cuts: str | Sequence[str], parts: int | None = None) -> list[Graph]:
-        """Graphs that run one after the other, and together do what this one does.
+        """Returns graphs that, run one after the other, do what this one does.
 
-        cuts: where one part ends and the next begins: a tensor by name, or several. A part takes
-        the inputs of the graph and the tensors of earlier parts that it needs, under their names.
-        Constants are in every part that needs them.
-        parts: instead of cuts, how many; they have about equal weights, and the cuts go through as
-        few tensors as possible.
-        Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` where a
-        variable is read in one part and assigned in another, or the graph has too few layers.
+        cuts: where one part ends and the next begins: one or several tensors, by name. Each part
+        takes the inputs of the graph and the tensors of earlier parts that it needs, under their
+        names. A constant is in every part that needs it. parts: instead of cuts, the number of
+        parts; they have about equal weights, and the cuts go through as few tensors as possible.
+        Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` if a variable
+        is read in one part and assigned in another, or the graph has too few layers.
         """
         if cuts and parts is not None:
             raise GraphError("give cuts, or the number of parts")
         return parts_of(self, cuts if parts is None else balanced_cuts(self, parts))
 
     def around(self, layer: str | GraphLayer, distance: int = 2) -> Graph:
-        """A graph of a layer and all layers within a distance, counted in edges."""
+        """Returns a graph of a layer and all layers within a distance, counted in edges."""
         return neighbourhood(self, layer, distance)
 
     def inline(self, layer: str | GraphLayer, *, max_iterations: int = MAX_ITERATIONS) -> None:
-        """Replaces an If, Loop or TensorIterator by what its bodies do.
+        """Replaces an If, Loop or TensorIterator by the layers of its bodies.
 
-        The condition of an If has to be known, and how often a Loop or TensorIterator runs: its
-        iterations are written one after another. max_iterations: for more it is refused.
+        The condition of an If, and the number of iterations of a Loop or TensorIterator, must be
+        known. Iterations are written one after another. max_iterations: the limit for their number.
         Raises `KeyError`, `GraphError`.
         """
         inlined(self, self[layer] if isinstance(layer, str) else layer, max_iterations)
 
     def outline(self, layers: Iterable[str | GraphLayer], *, name: str | None = None) -> GraphLayer:
-        """Puts layers into the body of a Loop that runs once; the Loop.
+        """Moves layers into the body of a new Loop that runs once. Returns the Loop.
 
-        They can be run more often by its `trip_count`, and seen as one layer. Constants that feed
-        them go with them. Raises `KeyError`, and `GraphError` where a path leaves the layers and
-        comes back.
+        Change its `trip_count` to run the layers more often. Constants that feed them move along.
+        Raises `KeyError`, and `GraphError` if a path leaves the layers and comes back.
         """
         return outlined(self, layers, name)
 
     def match(self, pattern: Wanted) -> list[Match]:
-        """All places where a pattern is found, those in bodies too; see `Pattern`."""
+        """Returns all places where a pattern matches, in bodies too; see `Pattern`."""
         if not isinstance(pattern, Wanted):
             raise ArgumentError(
                 f"a pattern is built by a Pattern, as in Pattern().add('ReLU'), got "
@@ -206,63 +207,64 @@ class Graph(Editing):
         return list(matches(self, pattern))
 
     def why_not(self, pattern: Wanted) -> str:
-        """Why a pattern is not found: the place where most of it fits, and what does not there."""
+        """Says why a pattern does not match: at the place where most of it fits, what does not."""
         return why_not(self, pattern)
 
     def rewrite(
         self, rule: Rewrite, *, check: bool = False, seed: int = 0, rtol: float = 1e-4
     ) -> int:
-        """Replaces what the pattern of a rewrite matches until nothing does; see `rewrite`.
+        """Replaces what the pattern of a rewrite matches until nothing matches; see `rewrite`.
 
-        check: run both sides on random inputs at every place in the net, and raise `GraphError`
-        where they differ by more than rtol. Returns how many matches were replaced.
+        check: at every place in the net, run both sides on random inputs, and raise `GraphError` if
+        they differ by more than rtol. Returns how many matches were replaced.
         """
         return rewritten(self, rule, check, seed, rtol)
 
     # values and precisions
 
     def fold(self, *, max_bytes: int = MAX_BYTES, decompress: bool = False) -> int:
-        """Replaces layers whose outputs depend only on constants or static shapes by constants;
-        returns how many.
+        """Replaces layers whose outputs depend only on constants or static shapes by constants.
+        Returns how many.
 
-        max_bytes: a larger output is not made a constant. decompress: compute those too that
-        decompress weights, as from i8 to f32; the .bin grows by that. A device may decompress
-        more exactly than the types on the way say.
+        max_bytes: larger outputs stay computed. decompress: also compute the layers that decompress
+        weights, as from i8 to f32; the .bin grows by that. A device may decompress more exactly
+        than the types in between suggest.
         """
         return folded(self, max_bytes, decompress=decompress)
 
     def to_f16(self, *, keep: Selection = ()) -> int:
-        """Lets f32 layers compute in f16; returns how many.
+        """Lets f32 layers compute in f16. Returns how many.
 
-        Inputs and outputs of the graph stay f32. Layers that take only f32 stay as they are, and
-        so do those with bodies and those with an input of dynamic element type. keep: layers that
-        stay f32, by glob patterns of names or types or by a function.
+        Inputs and outputs of the graph stay f32, and so do layers that take only f32, layers with
+        bodies, and layers with an input of dynamic element type. keep: layers that stay f32, by
+        glob patterns of names or types or by a function.
         """
         return to_f16(self, keep)
 
     def compress_to_f16(self, *, keep: Selection = ()) -> int:
-        """Stores f32 and f64 weights in f16, as OpenVINO's `save_model` does; how many.
+        """Stores f32 and f64 weights in f16, as OpenVINO's `save_model` does. Returns how many.
 
-        A Convert gives each back in its own type. Constants on which a shape depends, and those of
-        which three quarters lie outside the range of f16, stay. keep: as for `to_f16`.
+        A Convert restores the type of each. Constants on which a shape depends stay, and constants
+        with three quarters of their elements outside the range of f16. keep: as for `to_f16`.
         """
         return compressed(self, keep)
 
     def drop_fake_quantize(self, selection: Selection = "*") -> int:
-        """Removes FakeQuantize layers, and what only fed them; how many."""
+        """Removes FakeQuantize layers, and layers that only fed them. Returns how many."""
         return without_fake_quantize(self, selection)
 
     def strip_weights(self, *, keep_bytes: int = 1024) -> int:
         """Replaces constants by zeros that share bytes.
 
-        The saved .bin is as long as the largest of them; where the file system has sparse files,
-        these zeros take no space. keep_bytes: constants up to this size stay. Returns the bytes of
-        what was replaced.
+        The saved .bin is as long as the largest of them; on file systems with sparse files, these
+        zeros take no space. keep_bytes: constants up to this size stay. Returns the number of bytes
+        that were replaced.
         """
         return stripped(self, keep_bytes)
 
     def restore_weights(self, other: Graph) -> int:
-        """Takes the values of constants from those of the same name in another graph; how many."""
+        """Replaces the values of constants by those of the same name in another graph. Returns how
+        many."""
         return restored(self, other)
 
     # states, and what programs do around a model
@@ -274,20 +276,20 @@ class Graph(Editing):
         beam_idx: str | None = None,
         batch_from: str | None = None,
     ) -> None:
-        """Makes inputs and the outputs that carry their next values variables.
+        """Turns pairs of an input and an output with its next value into variables.
 
-        pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. A variable is
-        named after its input, and begins as zeros; of its dynamic dimensions, axis 0 is as large
-        as axis 0 of `batch_from` (by default the first other input whose axis 0 is dynamic), and
-        the others are 0.
-        beam_idx: the name of an input to add; a Gather by it along axis 0 follows each ReadValue.
+        pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. A variable is named
+        after its input, and begins as zeros. Of its dynamic dimensions, axis 0 is as large as axis
+        0 of `batch_from` (by default the first other input whose axis 0 is dynamic), and the others
+        are 0. beam_idx: the name of an input to add; a Gather by it along axis 0 follows each
+        ReadValue.
         """
         made_stateful(self, pairs, beam_idx, batch_from)
 
     def make_stateless(self) -> dict[str, str]:
-        """Makes variables inputs and outputs; their names, outputs by inputs.
+        """Turns variables into inputs and outputs. Returns their names, outputs by inputs.
 
-        What a variable begins with is removed: the caller gives it.
+        The variables' initial values are removed: the caller gives them.
         """
         return made_stateless(self)
 
@@ -300,12 +302,13 @@ class Graph(Editing):
         mean: float | Sequence[float] | None = None,
         scale: float | Sequence[float] | None = None,
     ) -> Output:
-        """Lets an input take what a program has: it is converted, transposed, and normalized.
+        """Lets an input take data as a program has it: the graph converts, transposes and
+        normalizes it.
 
-        element_type: of the new input. layout: of the new input and of the old one, as in
-        `("NHWC", "NCHW")`. mean, scale: subtracted, then divided by; numbers, or one for each
-        channel (axis C of the layout, else of the layout in the model, else axis 1). Returns the
-        new input.
+        element_type: the type of the new input. layout: the layouts of the new input and of the old
+        one, as in `("NHWC", "NCHW")`. mean, scale: subtract mean, then divide by scale; numbers, or
+        one for each channel (axis C of the layout, else of the model's layout, else axis 1).
+        Returns the new input.
         """
         return preprocessed(self, name, element_type, layout, mean, scale)
 
@@ -328,12 +331,12 @@ def merge(
     prefix: str = "",
     name: str | None = None,
 ) -> Graph:
-    """A graph that runs one graph after another; both stay as they are.
+    """Returns a graph that runs one graph after another. Both stay unchanged.
 
-    connections: inputs of the second by the tensors of the first that feed them, as in
-    `{"out": "in"}`. A connected tensor is an output of the whole no longer.
-    prefix: put before the names of layers and tensors of the second. name: of the result.
-    Raises `KeyError`, and `GraphError` where a tensor does not fit an input, or names clash.
+    connections: the inputs of the second by the tensors of the first that feed them, as in `{"out":
+    "in"}`. A connected tensor is no longer an output. prefix: put before the names of layers and
+    tensors of the second. name: the name of the result. Raises `KeyError`, and `GraphError` if a
+    tensor does not fit an input, or names clash.
     """
     for each in (first, second):
         if not isinstance(each, Graph):

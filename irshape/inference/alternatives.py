@@ -1,6 +1,5 @@
-"""How a layer would fit its declared ports with other attributes, another operation or other
-inputs; each is inferred by itself, with the operation's own `infer`.
-"""
+"""Finds other attributes, operations or inputs with which a layer would fit its declared ports.
+Each is inferred by itself, with the operation's own `infer`."""
 
 from __future__ import annotations
 
@@ -24,28 +23,30 @@ from .result import BodyResult, Mismatch
 
 
 class Fit(IntEnum):
-    """How well a layer fits what surrounds it."""
+    """How well a layer fits its ports."""
 
     REFUSED = 0
-    """The layer is refused, or its ports contradict what is inferred."""
+    """The operation refuses the layer, or its ports contradict what is inferred."""
     OPEN = 1
-    """Nothing contradicts, but the ports leave open what is inferred, or it is not known."""
+    """Nothing contradicts the ports, but they declare less than is inferred, or nothing is
+    inferred."""
     EXACT = 2
     """The ports declare what is inferred."""
 
 
 class Alternative(NamedTuple):
-    """Another text of an attribute with which a layer fits its declared ports."""
+    """Another value of an attribute with which a layer fits its declared ports."""
 
     attribute: Attribute
     before: str | None
-    """As it is written; None where the default holds."""
+    """The value in the file; None if the default applies."""
     after: str
     fit: Fit
 
 
 def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
-    """What an input port takes from an output: behind a contradicted port what that declares."""
+    """Returns the tensor that reaches an input port. Behind a contradicted output port, that is
+    what the port declares."""
     outputs = result.outputs[source[0]]
     if source in result.doubtful or source[1] >= len(outputs):
         return declared(result.body.layers[source[0]].outputs[source[1]])
@@ -53,8 +54,9 @@ def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
 
 
 def inputs_of(result: BodyResult, position: int) -> tuple[Tensor | None, ...]:
-    """What feeds each input port of a layer; None where nothing does. For a layer on its own, what
-    its ports declare.
+    """Returns the tensor that feeds each input port of a layer; None if nothing does.
+
+    For a layer on its own, that is what its ports declare.
     """
     layer, sources = result.body.layers[position], result.wiring.sources[position]
     alone = result.inputs.get(position)
@@ -73,7 +75,8 @@ def fit_of(
     items: tuple[str, ...],
     inputs: Iterable[Tensor | None],
 ) -> Fit:
-    """How well a layer fits its ports as this operation with these attributes and inputs."""
+    """Returns how well a layer fits its ports as this operation, with these attributes and
+    inputs."""
     instance, faults = operation.read(items)
     if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
         return Fit.REFUSED
@@ -97,7 +100,8 @@ def fit_of(
 
 
 def _contradicts(mismatch: Mismatch) -> bool:
-    """Whether a port declares what cannot be; values that are not computed here may decide it."""
+    """Whether a port contradicts what is inferred. Values that are not computed here may decide
+    it."""
     given, inferred = mismatch.declared, mismatch.inferred
     types = given.element_type, inferred.element_type
     differ = types[0] is not types[1] and not any(each.is_dynamic for each in types)
@@ -111,9 +115,9 @@ def alternatives(
     inputs: tuple[Tensor | None, ...],
     names: frozenset[str] = frozenset(),
 ) -> Iterator[Alternative]:
-    """The other values of single attributes with which a layer fits its ports.
+    """Yields other values of single attributes with which a layer fits its ports.
 
-    names: of these attributes alone.
+    names: only these attributes.
     """
     surroundings = declared_by(layer)
     for attribute in operation.attributes.values():
@@ -130,7 +134,7 @@ def alternatives(
 
 
 def declared_by(layer: Layer) -> Declared:
-    """What the ports of a layer declare."""
+    """Returns the tensors that the output ports of a layer declare."""
     ports = (*layer.inputs, *layer.outputs)
     types = dict.fromkeys(port.element_type for port in layer.outputs if port.element_type)
     return Declared(
@@ -141,7 +145,7 @@ def declared_by(layer: Layer) -> Declared:
 
 
 def with_attribute(items: tuple[str, ...], name: str, text: str | None) -> tuple[str, ...]:
-    """The attributes of a layer with another text for one of them; None removes it."""
+    """Returns the attributes of a layer with another value for one of them; None removes it."""
     given = dict(zip(items[::2], items[1::2], strict=True))
     if text is None:
         given.pop(name, None)

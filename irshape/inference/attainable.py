@@ -1,4 +1,4 @@
-"""Whether any value of an input that is not known could give an output the shape it declares."""
+"""Decides whether any value of an unknown input gives an output its declared shape."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..shapes import PartialShape
 
 MAX_RANK = 8
 MAX_VALUES = 5000
-"""How many values are tried at most."""
+"""The maximum number of values to try."""
 Values = tuple[int, ...]
 
 
 def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) -> list[str]:
-    """The operands whose values decide the result and are not known."""
+    """Returns the operands whose values decide the result and are unknown."""
     return [
         operand.name
         for index, operand in operation.signature.valued
@@ -33,10 +33,11 @@ def _value_unknown(tensor: Tensor | None) -> bool:
 def attainable(
     operation: Operation, inputs: tuple[Tensor, ...], output: int, declared: PartialShape
 ) -> bool | None:
-    """Whether some values give the output a shape that is compatible with `declared`.
+    """Whether some values of the unknown operands give the output a shape compatible with
+    `declared`.
 
-    None where no operand is unknown of which every value that matters can be tried: axes, orders
-    and shapes; or where there are too many to try. Other values stay unknown.
+    Only operands with few relevant values can be tried: axes, orders and shapes. Other values stay
+    unknown. None if no operand can be tried, or there are too many values.
     """
     if any(tensor.rank is None for tensor in inputs):
         return None
@@ -67,7 +68,8 @@ def attainable(
 def _choices(
     name: str, inputs: tuple[Tensor, ...], at: int, declared: PartialShape
 ) -> list[Tensor] | None:
-    """An operand with every value that matters for its result; None if these are not known."""
+    """Returns an operand with each value that matters for its result; None if these are not
+    known."""
     rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
     static, wanted = inputs[at].shape.static, declared.static
     values: Iterator[tuple[Values, Values]]  # each with its shape
@@ -93,7 +95,7 @@ def _choices(
 
 
 def _axes(static: Values | None, rank: int) -> Iterator[tuple[Values, Values]]:
-    """Every value that names axes, in ascending order, each with its shape."""
+    """Returns every value that names axes, in ascending order, each with its shape."""
     counts = [(count,) for count in range(1, rank + 1)] if static is None else [static]
     for shape in counts:
         count = prod(shape)

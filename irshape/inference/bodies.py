@@ -1,4 +1,5 @@
-"""Layers with bodies: a body as the operation sees it, and inference of the layer with it."""
+"""Infers layers with bodies (If, Loop, TensorIterator), and binds bodies to the ports of their
+layers."""
 
 from __future__ import annotations
 
@@ -31,9 +32,9 @@ def infer_with_bodies(
     *,
     compare: bool,
 ) -> LayerResult:
-    """One layer with bodies. Its operation infers them as often as it needs to.
+    """Infers a layer with bodies. Its operation infers the bodies as often as it needs.
 
-    compare: compare the ports inside with what the last of these inferences finds.
+    compare: compare the ports inside with the last of these inferences.
     """
     inner: dict[str, BodyResult] = {}
     fed: dict[str, dict[str, Tensor]] = {}
@@ -82,7 +83,7 @@ def infer_with_bodies(
 
 
 def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], tag: str) -> bool:
-    """Whether a body of a layer runs whatever the data."""
+    """Whether a body of a layer always runs, whatever the data."""
     try:
         check_inputs(operation, inputs)
         return operation.runs_surely(bind(layer, tag, _never), inputs)
@@ -95,12 +96,12 @@ def _never(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _unsure(result: BodyResult) -> bool:
-    """Whether a Result of a body rests on what some layer declares."""
+    """Whether a Result of a body depends on what some layer declares."""
     return any(result.body.layers[position].is_result for position in result.unsure)
 
 
 def as_declared(body: Body) -> BodyResult:
-    """A body of which nothing could be inferred: its ports are believed."""
+    """Returns the result of a body that cannot be inferred: what its ports declare."""
     result = BodyResult(body, wire(body))
     result.outputs = [declared_outputs(layer) for layer in body.layers]
     result.believed = set(range(len(body.layers)))
@@ -108,9 +109,9 @@ def as_declared(body: Body) -> BodyResult:
 
 
 def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) -> BodyView[T]:
-    """The view of one body of a layer: what to feed and what comes out, by position.
+    """Returns a body as its operation sees it: its inputs and outputs by position.
 
-    Raises `Violation` where the port map names a port or a layer that is not there.
+    Raises `Violation` if the port map names a port or a layer that does not exist.
     """
     assert layer.bodies is not None
     body = layer.bodies[tag]
@@ -139,7 +140,7 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
 
 
 def _refuse_repeated(entries: list[tuple[int, PortMap]], name: str, what: str) -> None:
-    """Only one entry feeds a Parameter of a body, and only one says what an output port returns."""
+    """Raises `Violation` if two entries feed one Parameter of a body, or set one output port."""
     named = [entry.attributes.get(name) for _, entry in entries]
     if len(set(named)) == len(named):
         return
@@ -189,9 +190,9 @@ def _external(entry: PortMap) -> int:
 
 
 def _input_position(layer: Layer, number: int) -> int | None:
-    """The position of the input port that an `external_port_id` names; None for none.
+    """Returns the position of the input port that an `external_port_id` names; None for none.
 
-    The number is the id of the port, or, where no port has it, the position: OpenVINO reads both.
+    The number is the id of a port or, if no port has it, a position: OpenVINO reads both.
     """
     if number < 0:
         return None
@@ -261,7 +262,8 @@ _WHOLE = re.compile(r"[ \t\r\n]*[+-]?[0-9]{1,40}")
 
 
 def _number(entry: PortMap, name: str, default: int) -> int:
-    """An attribute of a slice, as OpenVINO reads it: with std::stoll, which takes all of it."""
+    """Returns an attribute of a slice as OpenVINO reads it, with std::stoll, which must read all
+    of it."""
     text = entry.attributes.get(name)
     if text is None:
         return default

@@ -1,4 +1,4 @@
-"""Infers the bodies of a model, and remembers what may come again."""
+"""Infers the bodies of a model, and remembers the results of inner bodies."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from .result import BodyResult, Inference, LayerResult
 from .walk import Walk, compatible, own_tensor
 
 MAX_WORK = 1_000_000
-"""How many layers inside bodies are inferred, all runs of all bodies counted, before the bodies
-are taken to be endless work."""
+"""The maximum number of layers to infer inside bodies, counting all runs. Beyond that, the
+bodies count as endless."""
 
 
 class BodyEngine:
-    """Infers the bodies of one model, and layers added to it; a body only once for what it is fed.
+    """Infers the bodies of one model, and layers added to it. Infers an inner body once for each
+    set of inputs.
 
-    lasting: share the memory of layers with other models; only without named sizes.
+    lasting: share the memory of layers with other models. Inference with named sizes must not.
     """
 
     def __init__(self, model: Model, *, lasting: bool = False) -> None:
@@ -36,7 +37,7 @@ class BodyEngine:
         self.declarations = Declarations(model)
         self.layers = LayerEngine(model, MEMORY if lasting else None)
         self.wirings: dict[Body, Wiring] = {}
-        """Those of the bodies that were inferred."""
+        """The wirings of the bodies that were inferred."""
         self._results: dict[tuple[Body, bool, frozenset[tuple[str, Tensor]]], BodyResult] = {}
         self._work = 0
 
@@ -46,14 +47,14 @@ class BodyEngine:
             self.declarations, self.wirings = known.engine.declarations, known.engine.wirings
 
     def serve(self, model: Model) -> None:
-        """Goes on with another model that has the same bytes; what was worked out is kept."""
+        """Continues with another model that has the same bytes, and keeps what was inferred."""
         self.model = self.layers.model = model
         self._work = 0
 
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
-        """One layer from its inputs, with the values of its outputs.
+        """Infers one layer from its inputs, with the values of its outputs.
 
-        Faulty attributes are not reported. Raises `UnknownOperation`.
+        Does not report faulty attributes. Raises `UnknownOperation`.
         """
         declaration = self.declarations.of(layer)
         if isinstance(declaration, UnknownOperation):
@@ -66,11 +67,11 @@ class BodyEngine:
     def infer_around(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
     ) -> LayerResult:
-        """A layer with bodies; see `infer_with_bodies`."""
+        """Infers a layer with bodies; see `infer_with_bodies`."""
         return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
 
     def forget_bodies(self) -> None:
-        """Forgets what was inferred of bodies, and how much work that was."""
+        """Forgets the results of bodies, and resets the count of work."""
         self.wirings.clear()
         self._results.clear()
         self._work = 0
@@ -83,11 +84,11 @@ class BodyEngine:
         compare: bool = False,
         result_values: bool = False,
     ) -> BodyResult:
-        """One pass over a body.
+        """Infers a body in one pass.
 
-        parameters: by layer id, the shape or the tensor that a Parameter has instead of the one
-        it declares. compare: compare the declared ports, and go on behind a port that differs
-        from what its consumer repeats. result_values: work out the values of the Results.
+        parameters: by layer id, the shape or tensor that replaces the one that a Parameter
+        declares. compare: compare the declared ports; behind a port that differs, continue with
+        what its consumer repeats. result_values: compute the values of the Results.
         """
         wiring = self.wirings.get(body)
         if wiring is None:
@@ -99,9 +100,9 @@ class BodyEngine:
     def infer_inner(
         self, body: Body, parameters: Mapping[str, Tensor], compare: bool
     ) -> BodyResult:
-        """A body of a layer, once for the same parameters.
+        """Infers a body of a layer, once for the same parameters.
 
-        Raises `Violation` where bodies within bodies make it endless work.
+        Raises `Violation` if nested bodies make the work endless.
         """
         fed = frozenset(parameters.items())
         key = (body, compare, fed)
@@ -124,9 +125,9 @@ class BodyEngine:
         return result
 
     def _declares(self, result: BodyResult, parameters: Mapping[str, Tensor]) -> bool:
-        """Whether all ports of a body declare what was inferred of it without a look at them.
+        """Whether all ports of a body declare what was inferred without comparing.
 
-        Then a comparison gives the same result.
+        If so, comparing gives the same result.
         """
         if result.inner or result.unsure:
             return False
@@ -147,7 +148,7 @@ class BodyEngine:
 
 
 def declarations_of(inference: Inference) -> Declarations:
-    """The declarations of the model that was inferred, those that are read already included."""
+    """Returns the declarations of an inferred model. Those already read are not read again."""
     engine = BodyEngine(inference.model)
     engine.go_on_from(inference)
     return engine.declarations

@@ -1,6 +1,6 @@
-"""Which inputs to bound, or to fix, so that dimensions are bounded or static.
+"""Proposes which inputs to bound, or to fix, so that dimensions become bounded or static.
 
-What is proposed is inferred first: no layer may refuse a range, its ends, or sizes inside.
+Every proposal is inferred first: no layer may refuse a range, its ends, or sizes inside it.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 BATCHES = 8
 LENGTHS = 128
-"""The upper bounds that are proposed for a first axis, and for any other."""
+"""The upper bounds to propose: for a first axis, and for any other."""
 SAMPLES = 4
-"""How many sizes inside of ranges are inferred."""
+"""How many sizes inside ranges are inferred."""
 MOST_LAYERS = 200_000
-"""How many layers are inferred at most to find a proposal, all attempts counted."""
+"""The maximum number of layers to infer for a proposal, over all attempts."""
 
 Ranges = dict[Symbol, Range]
 
 
 class Binding(NamedTuple):
-    """Shapes of inputs, and what is inferred with them."""
+    """Shapes of inputs, and the inference with them."""
 
     shapes: dict[str, str]
-    """By the name of the input."""
+    """The shapes by the name of the input."""
     result: BodyResult
 
 
 class Proposals:
-    """Finds sizes and ranges of the inputs of a model that all its layers take."""
+    """Finds sizes and ranges of inputs that all layers of a model accept."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -57,12 +57,13 @@ class Proposals:
 
     @cached_property
     def _refused(self) -> set[Layer]:
-        """The layers that are refused whatever the inputs are."""
+        """The layers that refuse their inputs whatever the sizes are."""
         return _refusing(self._inferred({}))
 
     @cached_property
     def fitting(self) -> Sizes | None:
-        """A size for each symbol such that every layer takes them; None where none is found."""
+        """Returns a size for each symbol such that every layer accepts them; None if none is
+        found."""
         for sizes in candidates(self.sizes):
             if self._holds(sizes):
                 return sizes
@@ -75,11 +76,11 @@ class Proposals:
         fixed: Collection[Symbol] = (),
         filled: bool = False,
     ) -> Binding | None:
-        """Shapes that bound symbols, or fix them, in every input that has them; None where no input
-        has any, or no layers take such shapes.
+        """Returns shapes that bound or fix symbols in every input that has them.
 
-        symbols: those that are to be bounded; without them, all. fixed: those that get one size.
-        filled: no bounded dimension may be 0.
+        None if no input has any, or the layers accept no such shapes. symbols: the symbols to
+        bound; by default all. fixed: the symbols that get one size. filled: no bounded dimension
+        may be 0.
         """
         known, fitting = self.sizes.facts.ranges, self.fitting
         if fitting is None:
@@ -112,7 +113,7 @@ class Proposals:
         return Binding(names, self._inferred(shapes)) if shapes else None
 
     def _allows(self, ranges: Ranges, *, filled: bool) -> bool:
-        """Whether every layer takes ranges, their ends, and sizes inside."""
+        """Whether every layer accepts the ranges, their ends, and sizes inside."""
         shapes = self._shapes(ranges, filled=filled)
         if shapes and _refusing(self._inferred(shapes)) - self._refused:
             return False
@@ -132,7 +133,7 @@ class Proposals:
         )
 
     def _holds(self, sizes: Sizes) -> bool:
-        """Whether every layer takes these sizes."""
+        """Whether every layer accepts these sizes."""
         if any(self.sizes.broken(sizes)):
             return False
         shapes: dict[Layer, PartialShape] = {}
@@ -145,7 +146,7 @@ class Proposals:
     def _ends(
         self, shapes: Mapping[Layer, PartialShape], fitting: Sizes
     ) -> Iterator[dict[Layer, PartialShape]]:
-        """The lower and the upper end of ranges, each dimension by itself."""
+        """Returns the lower and upper ends of ranges, for each dimension by itself."""
         for end in (min, max):
             ends: dict[Layer, PartialShape] = {}
             for layer, known, shape in self._inputs():
@@ -160,7 +161,7 @@ class Proposals:
             yield ends
 
     def _takes(self, shapes: Mapping[Layer, PartialShape]) -> bool:
-        """Whether no layer refuses these shapes."""
+        """Whether all layers accept these shapes."""
         key = tuple((layer.id, shape) for layer, shape in shapes.items())
         taken = self._taken.get(key)
         if taken is None:
@@ -171,7 +172,8 @@ class Proposals:
         return taken
 
     def _inputs(self) -> Iterator[tuple[Layer, tuple[Expression | None, ...], PartialShape]]:
-        """The inputs of known rank, with the expressions of their dimensions and their shapes."""
+        """Returns the inputs of known rank, with their shapes and the expressions of their
+        dimensions."""
         for layer in self.inference.model.parameters:
             if not self.inference.outputs(layer):
                 continue  # a Parameter without a port
@@ -181,7 +183,7 @@ class Proposals:
                 yield layer, known, shape
 
     def _shapes(self, ranges: Ranges, *, filled: bool) -> dict[Layer, PartialShape]:
-        """The new shapes of the inputs that these ranges change."""
+        """Returns the new shapes of the inputs that these ranges change."""
         facts = self.sizes.facts
         before = dict(facts.ranges)
         facts.ranges.update(ranges)
@@ -208,12 +210,12 @@ class Proposals:
 
 
 def _refusing(result: BodyResult) -> set[Layer]:
-    """The layers that refuse what reaches them."""
+    """Returns the layers that refuse their inputs."""
     return {part.body.layers[position] for part in result.walk() for position in part.faulty}
 
 
 def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:
-    """The sizes that an expression may have, with the bounds that its symbols have now."""
+    """Returns the sizes that an expression may have within the current bounds of its symbols."""
     facts = size.facts
     low, high = facts.range(size)
     most = UNBOUNDED if high == math.inf else int(high)

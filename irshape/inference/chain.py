@@ -1,5 +1,5 @@
-"""Why a shape does not fit: the layers between a layer that refuses its inputs and the inputs and
-constants of the model that decide its shapes."""
+"""Explains why a shape does not fit: the layers between a layer that refuses its inputs and the
+inputs and constants of the model that decide its shapes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ MAX_LINES = 5
 
 
 def refusals(inference: Inference) -> list[str]:
-    """A message for each layer that could not be inferred, with the chain of shapes to it."""
+    """Returns a message for each layer that could not be inferred, with the chain of shapes that
+    leads to it."""
     return [
         "\n".join([head, *(f"  {step}" for step in chain(inference, layer))])
         for layer, head in refusing(inference)
@@ -25,9 +26,9 @@ def refusals(inference: Inference) -> list[str]:
 
 
 def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> list[str]:
-    """Why the first layer that refuses its inputs does, in at most five lines.
+    """Explains in at most five lines why the first such layer refuses its inputs.
 
-    conflicts: sizes of the inputs that contradict each other. Empty where no layer refuses.
+    conflicts: sizes of the inputs that contradict each other. Empty if no layer refuses.
     """
     from .fitting_sizes import fitting_size
 
@@ -47,7 +48,7 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
 
 
 def refusing(inference: Inference) -> list[tuple[Layer, str]]:
-    """The layers that could not be inferred, each with a line that says where and why."""
+    """Returns the layers that could not be inferred, each with a line that says where and why."""
     heads = []
     reported = {
         finding.layer: finding.message
@@ -74,7 +75,8 @@ def _refuses(observation: Observation) -> bool:
 
 
 def _text(observation: Observation, reported: dict[Layer, str]) -> str:
-    """The message of an observation; the reader's where it could not read a foreign node."""
+    """Returns the message of an observation; that of the reader if it could not read a node of
+    another format."""
     subject = observation.subject
     if isinstance(subject, UnknownOperation) and observation.layer in reported:
         return reported[observation.layer]
@@ -84,9 +86,9 @@ def _text(observation: Observation, reported: dict[Layer, str]) -> str:
 
 
 def chain(inference: Inference, layer: Layer) -> list[str]:
-    """The layers between the model's inputs and a layer, nearest first.
+    """Returns the layers between the model's inputs and a layer, nearest first.
 
-    Each comes with the shape of its output, and with the constants beside it.
+    Each comes with its output shape and the constants beside it.
     """
     result = next((part for part in inference.result.walk() if layer in part.body.layers), None)
     if result is None:
@@ -114,7 +116,7 @@ def chain(inference: Inference, layer: Layer) -> list[str]:
 
 
 def _step(result: BodyResult, position: int, index: int) -> str:
-    """What feeds an input of a layer."""
+    """Returns the layer that feeds an input, as a step of the chain."""
     source = result.wiring.sources[position][index]
     assert source is not None
     producer, consumer = result.body.layers[source[0]], result.body.layers[position]

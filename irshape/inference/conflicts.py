@@ -1,4 +1,5 @@
-"""Which sizes contradict each other: names them, and the layers that need them, in messages."""
+"""Finds sizes that contradict each other, and names them and the layers that need them in
+messages."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ from .result import BodyResult, Inference
 from .symbolic import infer_symbolic
 
 MAX_LAYERS = 5000
-"""Larger models are not inferred once more for a message."""
+"""Larger models are not inferred again for a message."""
 
 Sizes = Sequence["int | None"]
-"""The sizes of an input; None for one that is not known."""
+"""The sizes of an input; None for an unknown one."""
 
 
 class SizeConflicts:
@@ -24,18 +25,19 @@ class SizeConflicts:
 
     def __init__(self) -> None:
         self.of_inputs: list[tuple[frozenset[int], str]] = []
-        """Those of inputs, and in words: `seq is 128 by input_ids, 64 by attention_mask`."""
+        """Contradictions between inputs, with a sentence: `seq is 128 by input_ids, 64 by
+        attention_mask`."""
         self.of_layers: list[tuple[tuple[Layer, ...], str]] = []
-        """Those that layers need, whatever the sizes of the inputs, with the layers:
+        """Contradictions between layers whatever the sizes of the inputs, with the layers:
         `Concat 'second' (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
 
     def of(self, layer: Layer) -> list[str]:
-        """Those that a layer takes part in."""
+        """Returns the contradictions in which a layer takes part."""
         return [text for layers, text in self.of_layers if layer in layers]
 
 
 def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
-    """The sizes of the inputs of known rank, by layer id."""
+    """Returns the sizes of the inputs of known rank, by layer id."""
     shapes: dict[str, Sizes] = {}
     for layer in inference.model.parameters if inference.model.kind == "net" else ():
         tensors = inference.outputs(layer)
@@ -46,13 +48,13 @@ def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
 
 
 def may_conflict(shapes: Mapping[str, Sizes]) -> bool:
-    """Whether there are several inputs, and a size of one is known that is not broadcast."""
+    """Whether there are several inputs, and at least one known size other than 1."""
     known = any(size is not None and size != 1 for shape in shapes.values() for size in shape)
     return known and len(shapes) > 1
 
 
 def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
-    """Where sizes of inputs contradict each other, or what the layers need.
+    """Finds where sizes of inputs contradict each other or what the layers need.
 
     shapes: of the inputs, by layer id. Sizes of 1 are left out, since they may be broadcast.
     """

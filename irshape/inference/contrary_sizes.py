@@ -1,8 +1,8 @@
-"""Layers that need contrary sizes of one dynamic dimension, so that no size of it fits them all.
+"""Finds layers that need contradicting sizes of one dynamic dimension, so that no size fits all.
 
-Each of them fits the dynamic shape that reaches it. Inference with named sizes sees that they do
-not fit together, but takes several times as long. It is left to a model whose layers may demand
-contrary sizes of a dimension: see `_may_contradict` and `_Origins`.
+Each of them fits the dynamic shape that reaches it. Inference with named sizes finds the
+contradiction, but takes several times as long. It only runs for models whose layers may demand
+contradicting sizes: see `_may_contradict` and `_Origins`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ MAX_LAYERS = 5000
 
 
 def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fault]]:
-    """Layers of a net that need what others exclude, whatever the sizes of the inputs.
+    """Yields the layers of a net that contradict others whatever the sizes of the inputs.
 
-    result: what is inferred of the model without named sizes.
+    result: the inference of the model without named sizes.
     """
     if model.kind != "net" or len(model.net.layers) > MAX_LAYERS or not _may_contradict(result):
         return
@@ -46,9 +46,11 @@ def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fa
 
 
 def _may_contradict(result: BodyResult) -> bool:
-    """Whether demands of layers could contradict each other, whatever dimensions they are about.
+    """Whether demands of layers could contradict each other, ignoring which dimensions they
+    concern.
 
-    Two numbers could, or one that two kinds of layers demand of sizes that are apart by another.
+    Two numbers could, and so could one number that two kinds of layers demand of sizes that differ
+    by another number.
     """
     alike = {
         (demands, part.inputs.get(position), part.outputs[position])
@@ -67,7 +69,7 @@ Place = tuple[int, int, int]
 
 
 class _Conditions(NamedTuple):
-    """What a layer makes of its inputs, whose axes are the symbols."""
+    """The conditions of a layer on its inputs, whose axes are the symbols."""
 
     facts: Facts
     axes: dict[str, tuple[int, int]]
@@ -76,7 +78,7 @@ class _Conditions(NamedTuple):
 
 
 class _Origins:
-    """The conditions of the layers of a net, in terms of the dimensions from which sizes come."""
+    """The conditions of the layers of a net, in terms of the dimensions where sizes originate."""
 
     def __init__(self, model: Model, result: BodyResult) -> None:
         from ..symbols.facts import Facts
@@ -101,7 +103,7 @@ class _Origins:
         return bool(self._facts.conflicts)
 
     def _state(self, position: int) -> None:
-        """Takes down the conditions of a layer."""
+        """Records the conditions of a layer."""
         conditions = self._of(position)
         if conditions is None:
             return
@@ -126,7 +128,7 @@ class _Origins:
                     require(whole, number)
 
     def _of(self, position: int) -> _Conditions | None:
-        """The conditions of one layer; None where nothing is known of them."""
+        """Returns the conditions of one layer; None if nothing is known of them."""
         layer = self._result.body.layers[position]
         inputs = self._result.inputs.get(position, ())
         declaration = self._declarations.of(layer)
@@ -140,7 +142,8 @@ class _Origins:
     def _carried(
         self, expression: Expression, conditions: _Conditions, position: int
     ) -> Expression | None:
-        """A sum of axes of a layer's inputs in terms of their origins; None for anything else."""
+        """Returns a sum of axes of a layer's inputs in terms of their origins; None for anything
+        else."""
         total = self._facts.number(expression.offset)
         for monomial, coefficient in expression.terms.items():
             if not monomial:
@@ -153,7 +156,8 @@ class _Origins:
         return self._facts.resolved(total)
 
     def _origin(self, place: Place) -> Expression:
-        """A dimension of an output: an earlier one times a number plus another, or a symbol."""
+        """Returns a dimension of an output as an earlier one times a number plus another number,
+        or as a symbol."""
         passed = []
         while place not in self._expressions:
             before = self._before(place)
@@ -172,7 +176,8 @@ class _Origins:
         return expression
 
     def _before(self, place: Place) -> tuple[Place, Coefficient, Coefficient] | None:
-        """The dimension of which one is a multiple, the factor, and the number added to it."""
+        """Returns the dimension of which another is a multiple, the factor, and the number
+        added."""
         from ..symbols.dimensions import SymbolicDimension
 
         position, output, axis = place
@@ -193,7 +198,7 @@ class _Origins:
 
 
 def _conditions(operation: Operation, inputs: tuple[Tensor | None, ...]) -> _Conditions | None:
-    """What a layer of an operation makes of inputs; None where it refuses them."""
+    """Returns the conditions of an operation on its inputs; None if it refuses them."""
     from ..symbols.dimensions import dimension
     from ..symbols.facts import Facts
 
@@ -227,7 +232,8 @@ def _conditions(operation: Operation, inputs: tuple[Tensor | None, ...]) -> _Con
 
 
 def _source(result: BodyResult, position: int, index: int) -> OutputRef | None:
-    """The output that feeds an input; None where the layer was inferred from something else."""
+    """Returns the output that feeds an input; None if the layer was inferred from something
+    else."""
     row = result.wiring.sources[position]
     source = row[index] if index < len(row) and None not in row else None
     if source is None:

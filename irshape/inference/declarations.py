@@ -1,4 +1,4 @@
-"""Looks up what a layer is: the declaration of its operation, with the layer's attributes read."""
+"""Looks up the declaration of the operation of each layer, with the attributes of the layer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .memory import MEMORY, Read
 from .ports import input_tensors
 
 Declaration = Read | registry.UnknownOperation
-"""An operation with its attributes, and what is wrong with those; or why there is none."""
+"""An operation with its attributes and their faults; or the reason why there is none."""
 
 
 class Declarations:
-    """The declarations of the layers of one model, read once for all layers that agree."""
+    """The declarations of the layers of one model. Layers that agree share one."""
 
     def __init__(self, model: Model) -> None:
         self._alone = model.kind == "layers"
@@ -25,14 +25,15 @@ class Declarations:
         self._by_layer: dict[Layer, Declaration] = {}
 
     def of(self, layer: Layer) -> Declaration:
-        """The operation of a layer, with the attributes that the layer had when first asked."""
+        """Returns the operation of a layer, with the attributes that the layer had at the first
+        call."""
         known = self._by_layer.get(layer)
         if known is None:
             known = self._by_layer[layer] = self._of(layer)
         return known
 
     def of_all(self, layers: list[Layer]) -> list[Declaration]:
-        """The same of each layer of a body."""
+        """Returns the operation of each layer of a body."""
         known, of = self._by_layer, self.of
         return [known.get(layer) or of(layer) for layer in layers]
 
@@ -62,17 +63,17 @@ class Declarations:
 
 
 def _lies_anywhere(items: tuple[str, ...]) -> bool:
-    """Whether these are the attributes of a constant as a writer has them: where its bytes lie
-    takes no part in inference."""
+    """Whether these are the usual attributes of a constant. Inference does not depend on where
+    its bytes lie."""
     numbers = items[5] + "0" + items[7]
     named = items[4] == "offset" and items[6] == "size" and items[5] and items[7]
     return bool(named) and numbers.isdigit() and numbers.isascii()
 
 
 def newest_fitting(layer: Layer) -> type[Operation]:
-    """The newest version of an operation that the attributes and ports of a layer fit.
+    """Returns the newest version of an operation that the attributes and ports of a layer fit.
 
-    Where none fits, the newest of those that fit best. Raises `UnknownOperation`.
+    If none fits, returns the newest of those that fit best. Raises `UnknownOperation`.
     """
     known = registry.versions(layer.type)
     if not known:
@@ -84,10 +85,8 @@ def newest_fitting(layer: Layer) -> type[Operation]:
 
 
 def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
-    """How much of a layer contradicts a version, gravest first.
-
-    Counted are faulty attributes, the number of inputs, the number of outputs, their shapes.
-    """
+    """Counts how much of a layer contradicts a version, gravest first: faulty attributes, the
+    number of inputs, the number of outputs, their shapes."""
     operation, faults = declared.read(layer.items)
     refused = any(not fault.silent for fault in faults)
     try:
@@ -106,5 +105,5 @@ def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
 
 
 def _contradicts(port: Port, shape: PartialShape) -> bool:
-    """Whether an output port declares dimensions that the shape does not allow."""
+    """Whether an output port declares dimensions that the shape excludes."""
     return bool(port.dims) and not PartialShape(port.dims or ()).compatible(shape)

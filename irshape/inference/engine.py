@@ -1,4 +1,4 @@
-"""Infers a model: gives every output port an element type and a partial shape."""
+"""Infers a model: the element type and the partial shape of every output port."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .reasons import Explanation, Overview
 
 InputShapes = Mapping[str, ShapeLike] | Mapping[int, ShapeLike] | Mapping[Layer, ShapeLike]
-"""Shapes by a name of their input (`model.names`), its position or its Parameter."""
+"""Shapes by a name of the input (`model.names`), its position or its Parameter."""
 
 
 def infer(
@@ -30,12 +30,12 @@ def infer(
 ) -> Inference:
     """Infers a model.
 
-    shapes: shapes that replace those of inputs, by their names. compare: record
-    the declared ports that differ from what is inferred, and go on behind such a port from what
-    its consumer repeats. symbols: also infer what dimensions are in terms of named sizes; then
-    texts in `shapes` may name dimensions, `[batch,seq]`. assume: conditions on the named sizes.
-    known: an inference of the unchanged model, made before; what it read is not read again.
-    Raises `ValueError` for a name in `shapes` that no input has.
+    shapes: shapes that replace those of inputs, by their names. compare: record the declared ports
+    that differ from what is inferred; behind such a port, continue with what its consumer repeats.
+    symbols: also express dimensions in terms of named sizes; texts in `shapes` may then name
+    dimensions, `[batch,seq]`. assume: conditions on the named sizes. known: an earlier inference of
+    the unchanged model, whose declarations and wiring are used again. Raises `ValueError` for a
+    name in `shapes` that no input has.
     """
     if not isinstance(shapes or {}, Mapping):
         raise TypeError(
@@ -82,7 +82,7 @@ def _with_symbols(
 
 
 class LazyExplainer:
-    """Imports what explains dimensions when it is asked to."""
+    """Imports the module that explains dimensions when it is first needed."""
 
     def explain(self, inference: Inference, tensor: str, axis: int | None) -> list[Explanation]:
         from .explaining import explain
@@ -96,6 +96,7 @@ class LazyExplainer:
 
 
 def _input_shapes(model: Model, shapes: Mapping[Any, ShapeLike]) -> dict[str, PartialShape]:
-    """Shapes by the id of their Parameter. Raises `ValueError` for a name that no input has."""
+    """Returns shapes by the id of their Parameter. Raises `ValueError` for a name that no input
+    has."""
     given = inputs_of(model).given(shapes)
     return {layer.id: PartialShape.of(shape) for layer, shape in given.items()}

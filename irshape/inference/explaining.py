@@ -1,4 +1,4 @@
-"""Why a dimension is what it is: the layers that make it, back to inputs, constants or data."""
+"""Explains a dimension by the layers that make it, back to inputs, constants or data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .result import Inference
 
 MAX_STEPS = 40
-"""The most layers that a chain has."""
+"""The maximum number of layers in a chain."""
 
 
 class Place(NamedTuple):
@@ -47,7 +47,7 @@ class Place(NamedTuple):
         return self.body.body.layers[self.position]
 
     def dimension_in(self, body: BodyResult | None) -> Dimension | None:
-        """The dimension in another result for the same body; None where there is none."""
+        """Returns the dimension in another result for the same body; None if it has none."""
         outputs = () if body is None else body.outputs[self.position]
         dims = outputs[self.port].shape.dims if self.port < len(outputs) else None
         return None if dims is None or self.at >= len(dims) else dims[self.at]
@@ -70,9 +70,8 @@ def explain(inference: Inference, tensor: str, axis: int | None) -> list[Explana
 
 
 class Reasons:
-    """Follows dimensions back through a model that was inferred with symbols, through the port maps
-    of its bodies too.
-    """
+    """Traces dimensions back through a model that was inferred with symbols, and through the
+    port maps of its bodies."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -86,13 +85,14 @@ class Reasons:
             for position, bodies in outer.inner.items()
             for tag, inner in bodies.items()
         }
-        """The layer that a body is in, and its tag there."""
+        """The layer that contains a body, and the tag of the body."""
         self._views: dict[BodyResult, BodyView[Tensor] | None] = {}
         self._makers: dict[Place, Place] = {}
         self._static: dict[BodyResult, BodyResult] | None = None
 
     def find(self, name: str) -> tuple[BodyResult, int, int]:
-        """The output that a name means, those of the net first. Raises `ValueError`."""
+        """Returns the output that a name stands for, those of the net first. Raises
+        `ValueError`."""
         parts = layer_and_index(name)
         wanted = [(name, 0)] + ([] if parts is None else [parts])
         net, *inner = self.result.walk()
@@ -111,7 +111,8 @@ class Reasons:
         raise ValueError(f"the model has no tensor and no layer '{name}'{suggestion(name, known)}")
 
     def label_of(self, result: BodyResult, position: int) -> str:
-        """The name of a layer; for one in a body behind that of the layer around it and the tag."""
+        """Returns the name of a layer; in a body, after the name of the layer around it and the
+        tag."""
         name = result.body.layers[position].name
         if result not in self._around:
             return name
@@ -119,7 +120,7 @@ class Reasons:
         return f"{self.label_of(outer, at)}/{tag}/{name}"
 
     def view(self, result: BodyResult) -> BodyView[Tensor] | None:
-        """The port map of a body; None for the net, and where it does not fit."""
+        """Returns the port map of a body; None for the net, and for a faulty port map."""
         if result not in self._views:
             self._views[result] = None
             if result in self._around:
@@ -140,10 +141,10 @@ class Reasons:
         return self.inference.model.source.place(layer.offset)[0]
 
     def inputs(self, place: Place) -> Iterator[Place]:
-        """The dimensions and elements of all inputs of a layer.
+        """Returns the dimensions and elements of all inputs of a layer.
 
-        Those of a layer with bodies are what the bodies give it first, and those of a Parameter in
-        a body what the layer around gives it.
+        For a layer with bodies, those that the bodies return come first. For a Parameter in a body,
+        they are those that the layer around passes in.
         """
         if place.layer.is_parameter:
             yield from self._from_outside(place)
@@ -157,7 +158,7 @@ class Reasons:
                 yield from _places(place.body, *source)
 
     def _from_outside(self, place: Place) -> Iterator[Place]:
-        """What the layer around a body, and the last iteration, give to a Parameter."""
+        """Returns what the layer around a body, and the last iteration, pass to a Parameter."""
         view = self.view(place.body)
         if view is None:
             return
@@ -172,14 +173,15 @@ class Reasons:
                 yield from self._result(place.body, result)
 
     def _result(self, body: BodyResult, id: str) -> Iterator[Place]:
-        """The dimensions of a Result of a body."""
+        """Returns the dimensions of a Result of a body."""
         for position, layer in enumerate(body.body.layers):
             if layer.id == id:
                 yield from _places(body, position, 0)
                 return
 
     def passed_on(self, place: Place) -> Place | None:
-        """The input that a layer passes on as it is; None where it makes something of its own."""
+        """Returns the input that a layer passes on unchanged; None if it computes something
+        else."""
         own = self.expression(place)
         if own is None:
             unknown = [
@@ -198,7 +200,7 @@ class Reasons:
         )
 
     def maker(self, place: Place) -> Place:
-        """Where a dimension comes from: behind all layers that pass it on."""
+        """Returns where a dimension originates, behind all layers that pass it on."""
         passed = {place}
         while place not in self._makers:
             before = self.passed_on(place)
@@ -212,7 +214,7 @@ class Reasons:
         return maker
 
     def parts(self, place: Place) -> list[Place]:
-        """What a layer makes a dimension of, each where it comes from."""
+        """Returns the dimensions that a layer makes a dimension from, each at its origin."""
         own = self.expression(place)
         if own is None or own.constant is not None:
             return []
@@ -227,7 +229,7 @@ class Reasons:
         return list((inside or makers).values())
 
     def chain(self, place: Place) -> tuple[Step, ...]:
-        """The layers that make a dimension, nearest first."""
+        """Returns the layers that make a dimension, nearest first."""
         waiting, visited = [self.maker(place)], set()
         steps: list[Step] = []
         while waiting and len(steps) < MAX_STEPS:
@@ -262,7 +264,7 @@ class Reasons:
         )
 
     def label(self, place: Place) -> str:
-        """The tensor of a place: its name where it has one."""
+        """Returns the tensor of a place, by its name if it has one."""
         layer = place.layer
         if place.body in self._around:
             return self.label_of(place.body, place.position)
@@ -301,7 +303,7 @@ class Reasons:
         return dim is None or not dim.is_static
 
     def with_sizes(self) -> dict[BodyResult, BodyResult]:
-        """What is inferred of each body once every size has a number."""
+        """Returns the inference of each body once every size has a number."""
         if self._static is None:
             sizes = sizes_for(self.sizes)
             model = self.inference.model
@@ -337,7 +339,7 @@ class Reasons:
         return dim is not None and dim.high != UNBOUNDED
 
     def of_rank(self, tensor: str, body: BodyResult, position: int, port: int) -> Explanation:
-        """Why the number of dimensions of a tensor is not known."""
+        """Explains why the rank of a tensor is unknown."""
         steps: list[Step] = []
         passed: set[tuple[BodyResult, int]] = set()
         while (body, position) not in passed and len(steps) < MAX_STEPS:
@@ -352,7 +354,7 @@ class Reasons:
         return Explanation(tensor, None, None, None, verdict, tuple(steps), None)
 
     def _rank(self, body: BodyResult, position: int) -> str:
-        """What decides how many dimensions the outputs of a layer have."""
+        """Returns what decides the rank of the outputs of a layer."""
         layer = body.body.layers[position]
         if layer.is_parameter:
             return "an input of any rank" if body not in self._around else "of any rank"
@@ -374,7 +376,7 @@ class Reasons:
         return "of unknown rank from here on"
 
     def _branch(self, inner: BodyResult, place: Place) -> Dimension | None:
-        """The dimension that a branch gives to an output of an If."""
+        """Returns the dimension that a branch gives to an output of an If."""
         view = self.view(inner)
         for binding in () if view is None else view.outputs:
             if binding.external == place.port:
@@ -387,7 +389,7 @@ class Reasons:
         return body.inner.get(position, {}).items()
 
     def _result_ranks(self, inner: BodyResult) -> str:
-        """The ranks of what a body returns, each once."""
+        """Returns the ranks of what a body returns, each once."""
         layers = inner.body.layers
         ranks = [
             inner.outputs[position][0].rank
@@ -419,7 +421,7 @@ class Reasons:
 
 
 def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
-    """The dimensions and the elements of an output."""
+    """Returns the dimensions and the elements of an output."""
     assert body.expressions is not None
     assert body.elements is not None
     if port >= len(body.outputs[position]):
@@ -447,7 +449,7 @@ def _id(result: BodyResult, position: int) -> str:
 
 
 def counterparts(one: BodyResult, other: BodyResult) -> dict[BodyResult, BodyResult]:
-    """The result of one inference for each body of another."""
+    """Maps each body of one inference to its result in another."""
     pairs = {one: other}
     for position, bodies in one.inner.items():
         for tag, inner in bodies.items():

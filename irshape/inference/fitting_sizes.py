@@ -1,4 +1,4 @@
-"""Which sizes of the inputs a constant allows, where a layer refuses the sizes that were given."""
+"""Finds the sizes of inputs that a constant allows, if a layer refuses the given sizes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Sizes = Mapping[Layer, PartialShape]
 class Fit(NamedTuple):
     """A constant that does not fit a size of the inputs.
 
-    axes: the dimensions of that size, as input and axis. fitting: sizes with which the layer was
-    inferred instead, ascending; the largest is that of the constant.
+    axes: the dimensions that have this size, as input and axis. fitting: sizes with which the layer
+    can be inferred, ascending; the largest is that of the constant.
     """
 
     size: int
@@ -48,10 +48,10 @@ def _name(layer: Layer) -> str:
 
 
 def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
-    """The constant nearest to a layer that refuses its inputs which explains the refusal.
+    """Returns the nearest constant that explains why a layer refuses its inputs.
 
-    It does if the layer can be inferred once every dimension of one size has the constant's, and
-    not with one more.
+    A constant explains it if the layer can be inferred once every dimension of one size has the
+    constant's size, and not with that size plus one.
     """
     model = inference.model
     body = inference.result
@@ -85,10 +85,10 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
 
 
 def _candidates(body: BodyResult, refused: Layer, size: int, shape: PartialShape) -> list[int]:
-    """Sizes of an input with which a constant of a shape may fit a layer.
+    """Returns sizes of an input with which a constant of a shape may fit a layer.
 
-    They are the constant's own, and those that would become its own on the way as `size` becomes a
-    size of the inputs of the layer: strides shorten an axis, for instance.
+    They are those of the constant, and those that become so on the way from the input to the layer:
+    strides shorten an axis, for instance.
     """
     at = body.body.layers.index(refused)
     reached = {
@@ -108,7 +108,7 @@ def _static_sizes(sizes: Sizes) -> set[int]:
 
 
 def _axes(sizes: Sizes, size: int) -> Iterator[tuple[Layer, int]]:
-    """The dimensions of the inputs that have a size."""
+    """Returns the dimensions of the inputs that have a size."""
     for layer, shape in sizes.items():
         for axis, dim in enumerate(shape.dims or ()):
             if dim.is_static and dim.low == size:
@@ -116,7 +116,7 @@ def _axes(sizes: Sizes, size: int) -> Iterator[tuple[Layer, int]]:
 
 
 def _fits(model: Model, sizes: Sizes, size: int, other: int, refused: Layer) -> bool:
-    """Whether a layer can be inferred where the inputs have another size in the place of one."""
+    """Whether a layer can be inferred if another size replaces one in the inputs."""
     changed = {
         layer: PartialShape(
             tuple(
@@ -133,14 +133,14 @@ def _fits(model: Model, sizes: Sizes, size: int, other: int, refused: Layer) -> 
 
 
 def _is_limit(model: Model, sizes: Sizes, size: int, other: int, refused: Layer) -> bool:
-    """Whether a layer takes another size in the place of one, and not the next one after it."""
+    """Whether a layer accepts another size in place of one, but not that size plus one."""
     return _fits(model, sizes, size, other, refused) and (
         other + 1 == size or not _fits(model, sizes, size, other + 1, refused)
     )
 
 
 def _constants_before(body: BodyResult, layer: Layer) -> Iterator[tuple[Layer, PartialShape]]:
-    """The constants that a layer depends on and their shapes, the nearest first."""
+    """Returns the constants that a layer depends on and their shapes, nearest first."""
     start = body.body.layers.index(layer)
     waiting, seen = deque([start]), {start}
     while waiting:

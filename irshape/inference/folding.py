@@ -1,4 +1,5 @@
-"""Values of small tensors whose operation has no rule for them: its NumPy evaluation is used."""
+"""Computes values of small tensors with the NumPy evaluation of their operation, if it has no
+rule for values."""
 
 from __future__ import annotations
 
@@ -26,10 +27,10 @@ _NOT_COMPUTABLE = (
 def fold(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Value | None, ...]:
-    """Bounds of the outputs' values; None for an output of which nothing is known.
+    """Returns bounds of the outputs' values; None for an output of which nothing is known.
 
     The values are exact if all inputs are. If the operation only moves elements, the lower and
-    the upper bounds of its inputs are evaluated separately.
+    upper bounds of its inputs are evaluated separately.
     """
     unknown: tuple[Value | None, ...] = (None,) * len(outputs)
     if (
@@ -81,11 +82,10 @@ def _evaluated(
     *,
     upper: bool,
 ) -> list[_Elements | None] | None:
-    """The elements of the outputs from one of the bounds of the inputs' values.
+    """Returns the elements of the outputs for one of the bounds of the inputs' values.
 
-    None for an output of too many elements, and if the outputs cannot be computed.
-
-    moved: the inputs whose elements are bounds that are only moved.
+    None for an output of too many elements, and if the outputs cannot be computed. moved: the
+    inputs whose bounds are only moved.
     """
     import numpy as np
 
@@ -119,10 +119,10 @@ def _evaluated(
 
 
 def _array(tensor: Tensor, upper: bool, *, bounds: bool) -> Any:
-    """The lower or upper bounds of a tensor of static shape as an array, within int64.
+    """Returns the lower or upper bounds of a tensor of static shape as an array, within int64.
 
-    bounds: whether they may be no values of the element type: that there is none is written as a
-    number of int64.
+    bounds: whether they may lie outside the element type; a missing bound is written as a number of
+    int64.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Infers layers on their own: the inputs of each are its own input ports."""
+"""Infers layers on their own, whose inputs are their own input ports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .walk import Walk
 
 
 def infer_fragments(engine: BodyEngine, *, compare: bool) -> BodyResult:
-    """Infers every layer of a model of the kind `layers`."""
+    """Infers every layer of a file of single layers (`Model.kind` is `layers`)."""
     model = engine.model
     body = model.net
     left_out = {finding.layer for finding in model.findings if finding.rule == LEFT_OUT}
@@ -42,7 +42,7 @@ def infer_fragments(engine: BodyEngine, *, compare: bool) -> BodyResult:
 
 
 def _infer(walk: Walk, position: int) -> tuple[Tensor, ...]:
-    """The outputs of one layer, with element types assumed for its inputs where it needs them."""
+    """Infers one layer, and assumes element types for inputs that need one."""
     layer, declaration = walk.result.body.layers[position], walk.declarations[position]
     if isinstance(declaration, UnknownOperation):
         return walk.infer(position, (), False)

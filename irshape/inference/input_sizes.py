@@ -1,7 +1,7 @@
-"""Chooses sizes of inputs, by the symbols of a model and what its layers demand of them.
+"""Chooses sizes of inputs from the symbols of a model and the demands of its layers.
 
-`explain` proposes them, `run` draws inputs of them, and the samples of symbolic inference are of
-them. A caller whose layers must take a choice infers it.
+`explain` proposes them, `run` draws inputs with them, and the tests of symbolic inference use them.
+The caller infers a choice if all layers must accept it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Tried for all symbols but those of first axes together, then for each of them."""
+"""Sizes to try for all symbols together, except those of first axes, then for each symbol."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
-"""Tried by `candidates` for all axes but the first, which is 1 if it can be."""
+"""Sizes that `candidates` tries for all axes but the first, which is 1 if possible."""
 LARGEST_TABLE = 8192
-"""Sizes up to this are tried for an axis that a constant limits, such as a table of positions."""
+"""The largest size to try for an axis that a constant limits, such as a table of positions."""
 DRAWN = 20
-"""How many choices are drawn at random in the end."""
+"""How many choices are drawn at random at the end."""
 STEPS = (2, 4, 8, 32)
-"""What sizes drawn at random are multiples of, where others do not fit."""
+"""Sizes drawn at random are multiples of these if others do not fit."""
 ROUNDS = 3
 
 
@@ -31,7 +31,7 @@ Sizes = dict[str, int]
 
 
 def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
-    """Sizes that break no known condition: batch 1 and what constants demand, then others."""
+    """Yields sizes that break no known condition: batch 1 and those that constants demand first."""
     wanted = dict(_demanded(sizes))
     grid = (
         {s.name: _within(sizes, s, wanted.get(s) or (size if s.axis else batch)) for s in symbols}
@@ -49,7 +49,8 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 def shape_of(
     known: Sequence[Expression | None], shape: PartialShape, sizes: Mapping[str, int]
 ) -> PartialShape:
-    """The shape of an input for sizes of its symbols; an axis without an expression stays."""
+    """Returns the shape of an input for sizes of its symbols. An axis without an expression
+    stays."""
     return PartialShape(
         dim if size is None else Dimension.of(max(value_of(size, sizes), 0))
         for size, dim in zip(known, shape, strict=True)
@@ -65,7 +66,7 @@ def value_of(expression: Expression, sizes: Mapping[str, int]) -> int:
 
 
 def _demanded(sizes: NamedSizes) -> Iterator[tuple[Symbol, int]]:
-    """The sizes of symbols with which expressions are what a constant demands of them."""
+    """Returns the sizes of symbols with which expressions meet the demands of a constant."""
     for expression, number in sizes.facts.one_or:
         if len(expression.symbols) == 1 and number > 1:
             (symbol,) = expression.symbols
@@ -79,10 +80,10 @@ def _demanded(sizes: NamedSizes) -> Iterator[tuple[Symbol, int]]:
 
 
 def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> Sizes | None:
-    """A size for each symbol, such that every condition holds; None where none is found.
+    """Returns a size for each symbol such that every condition holds; None if none is found.
 
-    generator: draws sizes at random; without one the smallest that fit are taken, and such as leave
-    no dimension of an input without elements if there are any.
+    generator: draws sizes at random. Without one, the smallest that fit are chosen, if possible
+    without empty dimensions.
     """
     if generator is None:
         return _searched(sizes, None, filled=True) or _searched(sizes, None)
@@ -151,8 +152,7 @@ def _within(sizes: NamedSizes, symbol: Symbol, size: int) -> int:
 
 
 def _broken(sizes: NamedSizes, candidate: Sizes, filled: bool) -> int:
-    """How many conditions some sizes break, and how many dimensions they leave empty if those
-    count.
-    """
+    """Counts the conditions that sizes break, and the dimensions that they leave empty if those
+    matter."""
     broken = sum(1 for _ in sizes.broken(candidate))
     return broken + (sizes.empty(candidate) if filled else 0)

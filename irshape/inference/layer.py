@@ -1,4 +1,4 @@
-"""Infers one layer, apart from where it stands, and remembers the result for identical layers."""
+"""Infers one layer regardless of its place, and remembers the result for identical layers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .result import LayerResult
 
 
 class LayerEngine:
-    """Infers layers without bodies; layers of one operation with the same inputs only once.
+    """Infers layers without bodies, each operation with the same inputs only once.
 
-    The model supplies the bytes of small constants. memory: what is shared with other models; None
-    for one of its own, where sizes have names, which belong to one model.
+    The model supplies the bytes of small constants. memory: shared with other models; None for one
+    of its own. Named sizes belong to one model and need their own.
     """
 
     def __init__(self, model: Model, memory: Memory | None = None) -> None:
@@ -34,7 +34,8 @@ class LayerEngine:
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
-        """The outputs of a layer of that operation, with bounds of their values where asked for."""
+        """Infers the outputs of a layer of that operation, with bounds of their values if asked
+        for."""
         if with_values and operation.reads_weights and not inputs:
             return self._constant(layer.items, operation)
         if operation.opaque:
@@ -47,7 +48,7 @@ class LayerEngine:
         return result
 
     def _constant(self, items: tuple[str, ...], operation: Operation) -> LayerResult:
-        """The output of a Const with its value."""
+        """Returns the output of a Const with its value."""
         key: tuple[object, ...] = (operation, False)
         result = self.memory.results.get(key)
         if result is None:
@@ -92,13 +93,13 @@ class LayerEngine:
         return LayerResult(outputs)
 
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
-        """The output of a Const layer with its value, where it is small and can be read."""
+        """Returns the output of a Const layer, with its value if it is small and readable."""
         read = self._read(layer.items, tensor)
         return tensor if read is None else _of_bytes(tensor, *read)
 
     def _read(self, items: tuple[str, ...], tensor: Tensor) -> tuple[Constant, bytes] | None:
-        """The constant that these attributes describe and its bytes; None where it is large, or
-        there are none."""
+        """Returns the constant of these attributes and its bytes; None if it is large or has no
+        bytes."""
         weights, shape = self.model.weights, tensor.shape.static
         if weights is None or shape is None or prod(shape) > MAX_VALUE_ELEMENTS:
             return None
@@ -113,7 +114,7 @@ class LayerEngine:
 
 
 def _of_bytes(tensor: Tensor, constant: Constant, raw: bytes) -> Tensor:
-    """A constant of these bytes with its value."""
+    """Returns a constant of these bytes with its value."""
     numbers = numbers_of(constant, raw)
     return tensor if numbers is None else tensor.with_value(Value(numbers))
 
@@ -121,7 +122,7 @@ def _of_bytes(tensor: Tensor, constant: Constant, raw: bytes) -> Tensor:
 def _with_values(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Tensor, ...]:
-    """The outputs with bounds of their values, where anything is known of them."""
+    """Returns the outputs with the known bounds of their values."""
     values: tuple[Value | None, ...]
     if operation.infer_value is None:
         values = fold(operation, inputs, outputs)
@@ -136,7 +137,7 @@ def _with_values(
 
 
 def _with_value(output: Tensor, value: Value | None) -> Tensor:
-    """An output with bounds of its value, if these are as many as it has elements."""
+    """Returns an output with bounds of its value, if these are as many as its elements."""
     sizes = output.shape.declared
     if value is None or output.rank is None or -1 in sizes or len(value.lower) != prod(sizes):
         return output
@@ -146,15 +147,17 @@ def _with_value(output: Tensor, value: Value | None) -> Tensor:
 def _questioned(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Fault, ...]:
-    """The faults of a layer that OpenVINO passes over. Raises `TypeError` unless a plugin has
-    returned tensors."""
+    """Returns the faults of a layer that OpenVINO tolerates.
+
+    Raises `TypeError` unless a plugin has returned tensors.
+    """
     if operation.of_plugin:
         _check_returned(outputs)
     return (*check_specified(operation, inputs), *operation.check(*inputs))
 
 
 def plugin_of(operation: type[Operation]) -> str | None:
-    """The module and class of an operation that another package declares."""
+    """Returns the module and class of an operation that another package declares."""
     package, _, _ = operation.__module__.partition(".")
     return None if package == "irshape" else f"{operation.__module__}:{operation.__name__}"
 
@@ -171,9 +174,9 @@ def _check_returned(outputs: tuple[object, ...]) -> None:
 
 
 def internal_error(operation: Operation, error: Exception) -> Fault:
-    """A bug in the declaration of an operation, as a fault of the layer that reveals it.
+    """Returns a bug in the declaration of an operation as a fault of the layer.
 
-    With IRSHAPE_DEBUG set, the error is raised instead.
+    If IRSHAPE_DEBUG is set, raises the error instead.
     """
     if os.environ.get("IRSHAPE_DEBUG"):
         raise error

@@ -17,16 +17,17 @@ _BOOLEANS = {"true": "1", "false": "0"}
 
 
 def parse_value(text: str) -> tuple[int | float, ...] | None:
-    """The elements of a value such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`, in row-major order.
+    """Returns the elements of a value such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`, in row-major
+    order.
 
-    None where the text is no value, or one of too many elements.
+    None if the text is no value, or has too many elements.
     """
     parsed = parse_array(text)
     return None if parsed is None else parsed[1]
 
 
 def parse_array(text: str) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None:
-    """The shape and the elements of a value, as `parse_value` reads it."""
+    """Returns the shape and the elements of a value, as `parse_value` reads it."""
     plain = re.sub(
         r"\b(?:true|false)\b", lambda word: _BOOLEANS[word[0].lower()], text, flags=re.IGNORECASE
     )

@@ -1,7 +1,8 @@
-"""The memory of inference: what layers are and what they give, by all that decides it.
+"""The memory of inference: the declarations and the results of layers, by everything that decides
+them.
 
-A layer is its operation and its attributes; what it gives depends on these and its inputs, and for
-a constant on its bytes. Nothing else enters a key, so an entry holds for every model.
+A declaration depends on the operation and its attributes. A result also depends on the inputs or,
+for a constant, on the bytes. Nothing else is in a key, so an entry is valid for every model.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from ..rule_ids import INTERNAL_ERROR
 from .result import LayerResult
 
 Read = tuple[Operation, tuple[AttributeFault, ...]]
-"""An operation with its attributes, and what is wrong with those."""
+"""An operation with its attributes and their faults."""
 
 _ENTRY: Final = 16
-"""What an entry takes besides values, in elements."""
+"""The size of an entry besides its values, in elements."""
 
 
 class Memory:
-    """What has been read and inferred of layers.
+    """Remembers declarations and results of layers.
 
-    It may hold what depends on its key alone: no fault of irshape's own, which may be for lack of
-    memory. It begins anew when it is full.
+    It holds nothing that depends on more than its key. So it holds no internal error, which a lack
+    of memory may have caused. When it is full, it is cleared.
     """
 
     def __init__(self, most: int = 1 << 17) -> None:
-        """most: how much is held, in elements of values."""
+        """most: the capacity, in elements of values."""
         self.read: dict[tuple[type[Operation], tuple[str, ...]], Read] = {}
         """Operations by their class and the texts of their attributes."""
         self.results: dict[tuple[object, ...], LayerResult] = {}
@@ -39,12 +40,12 @@ class Memory:
         self._size = 0
 
     def keep_read(self, operation: type[Operation], items: tuple[str, ...], read: Read) -> None:
-        """Remembers what attributes say."""
+        """Remembers a declaration."""
         if self._has_room(_ENTRY + sum(map(len, items)) // 8):
             self.read[operation, items] = read
 
     def keep(self, key: tuple[object, ...], result: LayerResult, inputs: Sequence[Tensor]) -> None:
-        """Remembers what a layer gives."""
+        """Remembers a result."""
         outputs = result.outputs
         if isinstance(outputs, Fault):
             if outputs.rule == INTERNAL_ERROR:
@@ -55,7 +56,7 @@ class Memory:
             self.results[key] = result
 
     def _has_room(self, size: int) -> bool:
-        """Makes room for something; False for what is too large to be kept."""
+        """Makes room for an entry; False if it is too large."""
         if size > self._most // 64:
             return False
         if self._size + size > self._most:
@@ -67,4 +68,4 @@ class Memory:
 
 
 MEMORY: Final = Memory()
-"""What is remembered from one model to the next, of models without named sizes."""
+"""The memory that all models without named sizes share."""

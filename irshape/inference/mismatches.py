@@ -13,12 +13,12 @@ from .ports import declared_as
 from .result import Mismatch
 
 Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
-"""Output ports that declare something other than was inferred: their `dims` as written, and the
+"""Output ports that declare something other than is inferred: their `dims` as written, and the
 tensor that they declare."""
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
-    """The output ports of a layer that declare something other than these tensors."""
+    """Returns the output ports of a layer that declare something other than these tensors."""
     heads, dims = layer.port_heads, layer.port_dims
     precisions = heads.output_precisions
     if (
@@ -45,7 +45,7 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
 
 
 def says_less(declared: Tensor, inferred: Tensor) -> bool:
-    """Whether a declared tensor leaves open what was inferred, and contradicts none of it."""
+    """Whether a declared tensor is less specific than the inferred one, but compatible with it."""
     return declared.element_type in (
         inferred.element_type,
         DYNAMIC_TYPE,

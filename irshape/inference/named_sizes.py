@@ -1,4 +1,4 @@
-"""The named sizes of a model: where they come from, and what layers demand of them."""
+"""The named sizes of a model: their origins, and the demands of layers on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..symbols.facts import Facts
 
 
 class Origin(NamedTuple):
-    """Where a symbol comes from: an axis of an input, or of a variable."""
+    """The origin of a symbol: an axis of an input or of a variable."""
 
     tensor: str
     axis: int
@@ -24,7 +24,7 @@ class Origin(NamedTuple):
 
 
 class NamedSize(NamedTuple):
-    """A symbol: the tensor and axis that it is the size of, and the sizes that it may have."""
+    """A symbol: the tensor and axis whose size it is, and the sizes that it may have."""
 
     tensor: str
     axis: int
@@ -32,19 +32,19 @@ class NamedSize(NamedTuple):
 
 
 class NamedSizes:
-    """The symbols of a model, and what is known of them."""
+    """The symbols of a model and the facts about them."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.origins: dict[str, list[Origin]] = {}
-        """Where each symbol comes from, those included that turned out to equal others."""
+        """The origins of each symbol, including symbols that turned out to equal others."""
         self._names: dict[tuple[str, Origin], str] = {}
         self._mentions: dict[str, Origin] = {}
 
     def name_of(self, wanted: str, origin: Origin) -> str:
-        """The name of the symbol for an axis that should have the wanted one.
+        """Returns a name for the symbol of an axis, the wanted one if possible.
 
-        A name that ends with the number of the axis is made up, and belongs to one axis alone.
+        A name that ends with the number of the axis is generated, and belongs to one axis alone.
         """
         known = self._names.get((wanted, origin))
         if known is not None:
@@ -60,17 +60,17 @@ class NamedSizes:
         return name
 
     def mention(self, expression: Expression, origin: Origin) -> None:
-        """Notes where symbols come from that a user names in an expression only."""
+        """Records the origin of symbols that occur only in an expression of the user."""
         for symbol in expression.symbols:
             self._mentions.setdefault(symbol.name, origin)
 
     def origin(self, name: str) -> Origin | None:
-        """Where a symbol comes from first."""
+        """Returns the first origin of a symbol."""
         return self.origins[name][0] if name in self.origins else self._mentions.get(name)
 
     @property
     def symbols(self) -> Iterator[Symbol]:
-        """The symbols that remain, in the order of the inputs."""
+        """The remaining symbols, in the order of the inputs."""
         for symbol in self.facts.symbols.values():
             if symbol not in self.facts.replaced:
                 yield symbol
@@ -81,7 +81,7 @@ class NamedSizes:
         return list(self.facts.constraints.values())
 
     def named(self) -> dict[str, NamedSize]:
-        """The symbols with where they come from and the sizes that they may have."""
+        """The symbols with their origins and ranges."""
         result = {}
         for symbol in self.symbols:
             origin = self.origin(symbol.name)
@@ -92,7 +92,8 @@ class NamedSizes:
         return result
 
     def bound(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """Sizes for all symbols. Raises `ValueError` for sizes that the model does not allow.
+        """Returns sizes for all symbols. Raises `ValueError` for sizes that the model does not
+        allow.
 
         A symbol that equals an expression of others may be left out.
         """
@@ -129,11 +130,11 @@ class NamedSizes:
             raise ValueError(f"{listed}: {condition} does not hold")
 
     def empty(self, sizes: Mapping[str, int]) -> int:
-        """How many dimensions of inputs are 0 that follow from others."""
+        """Counts the dependent dimensions of inputs that are 0."""
         return sum(not _value(size, sizes, 1) for size in self.facts.replaced.values())
 
     def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """The conditions that sizes for all symbols break."""
+        """Returns the conditions that these sizes break."""
         facts = self.facts
         replaced = {s.name: _value(e, sizes, -1) for s, e in facts.replaced.items()}
         sizes = {**replaced, **sizes}
@@ -156,7 +157,7 @@ class NamedSizes:
 
 
 def contradiction(model: Model, conflict: Conflict) -> str:
-    """`n == 4, but Concat 'first' (line 7) needs n == 8`."""
+    """Describes a contradiction: `n == 4, but Concat 'first' (line 7) needs n == 8`."""
     demands = []
     for each in conflict.earlier:
         if isinstance(each.source, Layer):
@@ -178,7 +179,7 @@ def _value(expression: Expression, sizes: Mapping[str, int], otherwise: int) -> 
 
 
 def written_range(bounds: Range) -> str:
-    """Bounds as a dimension has them: `1..`, `1..8`, `5`."""
+    """Returns bounds as a dimension writes them: `1..`, `1..8`, `5`."""
     low, high = bounds
     if low == high:
         return f"{int(low)}"
@@ -189,7 +190,7 @@ _NO_WORD = re.compile(r"\W+")
 
 
 def identifier(name: str) -> str:
-    """A name as Python writes one: `input.1:0` becomes `input_1_0`."""
+    """Returns a name as a Python identifier: `input.1:0` becomes `input_1_0`."""
     word = _NO_WORD.sub("_", name).strip("_") or "size"
     if word[0].isdigit() or word in ("min", "max"):
         word = "_" + word
@@ -197,6 +198,6 @@ def identifier(name: str) -> str:
 
 
 def tensor_name(layer: Layer) -> str:
-    """What a user calls an input: its first tensor name, else the name of its layer."""
+    """Returns the user's name of an input: its first tensor name, else the name of its layer."""
     names = [name for port in layer.outputs for name in port.tensor_names]
     return next((name for name in names if not name.isdigit()), names[0] if names else layer.name)

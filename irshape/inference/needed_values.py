@@ -1,4 +1,4 @@
-"""Which values inference needs of a body's layers."""
+"""Finds the layers whose values inference needs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .declarations import Declaration
 def needed_values(
     body: Body, wiring: Wiring, declarations: list[Declaration], result_values: bool
 ) -> set[int]:
-    """The layers whose output values some shape may depend on.
+    """Returns the layers whose output values may decide a shape.
 
-    Found backwards from the operands whose values inference needs.
+    The search runs backwards from the operands whose values inference needs.
     """
     sources, needed = wiring.sources, set[int]()
     for row, declaration in zip(sources, declarations, strict=True):

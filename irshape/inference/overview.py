@@ -1,4 +1,4 @@
-"""Every dynamic dimension of a model, grouped by what makes it so."""
+"""Groups the dynamic dimensions of a model by their cause."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = 3
 ORDER: tuple[Verdict, ...] = ("lost", "data-dependent", "unbounded", "computed", "input")
-"""Worst first."""
+"""The worst first."""
 
 
 def overview(inference: Inference) -> Overview:
-    """The dynamic dimensions of a model that was inferred with symbols."""
+    """Returns the dynamic dimensions of a model that was inferred with symbols."""
     reasons = Reasons(inference)
     members: dict[tuple[Verdict, str], list[str]] = {}
     for place in dynamic_places(inference.result):
@@ -62,7 +62,8 @@ def overview(inference: Inference) -> Overview:
 
 
 def _bounding(reasons: Reasons) -> Binding | None:
-    """The shapes of inputs that bound all that they can, with as few fixed sizes as possible."""
+    """Returns shapes of inputs that bound as much as possible, with as few fixed sizes as
+    possible."""
     proposals = reasons.proposals
     bind = proposals.binding()
     if bind is None or not _not_bounded(reasons, bind.result):
@@ -79,7 +80,7 @@ def _bounding(reasons: Reasons) -> Binding | None:
 
 
 def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
-    """The symbols of what bounds of the inputs leave unbounded, states apart."""
+    """Returns the symbols that bounds of the inputs leave unbounded, without those of states."""
     states = {
         symbol
         for place in dynamic_places(reasons.result)
@@ -102,7 +103,8 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
 
 
 def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Place]:
-    """The dimensions that are unbounded, or dynamic, in another result for the same model."""
+    """Returns the dimensions that are unbounded, or dynamic, in another result for the same
+    model."""
     own = counterparts(result, reasons.result)
     for place in dynamic_places(result):
         dim = place.dimension_in(place.body)
@@ -111,7 +113,7 @@ def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Pl
 
 
 def dynamic_places(root: BodyResult) -> Iterator[Place]:
-    """The dynamic dimensions of a model, those of its bodies included."""
+    """Returns the dynamic dimensions of a model, including its bodies."""
     for result in root.walk():
         for position, tensors in enumerate(result.outputs):
             for port, tensor in enumerate(tensors):
@@ -123,7 +125,7 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 
 
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
-    """The layers that make dimensions which are still unbounded, or dynamic."""
+    """Returns the layers that make dimensions which are still unbounded, or dynamic."""
     makers: dict[str, int] = {}
     for place in _open(reasons, result, bounded=bounded):
         maker = _made_by(reasons, place)
@@ -136,7 +138,7 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
 
 
 def _contradictions(inference: Inference) -> Iterator[str]:
-    """What layers refuse because others demand the contrary."""
+    """Returns what layers refuse because others demand the contrary."""
     conflicts = inference.sizes.facts.conflicts
     for layer, subject in inference.observations:
         conflict = conflicts.get(layer)

@@ -1,4 +1,4 @@
-"""What ports declare, as abstract tensors; for layers on their own, the inputs they stand for."""
+"""Returns the tensors that ports declare, and the inputs of layers on their own."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .literals import parse_array
 
 
 def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
-    """The tensor that a port of a connected layer declares; see `declared_as`."""
+    """Returns the tensor that a port of a connected layer declares; see `declared_as`."""
     return declared_as(port.precision, port.dims, inferred)
 
 
 def declared_as(
     precision: str | None, dims: tuple[int, ...] | None, inferred: Tensor | None = None
 ) -> Tensor:
-    """The tensor that a port of a connected layer declares.
+    """Returns the tensor that a port of a connected layer declares.
 
-    Without a `<dim>` a port may be a scalar or of dynamic rank; it is taken for a scalar only
-    where `inferred` is known to have dimensions.
+    A port without `<dim>` may be a scalar or of dynamic rank. It counts as a scalar unless
+    `inferred` is known to have dimensions.
     """
     named = None if precision is None else ElementType.of_precision(precision)
     element_type = named or DYNAMIC_TYPE
@@ -37,7 +37,7 @@ def declared_as(
 
 
 def declared_outputs(layer: Layer) -> tuple[Tensor, ...]:
-    """The outputs of a layer as its ports declare them."""
+    """Returns the outputs of a layer as its ports declare them."""
     return (UNKNOWN,) if layer.is_result else tuple(declared(port) for port in layer.outputs)
 
 
@@ -99,10 +99,11 @@ def with_assumed_types(
 
 
 def port_tensor(port: Port) -> Tensor:
-    """The tensor that an input port of a layer on its own declares, with the value given for it.
+    """Returns the tensor that an input port of a layer on its own declares, with its value if
+    given.
 
-    A port without dimensions has those of its value. Where the value has another number of
-    elements than the port declares, the port decides, and a rule reports it.
+    A port without dimensions has those of its value. If the value has another number of elements,
+    the port decides, and a rule reports it.
     """
     shape = DYNAMIC_SHAPE if port.dims is None else PartialShape(port.dims)
     parsed = None if port.value is None else parse_array(port.value)

@@ -161,7 +161,7 @@ class Editing(Building):
                 self._require_what_is_fed(layer)
 
     def _require_what_is_fed(self, parameter: GraphLayer) -> None:
-        """Raises `GraphError` if a Parameter of a body declares something other than what feeds it."""
+        """Raises `GraphError` if a Parameter of a body declares something else than feeds it."""
         fed = parameter.outputs[0]
         shape, element_type = parameter.attributes["shape"], parameter.attributes["element_type"]
         if shape.encloses(fed.shape) and element_type in (fed.element_type, DYNAMIC_TYPE):

@@ -1,4 +1,4 @@
-"""Reasons: why a dimension is what it is, and what makes the dimensions of a model dynamic."""
+"""The reasons for a dimension, and the causes of the dynamic dimensions of a model."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Verdict = Literal["input", "constant", "computed", "data-dependent", "lost", "un
 
 
 def options(shapes: Mapping[str, str]) -> str:
-    """Shapes of inputs as options of a command."""
+    """Returns shapes of inputs as options of a command."""
     return " ".join(f"--shape '{name}={shape}'" for name, shape in shapes.items())
 
 
 class Part(NamedTuple):
-    """Something that a step of a chain rests on."""
+    """A dimension or element that a step of a chain depends on."""
 
     label: str
     """`past_key[2]`."""
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A layer that makes a dimension out of others."""
+    """A layer that makes a dimension from others."""
 
     layer: Layer
     line: int
@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What a dimension is, and why."""
+    """The value of a dimension, and its reasons."""
 
     tensor: str
     axis: int | None
@@ -70,7 +70,7 @@ class Explanation(NamedTuple):
     verdict: Verdict
     chain: tuple[Step, ...]
     bounded_if: dict[str, str] | None
-    """The shapes of inputs that bound it, where it is unbounded and some do."""
+    """The shapes of inputs that would bound it, if it is unbounded."""
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `irshape explain --format json` prints for a dimension."""
@@ -103,35 +103,35 @@ _BETWEEN = re.compile(r"(?<=[\w)])([+-])")
 
 
 def spaced(expression: str) -> str:
-    """An expression with spaces around + and -, for people."""
+    """Returns an expression with spaces around + and -."""
     return _BETWEEN.sub(r" \1 ", expression)
 
 
 class Group(NamedTuple):
-    """Dimensions that one thing makes dynamic."""
+    """Dimensions that are dynamic for one cause."""
 
     verdict: Verdict
     cause: str
     """The symbols, or the layer that makes the dimension and its line."""
     dimensions: int
     examples: tuple[str, ...]
-    """A few of them: `logits[1] = past + seq`."""
+    """Some of them: `logits[1] = past + seq`."""
 
 
 class Overview(NamedTuple):
-    """The dynamic dimensions of a model, and what to give so that they are bounded or static."""
+    """The dynamic dimensions of a model, and the inputs to bound or fix."""
 
     groups: tuple[Group, ...]
     bind: dict[str, str] | None
-    """The shapes of inputs with which as many dimensions as possible have an upper bound."""
+    """The shapes of inputs that bound as many dimensions as possible."""
     unbounded: tuple[str, ...]
-    """What has none even then, and the layer that makes it so."""
+    """The dimensions that stay unbounded even then, and the layers that make them."""
     fix: dict[str, str] | None
-    """The shapes of inputs with which as many dimensions as possible are static."""
+    """The shapes of inputs that make as many dimensions as possible static."""
     dynamic: tuple[str, ...]
-    """What is not even then."""
+    """The dimensions that stay dynamic even then."""
     contradictions: tuple[str, ...] = ()
-    """What layers need that contradicts what others need."""
+    """The demands of layers that contradict others."""
     path: str = "MODEL"
     """The file of the model."""
 
@@ -173,7 +173,7 @@ class Overview(NamedTuple):
         return "\n".join(lines)
 
     def _edit(self, shapes: Mapping[str, str]) -> str:
-        """The command that writes the model with other shapes of its inputs."""
+        """Returns the command that writes the model with other shapes of its inputs."""
         given = " ".join(quote(f"{name}={shape}") for name, shape in shapes.items())
         path = "-" if self.path == "<stdin>" else quote(self.path)
         return f"irshape edit {path} --reshape {given} -o OUT.xml"

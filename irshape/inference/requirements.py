@@ -1,5 +1,6 @@
-"""What a model requires of an OpenVINO release, and which layers force it. `releases` has the
-facts of opsets and of the file, each operation those about itself (`differs`).
+"""What a model requires of an OpenVINO release, and the layers that require it.
+
+`releases` has the facts of opsets and of files. Each operation has those about itself (`differs`).
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ from .sites import details, sites
 
 class Requirement(NamedTuple):
     """A part of a model that a release must know: `opset11`, `element type nf4`, `IR version 11`.
-    Without a layer: the file as a whole.
+
+    Without a layer, it concerns the whole file.
     """
 
     release: Release
@@ -50,7 +52,7 @@ class Requirement(NamedTuple):
     since: Release = FIRST
     """The first release that refuses it."""
     opset: Release = FIRST
-    """The first release that reads the opset of an operation, if not the operation."""
+    """The first release that reads the opset, even if not this operation."""
 
     def refuses(self, release: Release) -> bool:
         """Whether a release does not know the part."""
@@ -63,10 +65,11 @@ class Requirement(NamedTuple):
 
 
 def requirements(inference: Inference) -> Iterator[Requirement]:
-    """What a model needs of a release, in file order.
+    """Yields what a model requires of a release, in file order.
 
-    Of layers whose operation no opset holds, only the element types and, where a library adds it,
-    the release: each release of openvino-tokenizers demands the OpenVINO of its own number.
+    For a layer of an unknown operation, that is only its element types. For an operation of a
+    library, it is the release of the library: openvino-tokenizers needs the OpenVINO of the same
+    number.
     """
     model = inference.model
     if model.kind == "net" and model.version in IR_VERSIONS:
@@ -95,16 +98,15 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
 
 
 def running_requirements(inference: Inference) -> Iterator[Requirement]:
-    """What a release must know to run on the CPU what it reads, in file order."""
+    """Yields what a release must know to run the model on the CPU, in file order."""
     for site in sites(inference):
         for detail in (*details(site, "not run"), *details(site, "ignored")):
             yield Requirement(detail.right, "detail", detail.what, site.layer, detail.since)
 
 
 def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
-    """The first release that sees what it refuses: those before infer less, of the layer itself or
-    of one before it.
-    """
+    """Returns the first release that sees what it refuses. Earlier ones infer less, for this
+    layer or one before it."""
     if refused.what not in (EMPTY, SQUEEZED):
         return FIRST
     around = _up_to(site, all_sites)
@@ -121,7 +123,7 @@ def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) ->
 
 
 def _up_to(site: Site, all_sites: Mapping[Layer, Site]) -> list[Site]:
-    """A layer and those that it depends on, in its body."""
+    """Returns a layer and those that it depends on, in its body."""
     around, waiting = {site.layer: site}, [site]
     while waiting:
         for layer in waiting.pop().fed_by:
@@ -141,7 +143,7 @@ def _opset(layer: Layer, operation: type[Operation]) -> Iterator[Requirement]:
 
 
 def _of_the_file(model: Model) -> Iterator[Detail]:
-    """What readers that look at the first 512 bytes of a file refuse."""
+    """Yields what readers refuse that look at the first 512 bytes of a file."""
     source = model.source
     data = source.data if source.raw is None else source.raw
     if len(data) <= HEADER_BYTES + 1:
@@ -155,7 +157,7 @@ def _of_the_file(model: Model) -> Iterator[Detail]:
 
 
 def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
-    """The layers whose names, or the names of whose tensors, older readers refuse."""
+    """Yields the layers whose names, or the names of whose tensors, older readers refuse."""
     for body in inference.model.net.all_bodies():
         known: set[str] = set()
         for layer in body.layers:
@@ -172,9 +174,8 @@ def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
 
 
 def element_types(layer: Layer) -> set[str]:
-    """The element types that a layer names: those of its outputs, and of its attributes that hold
-    one (`element_type`, `destination_type` …).
-    """
+    """Returns the element types that a layer names, in its outputs and in attributes such as
+    `element_type` and `destination_type`."""
     names = {port.element_type.name for port in layer.outputs if port.element_type is not None}
     items = layer.items
     for at in range(0, len(items), 2):

@@ -1,4 +1,4 @@
-"""What inference finds out: tensors for every output port, and observations about layers."""
+"""The results of inference: tensors for every output port, and observations about layers."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ class Mismatch(NamedTuple):
 
 
 class OutputCount(NamedTuple):
-    """More output ports than the operation has outputs, or none though it has some."""
+    """A layer declares more output ports than the operation has outputs, or none."""
 
     declared: int
     inferred: int
 
 
 class Observation(NamedTuple):
-    """Something worth reporting about one layer, noticed while it was inferred."""
+    """Something to report about a layer."""
 
     layer: Layer
     subject: Fault | AttributeFault | UnknownOperation | Mismatch | OutputCount
 
 
 class BodyResult:
-    """What was inferred of one body. Layers are given by their position in `body.layers`."""
+    """The inference of one body. Layers are given by their position in `body.layers`."""
 
     __slots__ = (
         "_unsure",
@@ -81,14 +81,13 @@ class BodyResult:
         """What the dimensions of the outputs are in terms of named sizes, where that was asked for;
         None for a dynamic rank."""
         self.elements: list[tuple[Expressions | None, ...]] | None = None
-        """What the elements of the outputs are in those terms; None where no value is known."""
+        """The elements of the outputs in these terms; None if no value is known."""
         self.faulty: set[int] = set()
-        """Layers that refuse their inputs, or whose attributes are not what they should be."""
+        """Layers that refuse their inputs, or whose attributes are faulty."""
         self.believed: set[int] = set()
-        """Layers whose outputs rest on what they declare themselves, or are wider than they are
-        meant to be."""
+        """Layers whose outputs come from their own ports, or may be too wide."""
         self.doubtful: set[OutputRef] = set()
-        """Output ports that declare something other than was inferred."""
+        """Output ports that declare something other than is inferred."""
         self._unsure: set[int] | None = None
 
     @property
@@ -116,7 +115,7 @@ class BodyResult:
         return unsure
 
     def walk(self) -> Iterator[BodyResult]:
-        """This result and those of all bodies inside, in file order."""
+        """Yields this result and those of all bodies inside, in file order."""
         yield self
         for position in sorted(self.inner):
             for inner in self.inner[position].values():
@@ -127,12 +126,12 @@ NO_DEMANDS: Final[frozenset[Demand]] = frozenset()
 
 
 class LayerResult(NamedTuple):
-    """What was inferred of one layer, wherever it stands."""
+    """The inference of one layer, wherever it stands."""
 
     outputs: tuple[Tensor, ...] | Fault
     """A tensor for each output of the operation, or the condition that the layer breaks."""
     faults: tuple[Fault, ...] = ()
-    """Conditions of the specification that the layer breaks and that OpenVINO tolerates."""
+    """Conditions of the specification that the layer breaks and OpenVINO tolerates."""
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of its bodies, by tag."""
     unsure: bool = False
@@ -142,7 +141,7 @@ class LayerResult(NamedTuple):
 
 
 class Explainer(Protocol):
-    """Tells why dimensions are what they are."""
+    """Explains dimensions."""
 
     def explain(self, inference: Inference, tensor: str, axis: int | None) -> list[Explanation]: ...
 
@@ -174,15 +173,15 @@ class Inference:
 
     @property
     def observations(self) -> list[Observation]:
-        """What was noticed about the layers, in file order, bodies included."""
+        """The observations about layers, in file order, bodies included."""
         return list(_observations(self.result))
 
     def outputs(self, layer: Layer | str) -> tuple[Tensor, ...]:
-        """The outputs of a layer, those of a `Result` being what it passes on.
+        """Returns the outputs of a layer; for a `Result`, the tensor that it passes on.
 
         layer: any layer of the model, also one inside a body, or the id of a layer of the net (the
-        first one with that id). A tensor has an `element_type`, a `shape` and, where inference
-        needed it, a `value`. Raises `KeyError` for a layer that the model does not have.
+        first one with that id). A tensor has an `element_type`, a `shape` and, if inference needed
+        it, a `value`. Raises `KeyError` for a layer that the model does not have.
         """
         if self._outputs is None:
             self._outputs = {
@@ -198,7 +197,7 @@ class Inference:
             raise KeyError(self._absent(layer)) from None
 
     def _absent(self, layer: object) -> str:
-        """Why there are no outputs of what is no layer, and no id of one."""
+        """Says why there are no outputs."""
         if not isinstance(layer, str):
             return f"{layer!r} is no layer of the model, and no id as a text"
         named = [each.id for each in self.result.body.layers if each.name == layer]
@@ -207,8 +206,7 @@ class Inference:
 
     @property
     def symbols(self) -> dict[str, NamedSize]:
-        """The named sizes: for each symbol the tensor and axis that it is the size of, and the
-        `range` of sizes that it may have.
+        """The named sizes: for each symbol the tensor and axis whose size it is, and its `range`.
 
         Raises `ValueError` for an inference without symbols, as `expressions` and `evaluate` do.
         """
@@ -218,23 +216,24 @@ class Inference:
     def constraints(self) -> list[Constraint]:
         """The conditions that layers put on the named sizes.
 
-        `assumed` ones are not required by the model: sizes that break them are inferred otherwise
-        than the expressions say. `conditional` ones are required where a body runs that may not.
+        The model does not require those that are `assumed`: for sizes that break them, inference
+        gives something other than the expressions. It requires `conditional` ones only if a certain
+        body runs.
         """
         return self.sizes.constraints
 
     @property
     def sizes(self) -> NamedSizes:
-        """What is known of the named sizes."""
+        """The facts about the named sizes."""
         if self._sizes is None:
             raise ValueError("the model was inferred without symbols: use infer(…, symbols=True)")
         return self._sizes
 
     def expressions(self, layer: Layer | str) -> tuple[Expressions | None, ...]:
-        """What the dimensions of a layer's outputs are in terms of the named sizes.
+        """Returns the dimensions of a layer's outputs in terms of the named sizes.
 
-        layer: as for `outputs`. For each output an expression for each dimension, None for one that
-        depends on data; or None for a dynamic rank.
+        layer: as for `outputs`. For each output, an expression for each dimension, None for one
+        that depends on data; or None for a dynamic rank.
         """
         assert self.sizes
         if self._expressions is None:
@@ -269,21 +268,19 @@ class Inference:
         return shapes
 
     def explain(self, tensor: str, axis: int | None = None) -> list[Explanation]:
-        """Why the dimensions of a tensor are what they are, one explanation for each.
+        """Explains why the dimensions of a tensor are what they are, one explanation for each.
 
         tensor: a tensor name, a layer by name or id, or `LAYER:INDEX` for an output of several.
-        axis: explain this one alone; a negative one counts from the end.
-
-        Raises `ValueError` for a tensor or an axis that the model does not have, and for an
-        inference without symbols.
+        axis: explain only this one; a negative one counts from the end. Raises `ValueError` for a
+        tensor or an axis that the model does not have, and for an inference without symbols.
         """
         assert self.sizes
         assert self._explainer is not None
         return self._explainer.explain(self, tensor, axis)
 
     def overview(self) -> Overview:
-        """Every dynamic dimension of the net, grouped by what makes it so, and the inputs to bound
-        or to fix so that nothing is unbounded, or dynamic.
+        """Groups the dynamic dimensions of the net by their cause, and lists the inputs to bound so
+        that nothing is unbounded, and to fix so that nothing is dynamic.
 
         Raises `ValueError` for an inference without symbols.
         """
@@ -339,21 +336,21 @@ def _observations(result: BodyResult) -> Iterator[Observation]:
 
 
 def written(known: Expressions | None) -> list[str | None] | None:
-    """The dimensions of an output as JSON has them."""
+    """Returns the dimensions of an output as JSON has them."""
     if known is None:
         return None
     return [None if expression is None else str(expression) for expression in known]
 
 
 def _range(bounds: Dimension) -> str:
-    """The sizes that a symbol may have, the lower bound always written: `0..`, `1..8`."""
+    """Returns the sizes that a symbol may have, with the lower bound: `0..`, `1..8`."""
     if bounds.is_static:
         return str(bounds)
     return f"{bounds.low}.." + ("" if bounds.high == UNBOUNDED else str(bounds.high))
 
 
 def _rows(result: BodyResult) -> Iterator[dict[str, Any]]:
-    """A JSON object for each layer, bodies included."""
+    """Yields a JSON object for each layer, bodies included."""
     for position, layer in enumerate(result.body.layers):
         ports = layer.inputs[:1] if layer.is_result else layer.outputs
         outputs: list[dict[str, Any]] = [

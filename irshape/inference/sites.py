@@ -1,4 +1,4 @@
-"""The layers of a model, bodies included, each with what was inferred of it."""
+"""The layers of a model, bodies included, each with its inference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """What a layer shows that older releases refuse, ignore, do not run, or infer otherwise."""
+    """Yields what older releases refuse, ignore, do not run, or infer otherwise in a layer."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):
@@ -29,7 +29,7 @@ def _never(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def sites(inference: Inference) -> Iterator[Site]:
-    """Every layer in file order, those of bodies after the layer that contains them."""
+    """Yields every layer in file order, those of bodies after the layer that contains them."""
     yield from _sites(inference.result, outermost=True)
 
 
@@ -75,9 +75,10 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
 def _entering(
     layer: Layer, inputs: tuple[Tensor | None, ...], bodies: Mapping[str, BodyResult]
 ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-    """What is given to a body as it is, what the body takes it for, and whether it is a state.
+    """Yields each tensor that enters a body unchanged, the tensor that the body infers for it, and
+    whether it is a state.
 
-    A port map that cannot be read gives nothing: it is told at the layer.
+    A faulty port map gives nothing: another rule reports it.
     """
     for tag, inner in bodies.items():
         try:
@@ -108,13 +109,13 @@ _MOVING = {
     "Unsqueeze",
     "VariadicSplit",
 }
-"""Operations that leave the elements of their first input as they are, Concat of all inputs."""
+"""Operations that leave the elements of their first input unchanged; Concat those of all inputs."""
 
 
 def _passed_on(result: BodyResult, type_name: str, *, without_bounds: bool = False) -> set[int]:
-    """The positions of the layers whose outputs have elements of layers of a type as they are.
+    """Returns the positions of layers whose outputs contain unchanged elements of layers of a type.
 
-    without_bounds: of those of them that give integers without upper bounds.
+    without_bounds: only of layers of this type that give integers without upper bounds.
     """
     passing: set[int] = set()
     layers, sources = result.body.layers, result.wiring.sources
@@ -133,8 +134,10 @@ def _passed_on(result: BodyResult, type_name: str, *, without_bounds: bool = Fal
 
 
 def _computed_by(result: BodyResult, constant: set[int]) -> dict[int, frozenset[str]]:
-    """By the positions of layers, which of `BOUNDED_LATER` compute their elements, of which
-    something is known. The sizes of a tensor do not depend on its elements.
+    """Maps positions of layers to the types in `BOUNDED_LATER` that compute their elements, if
+    values are known.
+
+    The sizes of a tensor do not depend on its elements.
     """
     layers, sources = result.body.layers, result.wiring.sources
     computed: dict[int, frozenset[str]] = {}
@@ -158,7 +161,7 @@ def _is_open(outputs: tuple[Tensor, ...]) -> bool:
 
 
 def _constant(result: BodyResult) -> set[int]:
-    """The positions of the layers that give the same in every run."""
+    """Returns the positions of the layers that give the same in every run."""
     constant: set[int] = set()
     layers, sources = result.body.layers, result.wiring.sources
     for position in result.wiring.order:

@@ -1,8 +1,7 @@
-"""Inference with named sizes: what every dynamic dimension is in terms of those of the inputs.
+"""Inference with named sizes: every dynamic dimension in terms of those of the inputs.
 
-A model is inferred several times, until no layer says anything new of the sizes. Dimensions are
-`SymbolicDimension`s while that goes on; the result holds plain ones, and the expressions beside
-them.
+The model is inferred several times, until no layer adds a fact about the sizes. In between,
+dimensions are `SymbolicDimension`s. The result has plain ones, and the expressions beside them.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from .result import BodyResult, Inference, LayerResult, Observation
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12
 _MUCH = 1 << 24
-"""What is remembered of the layers of one model, in elements of values."""
+"""The capacity of the memory for one model, in elements of values."""
 
 NamedShapes = Mapping[str, tuple["str | None", ...]]
 """The names of the dimensions of inputs, by layer id; None for a dimension without one."""
 
 
 class SymbolicLayers(LayerEngine):
-    """Infers layers, and says of which layer the conditions are that come up."""
+    """Infers layers, and records the layer that each condition comes from."""
 
     def __init__(self, model: Model, sizes: NamedSizes) -> None:
         super().__init__(model)
@@ -58,7 +57,7 @@ class SymbolicLayers(LayerEngine):
         return result
 
     def _of_variable(self, layer: Layer, variable: str, result: LayerResult) -> LayerResult:
-        """The content of a variable: its dynamic dimensions are symbols of its own."""
+        """Returns the content of a variable. Its dynamic dimensions are symbols of its own."""
         if isinstance(result.outputs, Fault) or result.outputs[0].shape.dims is None:
             return result
         tensor = result.outputs[0]
@@ -72,8 +71,10 @@ class SymbolicLayers(LayerEngine):
 
 
 class SymbolicEngine(BodyEngine):
-    """Infers bodies with named sizes. What a layer inside one demands holds where the body runs
-    whatever the data; else it is a conditional constraint.
+    """Infers bodies with named sizes.
+
+    If a body always runs, the demands of its layers hold. Otherwise they are conditional
+    constraints.
     """
 
     def __init__(self, plain: BodyEngine, sizes: NamedSizes) -> None:
@@ -105,9 +106,9 @@ class SymbolicEngine(BodyEngine):
 
 
 def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dimension:
-    """A dynamic dimension as the symbol of that name.
+    """Returns a dynamic dimension as the symbol of that name.
 
-    A name that is made up is not shared with another dimension.
+    A generated name is never shared with another dimension.
     """
     facts, name = sizes.facts, sizes.name_of(wanted, origin)
     high = math.inf if dim.high == UNBOUNDED else dim.high
@@ -140,8 +141,8 @@ def infer_symbolic(
 
 
 def contrary_layers(model: Model) -> Iterator[tuple[Layer, Fault]]:
-    """The layers that need what others exclude, whatever the sizes of the inputs, and what is said
-    of each."""
+    """Yields the layers that contradict others whatever the sizes of the inputs, each with its
+    fault."""
     result, sizes = _inferred(model, {}, {}, ())
     for part in result.walk():
         for layer, subject in part.observations:
@@ -156,7 +157,7 @@ def _inferred(
     assumptions: Iterable[str],
     known: Inference | None = None,
 ) -> tuple[BodyResult, NamedSizes]:
-    """The model with symbolic dimensions, and what is known of them."""
+    """Returns the inference with symbolic dimensions, and the facts about them."""
     rejected: set[str] = set()
     plain = BodyEngine(model, lasting=True)
     plain.go_on_from(known)
@@ -183,7 +184,7 @@ def _inferred(
 
 
 def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
-    """The result for a model without inputs: only numbers are known."""
+    """Returns the result for a model without inputs, which has no symbols."""
     sizes = NamedSizes(Facts())
     _strip(result, sizes)
     return result, sizes
@@ -196,7 +197,7 @@ def _settled(
     assumptions: tuple[str, ...],
     facts: Facts,
 ) -> tuple[BodyResult, NamedSizes]:
-    """Infers a model until nothing more comes to be known."""
+    """Infers a model until no new fact is found."""
     sizes = NamedSizes(facts)
     _parameters(plain, shapes, names, sizes)
     facts.source = None
@@ -221,7 +222,7 @@ def _parameters(
     names: NamedShapes,
     sizes: NamedSizes,
 ) -> dict[str, PartialShape]:
-    """The shapes of the inputs with named sizes, by layer id."""
+    """Returns the shapes of the inputs with named sizes, by layer id."""
     model, facts = engine.model, sizes.facts
     spoken = {name for given in model.dimension_names.values() for name in given if name}
     fed: dict[str, PartialShape] = {}
@@ -250,7 +251,7 @@ def _parameters(
 
 
 def _declared_shape(engine: BodyEngine, parameter: Layer) -> PartialShape | None:
-    """The shape that a Parameter declares; None where its attributes are faulty."""
+    """Returns the shape that a Parameter declares; None if its attributes are faulty."""
     declaration = engine.declarations.of(parameter)
     if not isinstance(declaration, tuple) or not all(fault.silent for fault in declaration[1]):
         return None
@@ -259,7 +260,7 @@ def _declared_shape(engine: BodyEngine, parameter: Layer) -> PartialShape | None
 
 
 def _is_expression(text: str, names: set[str] | None) -> bool:
-    """Whether the name of a dimension is an expression; `names` are those it may be made of."""
+    """Whether the name of a dimension is an expression of these `names`."""
     if text.isidentifier():
         return False
     facts = Facts()
@@ -271,7 +272,7 @@ def _is_expression(text: str, names: set[str] | None) -> bool:
 
 
 def assume(facts: Facts, text: str) -> None:
-    """Takes down a condition that a user gives. Raises `ValueError`."""
+    """Adds a condition from the user. Raises `ValueError`."""
     known = set(facts.symbols)
     left, relation, right, remainder = parse_condition(text, facts)
     for name in set(facts.symbols) - known:
@@ -291,7 +292,7 @@ def assume(facts: Facts, text: str) -> None:
 
 
 def _refused(result: BodyResult) -> set[Layer]:
-    """The layers that refuse what reaches them."""
+    """Returns the layers that refuse their inputs."""
     return {
         layer
         for part in result.walk()
@@ -301,13 +302,13 @@ def _refused(result: BodyResult) -> set[Layer]:
 
 
 def _is_certain(facts: Facts, layer: Layer) -> bool:
-    """Whether a layer contradicts what others require, whatever is assumed."""
+    """Whether a layer contradicts what others require, without any assumption."""
     conflict = facts.conflicts.get(layer)
     return conflict is not None and conflict.is_certain
 
 
 def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
-    """Adds to what layers refuse which layers demand the contrary."""
+    """Adds to the message of each refusal the layers that demand the contrary."""
     for part in dict.fromkeys(result.walk()):  # the runs of a body may share one result
         for index, (layer, subject) in enumerate(part.observations):
             conflict = sizes.facts.conflicts.get(layer)
@@ -317,7 +318,7 @@ def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
 
 
 def _strip(result: BodyResult, sizes: NamedSizes) -> None:
-    """Puts plain dimensions in place of symbolic ones, and the expressions beside them."""
+    """Replaces symbolic dimensions by plain ones, and stores the expressions beside them."""
     facts = sizes.facts
     simplified: dict[Expression, Expression | None] = {}
 
@@ -372,8 +373,8 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
 def _find_doubtful(
     result: BodyResult, doubtful: dict[BodyResult, set[int]], *, whole: bool
 ) -> bool:
-    """Finds the layers whose outputs rest on a faulty layer: for other sizes of the inputs, it may
-    give something else.
+    """Finds the layers whose outputs depend on a faulty layer: other sizes of the inputs may change
+    them.
 
     whole: all layers of the body do. Returns whether any does.
     """
@@ -393,7 +394,7 @@ def _find_doubtful(
 
 
 def _plain(tensor: Tensor, known: tuple[Expression | None, ...] | None) -> Tensor:
-    """A tensor with intervals alone, as narrow as the expressions allow."""
+    """Returns a tensor with plain intervals, as narrow as the expressions allow."""
     if tensor.shape.dims is None:
         return tensor
     dims = []
@@ -415,7 +416,8 @@ def _without_names(tensor: Tensor) -> Value | None:
 
 
 def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:
-    """A shape whose dimensions may be names or expressions, `[batch,seq,64]`, with the names.
+    """Parses a shape whose dimensions may be names or expressions, `[batch,seq,64]`. Returns the
+    shape and the names.
 
     Raises `ValueError`.
     """
@@ -443,7 +445,7 @@ def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:
 
 
 def parts_of_shape(text: str) -> list[str]:
-    """The parts between commas that stand outside parentheses."""
+    """Splits a text at the commas outside parentheses."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")

@@ -1,7 +1,7 @@
-"""Infers bodies: their layers in topological order, each from the outputs of those before it.
+"""Infers the layers of a body in topological order, each from the outputs of those before it.
 
-A layer that cannot be inferred is recorded once; its consumers go on from the ports that it
-declares. Values are worked out only where some operation needs them.
+A layer that cannot be inferred is recorded once; its consumers continue from the ports that it
+declares. Values are computed only where an operation needs them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WITHOUT_OUTPUTS = ("result", "assign")
 
 
 class Engine(Protocol):
-    """What a walk asks of the engine that infers the model: what it knows of layers, and bodies."""
+    """The engine that a walk uses: declarations, and the inference of layers and bodies."""
 
     declarations: Declarations
     layers: LayerEngine
@@ -46,7 +46,7 @@ class Engine(Protocol):
 
 
 class Walk:
-    """A pass over the layers of one body; `result` fills as it goes."""
+    """A pass over the layers of one body that fills `result`."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class Walk:
         self.declarations = engine.declarations.of_all(body.layers)
         self.compare = compare
         self.contradicted: Contradictions = {}
-        """Those whose consumers may get something other than was inferred."""
+        """The output ports whose consumers may get something other than was inferred."""
         self.looser: set[OutputRef] = set()
-        """The output ports that declare less than was inferred, and nothing else."""
+        """The output ports that declare less than was inferred, and nothing contrary."""
         self.order = wiring.order
-        """The layers that are inferred, producers first."""
+        """The layers to infer, producers first."""
         self.needed: set[int] = set()
         """The layers whose values are needed."""
 
@@ -86,7 +86,7 @@ class Walk:
     def _infer_at(
         self, position: int, fed: Mapping[int, PartialShape | Tensor]
     ) -> tuple[Tensor, ...]:
-        """The outputs of a layer whose inputs have been inferred."""
+        """Infers a layer whose inputs have been inferred."""
         outputs, wiring = self.result.outputs, self.result.wiring
         row = wiring.sources[position]
         try:
@@ -111,7 +111,7 @@ class Walk:
         return tensors
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
-        """The inputs of a layer, where some may be in doubt or missing."""
+        """Returns the inputs of a layer, some of which may be in doubt or missing."""
         result, contradicted = self.result, self.contradicted
         layers = result.body.layers
         inputs: list[Tensor] = []
@@ -136,7 +136,7 @@ class Walk:
         with_values: bool,
         fed: PartialShape | Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        """The outputs of one layer. `fed`: what a Parameter has instead of what it declares."""
+        """Infers one layer. `fed`: replaces what a Parameter declares."""
         declaration, result = self.declarations[position], self.result
         if isinstance(declaration, UnknownOperation):
             return self._pass_over(position)
@@ -160,7 +160,7 @@ class Walk:
         return self._noted(position, inferred)
 
     def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:
-        """The outputs of a layer, of which everything else that was inferred is noted."""
+        """Records the faults and demands of a layer, and returns its outputs."""
         result, tensors = self.result, inferred.outputs
         layer = result.body.layers[position]
         if inferred.faults:
@@ -188,9 +188,9 @@ class Walk:
         tensors: tuple[Tensor, ...],
         passed_on: tuple[Tensor, ...] | None = None,
     ) -> None:
-        """Notes the output ports of a layer that declare something other than these tensors.
+        """Records the output ports of a layer that declare something other than these tensors.
 
-        passed_on: what consumers get, where that is something else.
+        passed_on: what consumers get, if that is something else.
         """
         layer = self.result.body.layers[position]
         for mismatch in mismatches(layer, tensors):
@@ -207,9 +207,9 @@ class Walk:
                 self.contradicted[position, index] = dims, mismatch.declared
 
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
-        """Compares the port of a Parameter that is fed something other than it declares.
+        """Compares the port of a Parameter whose input differs from what it declares.
 
-        What it is fed may be narrower or wider: OpenVINO overwrites the declaration in silence.
+        The input may be narrower or wider: OpenVINO silently overwrites the declaration.
         """
         own = own_tensor(self.declarations[position])
         if own is None:
@@ -221,7 +221,8 @@ class Walk:
             self.result.observations.append(Observation(layer, Mismatch(0, own, fed)))
 
     def _pass_over(self, position: int) -> tuple[Tensor, ...]:
-        """The outputs of a layer that cannot be inferred, as declared; reports its attributes."""
+        """Returns the declared outputs of a layer that cannot be inferred, and reports its
+        attributes."""
         result = self.result
         layer = result.body.layers[position]
         result.believed.add(position)
@@ -240,7 +241,7 @@ class Walk:
         return declared_outputs(layer)
 
     def _optional(self, position: int, row: list[OutputRef | None]) -> bool:
-        """Whether the inputs that nothing feeds are optional ones at the end."""
+        """Whether all unconnected inputs are optional ones at the end."""
         declaration = self.declarations[position]
         connected = sum(source is not None for source in row)
         if isinstance(declaration, UnknownOperation) or None in row[:connected]:
@@ -253,7 +254,7 @@ class Walk:
 
 
 def own_tensor(parameter: Declaration) -> Tensor | None:
-    """What a Parameter declares; None for one that cannot be read."""
+    """Returns the tensor that a Parameter declares; None if it cannot be read."""
     if isinstance(parameter, UnknownOperation):
         return None
     own = parameter[0].infer()
@@ -262,11 +263,11 @@ def own_tensor(parameter: Declaration) -> Tensor | None:
 
 
 def compatible(own: Tensor, fed: Tensor) -> bool:
-    """Whether what a Parameter declares and what it is fed can be one tensor."""
+    """Whether what a Parameter declares and what feeds it can be one tensor."""
     types = own.element_type, fed.element_type
     return (types[0] is types[1] or DYNAMIC_TYPE in types) and own.shape.compatible(fed.shape)
 
 
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
-    """A Parameter's output with another shape."""
+    """Returns the output of a Parameter with another shape."""
     return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)

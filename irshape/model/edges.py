@@ -1,4 +1,4 @@
-"""Edges of a body as a file has them: one by one, or as columns of texts."""
+"""Edges of a body as in the file: one by one, or as columns of texts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Edge:
 
 
 class EdgeTexts:
-    """The edges of a body as a reader leaves them: column by column, without an `Edge` for each.
+    """The edges of a body as a reader leaves them, column by column, without an `Edge` for each.
 
-    Most models are checked without a look at any single edge.
+    Checking most models needs no single edge.
     """
 
     __slots__ = (
@@ -61,7 +61,7 @@ class EdgeTexts:
 
     @property
     def regular(self) -> bool:
-        """Whether all ids are numbers, written as writers write them."""
+        """Whether all ids are numbers in their usual form."""
         return bool(self.data)
 
     @property

@@ -1,4 +1,4 @@
-"""The inputs and outputs of a model, with the tensors and the names that they have."""
+"""The inputs and outputs of a model, with their tensors and names."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class End(NamedTuple):
 
 
 def ends(net: Body, wiring: Wiring, positions: Iterable[int]) -> Iterator[End]:
-    """The inputs and outputs of a net; none that nothing feeds.
+    """Yields the inputs and outputs of a net, except those that nothing feeds.
 
-    positions: of layers among which all Parameters and Results are.
+    positions: of layers that include all Parameters and Results.
     """
     for position in positions:
         layer = net.layers[position]

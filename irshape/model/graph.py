@@ -1,10 +1,8 @@
 """A model as its file describes it: layers, ports, edges, bodies and constants.
 
-Nothing here is inferred, and nothing is corrected.
-
-A model may be broken in any way that XML can express: repeated ids, edges to nowhere, unknown
-types. Finding that is the task of `rules`. Places are byte offsets into the `Source`, which turns
-them into lines and columns on demand.
+Nothing here is inferred or corrected. A model may be broken in any way that XML can express:
+repeated ids, edges to nowhere, unknown types. `rules` finds such faults. Places are byte offsets
+into the `Source`, which turns them into lines and columns on demand.
 """
 
 from __future__ import annotations
@@ -75,7 +73,7 @@ class Layer:
         self.items: tuple[str, ...] = NO_ATTRIBUTES
         self.data_offset = -1
         self._heads: PortHeads | None = None
-        """None where there is a `Port` for each."""
+        """None if there is a `Port` for each."""
         self._inputs: list[Port] = NO_PORTS
         self._outputs: list[Port] = NO_PORTS
         self.bodies: dict[str, Body] | None = None
@@ -88,9 +86,10 @@ class Layer:
     def leave_ports(
         self, heads: PortHeads, dims: PortDims, begin: int, names: Sequence[str]
     ) -> None:
-        """Gives the layer ports, of which objects are made when somebody asks for them.
+        """Gives the layer ports, without a `Port` object for each until someone asks for them.
 
-        begin: what their places are counted from. names: the tensor names of those that have any.
+        begin: the offset from which their places count. names: the tensor names of the ports that
+        have any.
         """
         self._heads = heads
         self._dims = dims
@@ -98,7 +97,7 @@ class Layer:
         self._names = names
 
     def without_inputs(self) -> Layer:
-        """A layer that has all this one has but its input ports."""
+        """Returns a copy of the layer without input ports."""
         other = Layer(self.id, self.name, self.type, self.version, self.offset, self.path)
         other.items, other.data_offset = self.items, self.data_offset
         other.bodies, other.port_maps = self.bodies, self.port_maps
@@ -141,13 +140,13 @@ class Layer:
 
     @property
     def output_count(self) -> int:
-        """How many output ports it declares."""
+        """The number of output ports that it declares."""
         heads = self._heads
         return len(self._outputs) if heads is None else len(heads.output_ids)
 
     @property
     def port_heads(self) -> PortHeads:
-        """What the ports have besides dimensions."""
+        """The ids, precisions and places of the ports."""
         return self._heads or heads_like(
             tuple([port.id for port in self._inputs]),
             tuple([port.precision for port in self._inputs]),
@@ -221,7 +220,7 @@ class Layer:
 
     @property
     def is_sink(self) -> bool:
-        """Whether it is needed though nothing takes an output of it: a Result or an Assign."""
+        """Whether it is needed although nothing takes its output: a Result or an Assign."""
         return self.type.lower() in ("result", "assign")
 
     @property
@@ -253,17 +252,17 @@ class Layer:
 
 
 def heads_of(layers: list[Layer]) -> list[PortHeads]:
-    """`Layer.port_heads` of each of these layers, at less cost than that of a call for each."""
+    """Returns `Layer.port_heads` of each layer, faster than one by one."""
     return [layer._heads or layer.port_heads for layer in layers]
 
 
 def dims_of(layers: list[Layer]) -> list[PortDims]:
-    """`Layer.port_dims` of each of these layers, at less cost than that of a call for each."""
+    """Returns `Layer.port_dims` of each layer, faster than one by one."""
     return [layer._dims if layer._heads else layer.port_dims for layer in layers]
 
 
 def names_of(layers: list[Layer]) -> list[Sequence[str]]:
-    """What `names` says, for each output port of these layers that has it."""
+    """Returns the attribute `names` of each output port of these layers that has one."""
     return [
         layer._names
         if layer._heads
@@ -289,7 +288,7 @@ PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "els
 
 
 PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
-"""What the entries of a Loop's port map are for that join no port of the layer."""
+"""The purposes of entries in a Loop's port map that connect no port of the layer."""
 
 
 class Body:
@@ -317,7 +316,7 @@ class Body:
         self._edges = edges
 
     def edge(self, index: int) -> Edge:
-        """One of the edges; the others need not be made for it."""
+        """Returns one of the edges, without making the others."""
         edges = self._edges
         return edges.edge(index) if isinstance(edges, EdgeTexts) else edges[index]
 
@@ -350,7 +349,7 @@ class Body:
         return self._by_id
 
     def reindex(self) -> None:
-        """Looks layers up by id anew, in bodies too: call it after changing layers or ids."""
+        """Rebuilds the lookup by id, in bodies too. Call it after changing layers or ids."""
         for body in self.all_bodies():
             body._by_id = None
 
@@ -372,7 +371,7 @@ class Body:
 
 
 class Finding(NamedTuple):
-    """A fault with its place: a byte offset, and the layer and port that it concerns."""
+    """A fault with its place: a byte offset, and the layer and port concerned."""
 
     fault: Fault
     offset: int
@@ -380,7 +379,7 @@ class Finding(NamedTuple):
     port: tuple[str, str] | None = None
     """Direction and id."""
     related: tuple[Finding, ...] = ()
-    """Findings that only follow from this one."""
+    """Findings that are consequences of this one."""
 
     @property
     def rule(self) -> RuleId:
@@ -415,7 +414,7 @@ class NotReadable(Exception):
         self.finding = finding
         self.source = source
         self.begun = begun
-        """What was read before the place where reading stopped, the last layer maybe in part."""
+        """The part before the place where reading stopped; the last layer may be incomplete."""
 
 
 class Model:
@@ -433,17 +432,17 @@ class Model:
         self.kind: Literal["net", "layers"] = "net"
         """`layers` for a file of layers on their own, without edges."""
         self.format = format
-        """The format of the file; a model of another one than the IR is read into OpenVINO's
+        """The format of the file. A model of another format than the IR is read into OpenVINO's
         operations."""
         self.net = Body()
         self.findings: list[Finding] = []
-        """What the reader reported."""
+        """The findings of the reader."""
         self.weights: Weights | None = None
         self.rt_info_span: tuple[int, int] | None = None
         self.subtracts_means = False
         """Whether OpenVINO subtracts the means in a `<pre-process>` from an input of the net."""
         self.dimension_names: dict[Layer, tuple[str | None, ...]] = {}
-        """What the file calls the dimensions of an input, where its format has names for them."""
+        """The file's names for the dimensions of an input, if its format has such names."""
 
     @property
     def path(self) -> str:
@@ -477,9 +476,9 @@ class Model:
         return parse(self.source, self.rt_info_span)
 
     def constant(self, layer: Layer) -> Constant:
-        """The constant that a Const layer describes; `.array()` gives its elements.
+        """Returns the constant that a Const layer describes; `.array()` gives its elements.
 
-        Raises `ValueError` for another layer, and where its attributes describe no constant.
+        Raises `ValueError` for another layer, and if its attributes describe no constant.
         """
         if not layer.is_constant:
             raise ValueError(f"{layer!r} is no Const")

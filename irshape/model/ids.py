@@ -1,4 +1,4 @@
-"""The ids of layers and ports: how they are usually written, and what OpenVINO reads in others."""
+"""The ids of layers and ports: their usual form, and what OpenVINO reads from other forms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LENIENT = re.compile(r"\+?0*([0-9]{1,19})")
 
 
 def plain_id(text: str) -> bool:
-    """Whether a text is an id as it is usually written."""
+    """Whether a text is an id in its usual form."""
     return (
         text.isdigit()
         and text.isascii()
@@ -23,7 +23,8 @@ def plain_id(text: str) -> bool:
 
 
 def lenient_id(text: str) -> str | None:
-    """The id that OpenVINO reads from a text with a sign or leading zeros; None if it refuses."""
+    """Returns the id that OpenVINO reads from a text with a sign or leading zeros; None if it
+    refuses the text."""
     match = _LENIENT.fullmatch(text)
     return match[1] if match and int(match[1]) <= MAX_ID else None
 

@@ -1,4 +1,4 @@
-"""Names: which input, output or tensor of a model one means, and how each is called."""
+"""Finds the input, output or tensor that a name stands for, and names each."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Names(NamedTuple):
 class Ends(Generic[T]):
     """The inputs of a model, or its outputs, in the order of the Parameters or Results.
 
-    A name means the first that has it, among tensor names, then layer names, then positions. An id
-    is a name as `id:3`. The `output_names` of a Result are its tensor names, as in OpenVINO; those
-    of the port come after them.
+    A name stands for the first that has it, among tensor names, then layer names, then positions.
+    `id:3` stands for an id. The `output_names` of a Result are its tensor names, as in OpenVINO;
+    those of the port come after them.
     """
 
     def __init__(self, kind: Literal["input", "output"], ends: Iterable[tuple[T, Names]]) -> None:
@@ -63,16 +63,14 @@ class Ends(Generic[T]):
             )
             for position, (end, row) in enumerate(pairs)
         ]
-        """What each is called: the first of its names that means it."""
+        """A name for each: the first of its names that stands for it alone."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
     def find(self, name: object) -> T:
-        """The one that is meant by a name, a position, `id:` and an id, or by itself.
-
-        Raises `ValueError`.
-        """
+        """Returns the one that a name, a position, `id:` and an id, or the object itself stands
+        for. Raises `ValueError`."""
         meant = self._known.get(name)
         if meant is not None:
             return meant
@@ -84,7 +82,8 @@ class Ends(Generic[T]):
         )
 
     def given(self, values: Mapping[Any, V]) -> dict[T, V]:
-        """What is given by name, by what the names mean. Raises `ValueError`."""
+        """Returns values that are given by name, by what the names stand for. Raises
+        `ValueError`."""
         by_end: dict[T, V] = {}
         for name, value in values.items():
             end = self.find(name)
@@ -95,7 +94,7 @@ class Ends(Generic[T]):
 
 
 def inputs_of(model: Model) -> Ends[Layer]:
-    """The Parameters of a model by name."""
+    """Returns the Parameters of a model by name."""
     return Ends(
         "input",
         (
@@ -114,7 +113,7 @@ def inputs_of(model: Model) -> Ends[Layer]:
 
 
 def outputs_of(model: Model) -> Ends[Layer]:
-    """The Results of a model by name."""
+    """Returns the Results of a model by name."""
     layers, sources = model.net.layers, wire(model.net).sources
     rows = []
     for position, layer in enumerate(layers):
@@ -141,11 +140,12 @@ class NamedLayer(Protocol):
 
 
 def port_name(layer: NamedLayer, index: int) -> str:
-    """The name of an output that has no tensor name: the layer's, or `LAYER:INDEX` of several."""
+    """Returns the name of an output without a tensor name: the layer's, or `LAYER:INDEX` if it
+    has several outputs."""
     return layer.name if len(layer.outputs) <= 1 else f"{layer.name}:{index}"
 
 
 def layer_and_index(name: str) -> tuple[str, int] | None:
-    """The parts of a name as `LAYER:INDEX`; None for another one."""
+    """Splits a name of the form `LAYER:INDEX`; None for another one."""
     layer, colon, index = name.rpartition(":")
     return (layer, int(index)) if colon and is_number(index) else None

@@ -7,11 +7,11 @@ from bisect import bisect_right
 
 _ALIGNMENT = 64
 _LARGE = 1 << 20
-"""Bytes of this size wait in a temporary file."""
+"""Buffers of at least this size are moved to a temporary file."""
 
 
 def _on_disk(data: bytes) -> mmap.mmap:
-    """The same bytes, mapped from a temporary file that is gone with the mapping."""
+    """Returns the same bytes, mapped from a temporary file that goes with the mapping."""
     import tempfile
 
     with tempfile.TemporaryFile() as file:
@@ -31,10 +31,11 @@ class Pieces:
         self._views: list[memoryview | None] = []
         self._end = 0
         self._known: dict[bytes, int] = {}
-        """Where buffers begin that were given as `bytes`: by these, or the digest of many."""
+        """The start of each buffer that was given as `bytes`, by the bytes or their digest."""
 
     def add(self, data: bytes | bytearray | memoryview | mmap.mmap) -> int:
-        """Appends a buffer; the address of its first byte. Equal `bytes` are kept once."""
+        """Appends a buffer and returns the address of its first byte. Equal `bytes` are kept
+        once."""
         if not isinstance(data, bytes):
             view = memoryview(data)
             return self._place(view, len(view))
@@ -50,25 +51,25 @@ class Pieces:
         return start
 
     def release(self, offset: int, size: int) -> None:
-        """Lets the system take back the memory of mapped bytes that have been looked at."""
+        """Lets the system reclaim the memory of mapped bytes that have been read."""
         index = bisect_right(self._starts, offset) - 1
         view = self._views[index] if index >= 0 else None
         if view is not None and isinstance(view.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             view.obj.madvise(mmap.MADV_DONTNEED)
 
     def miss(self, size: int) -> int:
-        """Reserves a range for bytes that are not available; its first address."""
+        """Reserves a range for bytes that are not available, and returns its first address."""
         return self._place(None, size)
 
     def extend(self, other: Pieces) -> None:
-        """Takes over the buffers of another numbering, numbers included; this one must be empty."""
+        """Takes over the buffers of another object with their addresses; this one must be empty."""
         self._starts, self._views = list(other._starts), list(other._views)
         self._end = other._end
         self._known = dict(other._known)
 
     @property
     def mark(self) -> tuple[int, int]:
-        """The buffers so far; assigned, it forgets those that were added since."""
+        """The buffers so far. Assigning it forgets those added since."""
         return len(self._starts), self._end
 
     @mark.setter
@@ -92,7 +93,7 @@ class Pieces:
         return self._end
 
     def __getstate__(self) -> tuple[list[int], list[bytes | None], int]:
-        """The bytes themselves: buffers cannot be pickled."""
+        """Returns the bytes themselves: buffers cannot be pickled."""
         views = [None if view is None else bytes(view) for view in self._views]
         return self._starts, views, self._end
 
@@ -102,7 +103,7 @@ class Pieces:
         self._known = {}
 
     def spans(self) -> list[tuple[int, int]]:
-        """Where each buffer that is at hand begins, and how many bytes it has."""
+        """Yields where each available buffer begins, and its size."""
         views = zip(self._starts, self._views, strict=True)
         return [(start, len(view)) for start, view in views if view is not None]
 
@@ -126,5 +127,5 @@ class Pieces:
         return view[start : start + size]
 
     def __getitem__(self, span: slice) -> bytes:
-        """The bytes from `start` to `stop`, both given."""
+        """Returns the bytes from `start` to `stop`, both given."""
         return bytes(self.view(span.start, span.stop - span.start))

@@ -1,4 +1,4 @@
-"""Ports of layers as a file declares them: one by one, or as the rows of a layer."""
+"""Ports of layers as a file declares them: one by one, or together for a layer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .source import Passage
 
 
 class Port:
-    """A port of a layer as the file declares it.
+    """A port of a layer as the file declares it. `dims` are as written, -1 for a dynamic one.
 
-    `dims` are as written, -1 for a dynamic one. Only ports of layers on their own have a `value`.
+    Only ports of layers on their own have a `value`.
     """
 
     __slots__ = ("dims", "id", "names", "offset", "precision", "value")
@@ -45,7 +45,7 @@ class Port:
 
 
 class PortElsewhere(Port):
-    """A port that comes from another file, with the `rt_info` that it has there."""
+    """A port from another file, with the `rt_info` that it has there."""
 
     __slots__ = ("rt_info",)
 
@@ -63,10 +63,10 @@ def names_in(text: str | None) -> list[str]:
 
 
 class PortHeads:
-    """What the ports of a layer have besides dimensions, inputs before outputs.
+    """The ids, precisions and places of the ports of a layer, inputs before outputs.
 
-    A reader leaves ports like this, without a `Port` for each: most models are checked without a
-    look at any single port, and most layers have the same heads.
+    A reader leaves ports like this, without a `Port` for each: checking most models needs no single
+    port, and most layers share their heads with others.
     """
 
     __slots__ = (
@@ -101,7 +101,7 @@ class PortHeads:
         """Which of them have tensor names."""
         self.inputs = len(input_ids)
         self.only_output = output_ids[0] if len(output_ids) == 1 else None
-        """The id of the output of a layer with one; None for none and for several."""
+        """The id of the only output of a layer; None for none and for several."""
         positions = range(self.inputs - 1, -1, -1)
         self.input_positions = dict(zip(reversed(input_ids), positions, strict=True))
         """The inputs by id; the first of those that share one."""
@@ -114,7 +114,7 @@ def heads_like(
     output_ids: tuple[str, ...],
     output_precisions: tuple[str | None, ...],
 ) -> PortHeads:
-    """What ports have of which each is an object; the same for layers that agree."""
+    """Returns the heads of ports that exist as objects. Layers that agree share them."""
     return PortHeads(input_ids, input_precisions, output_ids, output_precisions)
 
 

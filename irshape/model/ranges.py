@@ -1,4 +1,4 @@
-"""The bytes of a .bin that is elsewhere: only ranges that are asked for are fetched."""
+"""Reads a remote .bin: fetches only the ranges that are asked for."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 
 GAP = 1 << 14
-"""Ranges that are no further apart are fetched as one."""
+"""Ranges with a smaller gap between them are fetched as one."""
 
 TOGETHER = 8
-"""How many ranges are fetched at once."""
+"""The maximum number of ranges to fetch at once."""
 
 Fetch = Callable[[int, int], bytes]
-"""The bytes at an offset, as many as the second argument says. Raises `OSError`."""
+"""Returns the bytes at an offset, as many as the second argument says. Raises `OSError`."""
 
 
 class Ranges:
-    """The bytes of a file elsewhere, fetched in ranges; ranges that are expected are joined."""
+    """The bytes of a remote file, fetched in ranges. Expected ranges are joined."""
 
     def __init__(self, size: int, fetch: Fetch) -> None:
         self._size = size
@@ -27,7 +27,7 @@ class Ranges:
         """The bytes of the expected ranges, once one of them was asked for."""
 
     def expect(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Names ranges, by offset and size, that will be asked for; others can be too."""
+        """Announces ranges, by offset and size. Other ranges can be read too."""
         self._starts, self._ends, self._fetched = [], [], []
         for offset, size in sorted(spans):
             if size <= 0 or not self.holds(offset, size):
@@ -67,6 +67,7 @@ class Ranges:
             return list(threads.map(self._fetch, self._starts, sizes))
 
     def __getitem__(self, span: slice) -> bytes:
-        """The bytes from `start` to `stop`; the ends of the file where one is not given."""
+        """Returns the bytes from `start` to `stop`; by default from the start to the end of the
+        file."""
         start, stop, _ = span.indices(self._size)
         return bytes(self.view(start, max(0, stop - start)))

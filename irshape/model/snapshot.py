@@ -1,4 +1,4 @@
-"""Whether a model has changed since something was worked out from it."""
+"""Detects whether a model has changed since something was computed from it."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ class Source:
         self.data = data
         self.encoding = encoding
         self.raw = raw
-        """The bytes as they lie on disk, where `data` is not those: a file in UTF-16."""
+        """The bytes on disk, if `data` differs from them: a file in UTF-16."""
         self._begin()
 
     def _begin(self) -> None:
-        """Forgets all places that were counted."""
+        """Resets the counts."""
         self._counted = (0, 1)
         """An offset and its line. Counting continues there: places in file order cost one pass."""
         self._column = (0, 0, 0)
@@ -41,13 +41,14 @@ class Source:
         With it, one very long line takes no longer than many short ones.
         """
         self._line = (0, "")
-        """The line that was asked for last, and its text."""
+        """The last line that was asked for, and its text."""
         self._starts: dict[int, int] = {}
         self._element: tuple[int, dict[str, int]] = (-1, {})
-        """The element whose attributes were asked for last, and where their names stand."""
+        """The last element whose attributes were asked for, and the places of their names."""
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of a byte offset; both start at 1, the column counts characters."""
+        """Returns the line and column of a byte offset. Both start at 1; the column counts
+        characters."""
         at, line = self._counted
         if offset >= at:
             line += self.data.count(b"\n", at, offset)
@@ -69,7 +70,7 @@ class Source:
         return line, characters + 1
 
     def line(self, number: int) -> str:
-        """The text of a line, without its line break; empty for a line past the end."""
+        """Returns the text of a line, without its line break; empty for a line past the end."""
         if number != self._line[0]:
             self._line = (number, self._read_line(number))
         return self._line[1]
@@ -122,7 +123,7 @@ Values without quotes occur in layers on their own.
 
 
 class Passage(tuple[int, int]):
-    """A span (start and end) of another source than that of the model it is part of."""
+    """A span (start and end) of another source than that of its model."""
 
     source: Source
 
@@ -137,12 +138,12 @@ class Passage(tuple[int, int]):
 
     @classmethod
     def text(cls, text: str) -> Passage:
-        """A passage that consists of a text of its own."""
+        """Returns a passage that consists of its own text."""
         data = text.encode()
         return cls.of((0, len(data)), Source("", data))
 
 
 def passage_bytes(source: Source, span: tuple[int, int]) -> bytes:
-    """What stands in a span of a source, or of the source that the span itself has."""
+    """Returns the bytes of a span of a source, or of the source that the span itself has."""
     data = span.source.data if isinstance(span, Passage) else source.data
     return data[span[0] : span[1]]

@@ -49,13 +49,13 @@ _FORMATS = {
 
 
 def identity_of(file: int) -> tuple[int, ...]:
-    """What tells an open file from another, and from an older state of itself."""
+    """Returns what distinguishes an open file from others, and from an older state of itself."""
     status = os.fstat(file)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 class Weights:
-    """The bytes of a .bin, or why there are none.
+    """The bytes of a .bin, or the reason why there are none.
 
     `state`: `ready`; `absent`, none was asked for; `missing`, there is no such file; `empty`;
     `lfs`, there is a Git LFS pointer in its place; `unreadable`.
@@ -73,7 +73,7 @@ class Weights:
         self.state = state
         self.detail = detail
         self.identity: tuple[int, ...] | None = None
-        """What tells the file at `path` from another, where `data` is mapped from it."""
+        """The identity of the file at `path` if `data` is mapped from it."""
         self.reads: set[tuple[int, int]] | None = None
         """Offset and size of every read, if a set is assigned to record them."""
 
@@ -109,11 +109,11 @@ class Weights:
         return weights
 
     def __deepcopy__(self, memo: dict[int, object]) -> Weights:
-        """A copy that shares the bytes, which nobody writes to."""
+        """Returns a copy that shares the bytes, which are never written."""
         return Weights(self.path, self.data, self.state, self.detail)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """A .bin is pickled as its path and mapped again; other bytes are pickled themselves."""
+        """Pickles a .bin as its path, to be mapped again, and other bytes themselves."""
         if isinstance(self.data, mmap.mmap):
             if self.path is not None:
                 return (Weights.open, (self.path,))
@@ -122,7 +122,7 @@ class Weights:
 
     @property
     def fault(self) -> str | None:
-        """Why there are no bytes, in words; None if there are."""
+        """Says why there are no bytes; None if there are."""
         if self.state == "ready":
             return None
         if self.state == "absent":
@@ -136,7 +136,7 @@ class Weights:
 
     @property
     def size(self) -> int:
-        """Its bytes; 0 if there is no .bin."""
+        """The number of its bytes; 0 if there is no .bin."""
         return len(self.data) if self.data is not None else 0
 
     def holds(self, offset: int, size: int) -> bool:
@@ -156,9 +156,9 @@ class Weights:
 
     @contextmanager
     def read_sparsely(self) -> Iterator[None]:
-        """Keeps the system from reading ahead, for those who look at a few bytes here and there.
+        """Keeps the system from reading ahead, for callers that read a few bytes here and there.
 
-        Reading ahead takes up to 0.2 ms a place, and the memory that the process is said to take.
+        Reading ahead takes up to 0.2 ms a place, and adds to the memory of the process.
         """
         mapped = self.data if isinstance(self.data, mmap.mmap) else None
         if mapped is None or not hasattr(mmap, "MADV_RANDOM"):  # Windows has no such thing
@@ -183,12 +183,12 @@ class Weights:
 
 
 def is_lfs_pointer(data: bytes) -> bool:
-    """Whether a file that begins so is a pointer of Git LFS in place of a .bin."""
+    """Whether a file that begins with these bytes is a pointer of Git LFS."""
     return data.startswith(_LFS)
 
 
 def raw_bytes(constant: Constant) -> bytes | None:
-    """The bytes of a constant; None if the .bin has fewer than its shape needs."""
+    """Returns the bytes of a constant; None if the .bin has fewer than its shape needs."""
     weights = constant.weights
     needed = (
         constant.size
@@ -201,7 +201,7 @@ def raw_bytes(constant: Constant) -> bytes | None:
 
 
 def small_values(constant: Constant) -> tuple[int | float, ...] | None:
-    """The elements of a constant as Python numbers, without NumPy for most types.
+    """Returns the elements of a constant as Python numbers, without NumPy for most types.
 
     None for strings, for a dynamic type, and if the .bin does not contain the bytes.
     """
@@ -210,7 +210,7 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
 
 
 def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None:
-    """The elements of a constant that has these bytes; None as for `small_values`."""
+    """Returns the elements of a constant that has these bytes; None as for `small_values`."""
     element_type = constant.element_type
     if element_type.name == "string" or element_type.is_dynamic:
         return None
@@ -234,10 +234,10 @@ def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None
 
 
 def number_bytes(values: Any, element_type: ElementType) -> tuple[tuple[int, ...], bytes] | None:
-    """The shape and the bytes of a Python number, or of a list of them, without NumPy.
+    """Returns the shape and the bytes of a Python number, or of a list of numbers, without NumPy.
 
-    None where NumPy has to say: for other element types, for lists in lists, and for numbers that
-    the type does not hold.
+    None if NumPy has to decide: for other element types, nested lists, and numbers that the type
+    cannot hold.
     """
     numbers = list(values) if isinstance(values, (list, tuple)) else [values]
     code = _FORMATS.get(element_type.name)
@@ -297,9 +297,9 @@ def array(constant: Constant) -> np.ndarray | None:
 
 
 def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
-    """The strings of a constant, or what is wrong with its bytes.
+    """Returns the strings of a constant, or what is wrong with its bytes.
 
-    They begin with the number of strings, the offset of each and that of the end, int32 each.
+    The bytes begin with the number of strings, the offset of each and that of the end, int32 each.
     """
     if len(raw) < 4:
         return f"strings begin with their number, of 4 bytes, but size is {len(raw)}"
@@ -317,7 +317,7 @@ def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
 
 
 def strings_fault(constant: Constant) -> str | None:
-    """What is wrong with the bytes of a constant of strings.
+    """Says what is wrong with the bytes of a constant of strings.
 
     None if nothing is, or if the .bin does not contain them.
     """
@@ -335,9 +335,9 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _number(text: str) -> int:
-    """An integer. Raises `ValueError` for another text.
+    """Returns an integer. Raises `ValueError` for another text.
 
-    One of more digits than Python reads becomes one that is past any limit.
+    A number of more digits than Python reads becomes one past any limit.
     """
     if not re.fullmatch(r"\s*[-+]?[0-9]+", text, re.ASCII):
         raise ValueError(text)
@@ -347,7 +347,7 @@ def _number(text: str) -> int:
 
 
 def moved_to(offset: int, items: tuple[str, ...]) -> tuple[str, ...]:
-    """`Layer.items` of a Const whose bytes begin at that offset."""
+    """Returns `Layer.items` of a Const with another offset."""
     at = items.index("offset") + 1
     return items if items[at] == str(offset) else (*items[:at], str(offset), *items[at + 1 :])
 
@@ -363,7 +363,7 @@ class Constant(NamedTuple):
 
     @staticmethod
     def of(items: tuple[str, ...], weights: Weights | None) -> Constant:
-        """The constant that `Layer.items` of a Const describe.
+        """Returns the constant that `Layer.items` of a Const describe.
 
         Raises `ValueError` if they do not describe one.
         """

@@ -21,8 +21,8 @@ Sources = list[list[OutputRef | None]]
 
 
 class Complete:
-    """What is known of edges where no two layers share an id, every edge names its ends as their
-    ids are written, and every input is fed by one edge."""
+    """The edges of a body without faults: ids are unique, every edge names its ends by the ids
+    as written, and one edge feeds every input."""
 
     def __init__(self, producers: list[int], heads: list[PortHeads], dims: list[PortDims]) -> None:
         """producers: the layer that each edge comes from. heads, dims: the ports of each layer when
@@ -47,23 +47,23 @@ class User(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """How the layers of a body are connected, each by its position in `body.layers`."""
+    """The connections of the layers of a body, each by its position in `body.layers`."""
 
     sources: Sources
-    """For each layer, what feeds each of its input ports; None for nothing."""
+    """For each layer, the output that feeds each of its input ports; None for nothing."""
     order: list[int]
-    """The layers, producers first; those on a cycle, or behind one, come last, in file order."""
+    """The layers, producers first. Those on a cycle, or behind one, come last, in file order."""
     cyclic: frozenset[int]
     """The layers on a cycle."""
     unlike: Sequence[tuple[int, int]] = ()
-    """The inputs that `wire` saw declare something other than the outputs that feed them: the
-    positions of the layer and of the port, in file order."""
+    """The inputs that declare something other than the outputs that feed them: the positions of
+    the layer and of the port, in file order."""
     complete: Complete | None = None
-    """None for edges that are not complete, or were not looked at."""
+    """None if the edges have faults, or were not checked."""
 
     @cached_property
     def users(self) -> list[list[User]]:
-        """For each layer, what takes its outputs, in the order of the consumers."""
+        """For each layer, the inputs that take its outputs, in the order of the consumers."""
         users: list[list[User]] = [[] for _ in self.sources]
         for position, row in enumerate(self.sources):
             for index, source in enumerate(row):
@@ -76,10 +76,11 @@ def wire(body: Body) -> Wiring:
     """Resolves the edges of a body.
 
     An edge that names a missing layer or port is ignored. Of two edges into one port, the first
-    counts. Ids are compared as text and, if none matches, as the numbers OpenVINO reads from them.
+    counts. Ids are compared as text and, if none matches, as the numbers that OpenVINO reads from
+    them.
 
-    Both ends of each edge are compared in passing: in a large model, coming back to them costs
-    more than what is done with them.
+    The two ends of each edge are compared in the same pass: in a large model, a second pass would
+    cost more.
     """
     layers, ends = body.layers, body.ends
     heads, dims = heads_of(layers), dims_of(layers)
@@ -119,8 +120,8 @@ def wire(body: Body) -> Wiring:
 
 
 def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[int], bool]:
-    """The layers that each edge comes from and goes to, -1 for one that is not there; whether all
-    are there, and no two share an id."""
+    """Returns the layers at both ends of each edge, -1 for a missing one, and whether none is
+    missing and no id repeats."""
     ids = [layer.id for layer in layers]
     texts = ends.from_layers, ends.to_layers
     if ends.regular and ids == list(map(str, range(len(ids)))):  # as writers number them
@@ -147,7 +148,7 @@ _first_outputs_of: list[list[OutputRef]] = [[]]
 
 
 def _first_outputs(layers: int) -> list[OutputRef]:
-    """References to the first output of each layer, for at least `layers` of them."""
+    """Returns references to the first output of at least `layers` layers."""
     refs = _first_outputs_of[0]
     if len(refs) < layers:
         refs = refs + list(zip(range(len(refs), layers), repeat(0)))
@@ -157,7 +158,7 @@ def _first_outputs(layers: int) -> list[OutputRef]:
 
 
 def port_of(ids: Sequence[str], text: str) -> int | None:
-    """The position of an id, else of the one whose number OpenVINO reads from the text."""
+    """Returns the position of an id, or of the id that OpenVINO reads as the same number."""
     if text in ids:
         return ids.index(text)
     number = lenient_id(text)
@@ -189,7 +190,7 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
 
 
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:
-    """The layers of `left` that are on a cycle, without those that only lie behind one.
+    """Returns the layers of `left` that are on a cycle, without those that only lie behind one.
 
     Layers that feed no other layer of `left` are removed until none is.
     """

@@ -1,1 +1,1 @@
-"""The structural difference of two models: their layers matched, and what was changed."""
+"""The structural difference of two models: their matched layers, and what changed."""

@@ -12,7 +12,8 @@ from ..version import __version__
 from .result import Change, LayerDiff, ModelDiff, Unmatched
 
 MAX_ENTRIES = 5_000
-"""Of each kind; a page of more would be slow to open. What is left out is said."""
+"""The maximum number of entries of each kind; a larger page would open slowly. The page says how
+many it leaves out."""
 
 _STYLE = """
 .card.changed { border-left-color: var(--warning) }
@@ -31,7 +32,7 @@ p.ends { margin: 0; padding: 8px 18px; font-size: 13.5px; overflow-wrap: anywher
 
 
 def page(diff: ModelDiff) -> str:
-    """The page. It is HTML and well-formed XML at the same time."""
+    """Returns the page, which is both HTML and well-formed XML."""
     renderer = "irshape.diagnostics.renderers.as_html"
     style = files(renderer).joinpath("report.css").read_text("utf-8") + _STYLE
     return html_page(f"{diff.first.path} and {diff.second.path}", style, _body(diff))

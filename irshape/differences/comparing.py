@@ -22,7 +22,7 @@ _SHOWN_TEXT = 120
 
 
 def diff(first: Model, second: Model, aspects: Collection[str] = DEFAULT) -> ModelDiff:
-    """The structural difference of two models. aspects: what is compared, of `ASPECTS`."""
+    """Returns the structural difference of two models. aspects: what to compare, of `ASPECTS`."""
     with collection_paused():
         return _diff(first, second, aspects)
 
@@ -47,7 +47,7 @@ class _Comparison:
         self.bytes_missing = 0
 
     def models(self) -> None:
-        """What the models say of themselves."""
+        """Compares the properties of the models themselves."""
         first, second = self.result.first, self.result.second
         if first.format.layers_as_written and second.format.layers_as_written:
             self._note("version", "IR version", str(first.version), str(second.version))
@@ -59,7 +59,7 @@ class _Comparison:
             self.result.changes.append(Change(aspect, what, old, new))
 
     def bodies(self, first: Side, second: Side) -> dict[int, int]:
-        """Two bodies, and what is inside of their layers. Returns the matching."""
+        """Compares two bodies and the bodies inside them. Returns the matching."""
         partner = matched(first, second)
         origin = {b: a for a, b in partner.items()}
         pair = _Pair(self, first, second, partner)
@@ -85,7 +85,7 @@ class _Comparison:
         return partner
 
     def _inner_alone(self, side: Side, position: int, alone: list[Unmatched]) -> None:
-        """The layers in the bodies of a layer without a partner."""
+        """Adds the layers in the bodies of a layer without a partner."""
         for body in side.result.inner.get(position, {}).values():
             inner = side.inner(body)
             for at in range(len(inner.layers)):
@@ -93,7 +93,7 @@ class _Comparison:
                 self._inner_alone(inner, at, alone)
 
     def _inside(self, pair: _Pair, a: int, b: int) -> list[Change]:
-        """The bodies of two matched layers; what changed in how they are connected."""
+        """Compares the bodies of two matched layers. Returns what changed in their connections."""
         outer = (pair.first, a), (pair.second, b)
         ours, theirs = (side.result.inner.get(position, {}) for side, position in outer)
         changes: list[Change] = []
@@ -110,7 +110,7 @@ class _Comparison:
         return changes
 
     def infos(self, first: Layer | Model, second: Layer | Model) -> Iterator[Change]:
-        """The rt_info of two layers, or of the models."""
+        """Compares the rt_info of two layers, or of the models."""
         if "rt-info" not in self.aspects:
             return
         old = _flat(_parsed(self.result.first, first.rt_info_span))
@@ -121,7 +121,7 @@ class _Comparison:
 
 
 class _Pair:
-    """Two bodies whose layers are matched."""
+    """Two bodies with matched layers."""
 
     def __init__(
         self, comparison: _Comparison, first: Side, second: Side, partner: dict[int, int]
@@ -132,7 +132,7 @@ class _Pair:
         self.origin = {b: a for a, b in partner.items()}
 
     def changes(self, a: int, b: int) -> Iterator[Change]:
-        """How two layers differ, but for what is inside of their bodies."""
+        """Returns the differences of two layers, except inside their bodies."""
         one, other = self.first.layers[a], self.second.layers[b]
         if one.folded_type != other.folded_type or one.version != other.version:
             yield Change("type", "operation", _operation(one), _operation(other))
@@ -161,7 +161,7 @@ class _Pair:
                 )
 
     def _tensors(self, a: int, b: int) -> Iterator[Change]:
-        """Element types and shapes of the outputs."""
+        """Compares the element types and shapes of the outputs."""
         if self.first.layers[a].is_result:
             return  # those of what feeds it
         ours, theirs = self.first.result.outputs[a], self.second.result.outputs[b]
@@ -215,7 +215,8 @@ class _Pair:
         return f"{layer.label}{port}{'' if source[0] in known else f', {word}'}"
 
     def _tensor_names(self, a: int, b: int) -> Iterator[Change]:
-        """The names of outputs: of inputs and outputs of the model, of others on demand."""
+        """Compares the names of outputs: those of inputs and outputs of the model, others on
+        demand."""
         one, other = self.first.layers[a], self.second.layers[b]
         if one.path:
             return
@@ -235,14 +236,16 @@ class _Pair:
                 )
 
     def inherits(self, a: int, changes: list[Change]) -> bool:
-        """Whether changes are those of types and shapes that follow from other inputs: the layer
-        does the same, so that nothing else can be the reason."""
+        """Whether only types and shapes changed, and they follow from those of the inputs.
+
+        The layer itself is the same, so nothing else can be the reason.
+        """
         return any(source is not None for source in self.first.sources[a]) and all(
             change.aspect in ("shapes", "element-types") for change in changes
         )
 
     def orders(self) -> Iterator[Change]:
-        """Inputs or outputs of the model that are in another order."""
+        """Returns inputs or outputs of the model that are in another order."""
         if self.first.result.body.path:
             return
         for what, kind in (("order of inputs", "is_parameter"), ("order of outputs", "is_result")):
@@ -269,7 +272,7 @@ def _alone(side: Side, position: int, known: dict[int, int]) -> Unmatched:
 
 
 def _empty(like: BodyResult) -> BodyResult:
-    """A body without layers, for one that the other model lacks."""
+    """Returns a body without layers, for one that the other model lacks."""
     body = Body(like.body.path)
     return BodyResult(body, wire(body))
 
@@ -277,9 +280,11 @@ def _empty(like: BodyResult) -> BodyResult:
 def _connections(
     layer: Layer, tag: str, side: Side, second: Side, partner: dict[int, int] | None
 ) -> set[str]:
-    """The port map and the back edges of a body, with its layers as the second body names them.
+    """Returns the port map and the back edges of a body, with its layers named as in the second
+    body.
 
-    partner: the positions there by those in the body; None for the second body itself.
+    partner: the positions in the second body by those in the first; None for the second body
+    itself.
     """
     positions = {inner.id: position for position, inner in enumerate(side.layers)}
 
@@ -330,14 +335,14 @@ def _tensor(tensor: Tensor | None) -> str | None:
 
 
 def _text(written: str | None, meant: str | None) -> str | None:
-    """An attribute: as it is written, or its default."""
+    """Returns an attribute as it is written, or its default."""
     if written is not None:
         return written if len(written) <= _SHOWN_TEXT else written[:_SHOWN_TEXT] + "…"
     return None if meant is None else f"{meant} (default)"
 
 
 def _values(old: Constant, new: Constant) -> tuple[str, str]:
-    """What to say of two constants with different bytes: few elements are shown."""
+    """Describes two constants with different bytes, with the elements if they are few."""
     shown = [_elements(constant) for constant in (old, new)]
     if shown[0] is not None and shown[1] is not None:
         return shown[0], shown[1]
@@ -364,7 +369,7 @@ def _elements(constant: Constant) -> str | None:
 
 
 def _count_of_different(old: Constant, new: Constant) -> int | None:
-    """How many elements of two constants of one type and shape differ in their bytes."""
+    """Counts the elements of two constants of one type and shape whose bytes differ."""
     width = old.element_type.bits // 8
     if width * 8 != old.element_type.bits or not width:
         return None
@@ -386,7 +391,7 @@ def _parsed(model: Model, span: tuple[int, int] | None) -> dict[str, object]:
 
 
 def _flat(info: dict[str, object], prefix: str = "") -> dict[str, str]:
-    """Nested entries by their path."""
+    """Yields nested entries by their path."""
     entries: dict[str, str] = {}
     for key, value in info.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A body as the matching sees it: who feeds whom, and what each layer is, apart from its name."""
+"""A body as the matching sees it: its connections, and what each layer is, apart from its name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 
 
 class Labels:
-    """Small numbers for things that are compared again and again: equal things get one number."""
+    """Small numbers for things that are often compared: equal things have the same number."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
@@ -31,7 +31,7 @@ class Labels:
 
 
 class Side:
-    """One of two bodies that are compared. Layers are given by their position in the body."""
+    """One of the two compared bodies. Layers are given by their position in the body."""
 
     def __init__(
         self,
@@ -51,14 +51,14 @@ class Side:
         self.content: list[list[int]] = [[], [], []]
         """For `EXACT`, `SIMILAR` and `TYPE`, a label of each layer."""
         self.distinctive: list[bool] = []
-        """Whether a layer is found by its content: constants of a few elements are everywhere."""
+        """Whether the content identifies a layer: constants of a few elements occur everywhere."""
         self.constants = [self._constant(layer) for layer in self.layers]
-        """The constants that layers are; None for other layers, and for faulty attributes."""
+        """The constants of Const layers; None for other layers, and for faulty attributes."""
         for position, layer in enumerate(self.layers):
             self._describe(position, layer)
 
     def inner(self, result: BodyResult) -> Side:
-        """A body inside of a layer."""
+        """Returns a body inside a layer."""
         return Side(result, self.declarations, self.weights, self.labels)
 
     def _describe(self, position: int, layer: Layer) -> None:
@@ -92,8 +92,8 @@ class Side:
             return None
 
     def attributes(self, position: int) -> dict[str, str]:
-        """The attributes of a layer by the names in the file, defaults included; as text that is
-        equal where they mean the same."""
+        """Returns the attributes of a layer by their names in the file, including defaults, as
+        text that is equal for equal values."""
         layer = self.layers[position]
         declaration = self.declarations.of(layer)
         if not isinstance(declaration, tuple) or declaration[1]:
@@ -105,25 +105,26 @@ class Side:
         }
 
     def _label_of(self, body: BodyResult) -> int:
-        """A label of a body: equal for bodies that compute the same."""
+        """Returns a label of a body, equal for bodies that compute the same."""
         side = self.inner(body)
         up = side.upward(EXACT)
         ends = [up[position] for position, layer in enumerate(side.layers) if layer.is_result]
         return self.labels.of(("body", tuple(sorted(up)), tuple(ends)))
 
     def fed(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """What feeds a layer: the label of each producer, and its output."""
+        """Returns the label of each producer of a layer, and its output."""
         return tuple(
             (-1, -1) if source is None else (labels[source[0]], source[1])
             for source in self.sources[position]
         )
 
     def taken(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
-        """What takes a layer: the label of each user, its input, and the output."""
+        """Returns the label of each consumer of a layer, its input, and the output."""
         return tuple(sorted((labels[user], at, port) for user, at, port in self.users[position]))
 
     def upward(self, level: int) -> list[int]:
-        """For each layer a label of all that leads to it: equal ones compute the same."""
+        """Returns for each layer a label of everything before it: layers with equal labels
+        compute the same."""
         content = self.content[level]
         up = [-1] * len(self.layers)
         for position in self.order:
@@ -131,7 +132,7 @@ class Side:
         return up
 
     def downward(self, level: int) -> list[int]:
-        """For each layer a label of all that it leads to."""
+        """Returns for each layer a label of everything behind it."""
         content = self.content[level]
         down = [-1] * len(self.layers)
         for position in reversed(self.order):
@@ -150,9 +151,9 @@ def sides_of(first: Model, second: Model) -> tuple[Side, Side]:
 
 
 def digest(constant: Constant) -> bytes | None:
-    """A digest of the bytes of a constant; of samples of it, where it is large.
+    """Returns a digest of the bytes of a constant, or of samples of a large one.
 
-    None where the bytes are not at hand.
+    None if the bytes are not available.
     """
     view = view_of(constant)
     if view is None:
@@ -169,7 +170,7 @@ def digest(constant: Constant) -> bytes | None:
 
 
 def view_of(constant: Constant) -> memoryview | bytes | None:
-    """The bytes of a constant; None where they are not at hand."""
+    """Returns the bytes of a constant; None if they are not available."""
     weights = constant.weights
     if weights is None or not weights.holds(constant.offset, constant.size):
         return None
@@ -177,7 +178,7 @@ def view_of(constant: Constant) -> memoryview | bytes | None:
 
 
 def same_bytes(first: Constant, second: Constant) -> bool | None:
-    """Whether two constants have the same bytes; None where one has none at hand."""
+    """Whether two constants have the same bytes; None if one has none."""
     one, other = view_of(first), view_of(second)
     if one is None or other is None:
         return None

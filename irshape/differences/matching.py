@@ -1,9 +1,8 @@
 """Matches the layers of two bodies, whatever their ids and names.
 
-The certain comes first: layers with the same content of which all that leads to them, or all that
-they lead to, is the same too. From these the matching spreads along the edges, then names help,
-then layers in similar surroundings are matched. Every step takes time in proportion to the number
-of edges.
+Certain matches come first: layers with the same content whose producers, or consumers, are the same
+throughout. From these the matching spreads along the edges. Then names help, and then layers in
+similar surroundings are matched. The time of every step is proportional to the number of edges.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from .content import EXACT, SIMILAR, TYPE, Side
 
 _ROUNDS = 6
 _DEPTH = 5
-"""How many layers may be inserted at one place."""
+"""The maximum number of layers inserted at one place."""
 GENERATED_NAME = re.compile(r"[A-Za-z]*_?[0-9]+")
-"""Layer names that converters generate: equal ones may be names of different layers."""
+"""Layer names that converters generate: layers with equal ones may be unrelated."""
 _NEIGHBOURS = 32
-"""How many users of an output are looked at to tell whether two layers stand in one place."""
+"""How many consumers of an output are compared to decide whether two layers are at one place."""
 
 
 def matched(first: Side, second: Side) -> dict[int, int]:
-    """The positions in the second body by those in the first."""
+    """Returns the positions in the second body by those in the first."""
     matching = _Matching(first, second)
     for step in (
         lambda: matching.by_all_around(EXACT),
@@ -59,7 +58,7 @@ class _Matching:
         self.origin[b] = a
 
     def pair_free(self, a: int, b: int) -> bool:
-        """Matches two layers if neither has a partner; whether it did."""
+        """Matches two layers if neither has a partner. Returns whether it did."""
         free = a not in self.partner and b not in self.origin
         if free:
             self.pair(a, b)
@@ -95,10 +94,11 @@ class _Matching:
         in_order: bool = False,
         distinctive: bool = False,
     ) -> int:
-        """Matches the layers whose key no other layer has, and those that a name tells apart.
+        """Matches layers whose key is unique, and those that a name distinguishes.
 
-        first, second: the keys by position. in_order: match several of one key in file order, if
-        there are equally many. distinctive: pass over small constants. Returns how many.
+        first, second: the keys by position. in_order: match several layers of one key in file
+        order, if their numbers are equal. distinctive: ignore small constants. Returns how many
+        were matched.
         """
         groups: dict[Hashable, tuple[list[int], list[int]]] = {}
         for number, (side, keys) in enumerate(((self.first, first), (self.second, second))):
@@ -127,10 +127,9 @@ class _Matching:
                 self.pair(a, b)
 
     def by_name(self) -> None:
-        """Layers of one type and one name, unless their neighbours contradict.
+        """Matches layers with the same type and name, unless their neighbours contradict.
 
-        A name that programs make up, such as `Constant_17`, means little: then the neighbours or
-        the content must agree.
+        For a generated name, such as `Constant_17`, the neighbours or the content must also agree.
         """
         ours = _by_name(self.first, self.free(self.first))
         theirs = _by_name(self.second, self.free(self.second))
@@ -145,8 +144,11 @@ class _Matching:
                 self.pair(a, b)
 
     def neighbours(self, a: int, b: int) -> tuple[int, int]:
-        """How many neighbours of two layers are partners at the same place, and how many are
-        partners of others there. A layer without a partner says nothing: it may be inserted."""
+        """Counts the neighbours of two layers that are partners at the same place, and those that
+        are partners of others.
+
+        Neighbours without a partner do not count: they may be inserted.
+        """
         agree = differ = 0
         first, second = self.first, self.second
         for one, other in zip(first.sources[a], second.sources[b], strict=False):
@@ -161,9 +163,9 @@ class _Matching:
         return agree, differ
 
     def by_surroundings(self) -> None:
-        """Layers of similar content whose neighbours, and theirs, are alike.
+        """Matches layers of similar content whose neighbours, and their neighbours, are alike.
 
-        A neighbour that is matched is like its partner only.
+        A matched neighbour is like its partner only.
         """
         for _ in range(_ROUNDS):
             for rounds in (2, 1):
@@ -192,7 +194,7 @@ class _Matching:
     def spread(
         self, level: int, start: Iterable[tuple[int, int]] | None = None
     ) -> list[tuple[int, int]]:
-        """Matches what feeds matched layers, or takes their outputs, at the same place.
+        """Matches layers that feed matched layers, or take their outputs, at the same place.
 
         start: the pairs to begin with; by default all. Returns the new pairs.
         """
@@ -207,7 +209,7 @@ class _Matching:
         return pairs
 
     def _beside(self, a: int, b: int, level: int) -> Iterable[tuple[int, int]]:
-        """The neighbours of two partners that are partners as well."""
+        """Yields the neighbours of two partners that are partners as well."""
         first, second = self.first, self.second
         ours, theirs = first.content[level], second.content[level]
         for one, other in zip(first.sources[a], second.sources[b], strict=False):
@@ -245,8 +247,8 @@ class _Matching:
     # across layers that only one of the bodies has
 
     def spread_over(self) -> None:
-        """Matches layers of similar content beside matched ones, where the other body has some
-        layers more in between."""
+        """Matches layers of similar content near matched ones, if one body has more layers in
+        between."""
         waiting = deque(self.partner.items())
         while waiting:
             a, b = waiting.popleft()
@@ -268,7 +270,7 @@ class _Matching:
                     break
 
     def _upstream(self, side: Side, start: int, taken: dict[int, int]) -> Iterator[int]:
-        """A layer and those before it, along first inputs, as far as they have no partner."""
+        """Yields a layer and those before it along first inputs, up to one with a partner."""
         at: int | None = start
         for _ in range(_DEPTH):
             if at is None or at in taken:
@@ -288,8 +290,8 @@ class _Matching:
     def _downstream(
         self, side: Side, start: int, taken: dict[int, int]
     ) -> dict[tuple[int, int], list[int]]:
-        """The layers after one, as far as they have no partner, by the input at which they are
-        reached and their content; those that are nearest with it."""
+        """Returns the layers after one, up to those with a partner, by the input at which they
+        are reached and their content; of equal ones the nearest."""
         reached: dict[tuple[int, int], list[int]] = {}
         border, seen = [start], {start}
         for _ in range(_DEPTH):
@@ -309,7 +311,7 @@ class _Matching:
     # what is left
 
     def ends_in_order(self) -> None:
-        """Inputs and outputs of the bodies, in their order."""
+        """Matches the inputs and outputs of the bodies in their order."""
         for kind in ("is_parameter", "is_result"):
             ours, theirs = (
                 [position for position in self.free(side) if getattr(side.layers[position], kind)]
@@ -320,7 +322,7 @@ class _Matching:
                     self.pair(a, b)
 
     def replaced(self) -> None:
-        """Layers of different types in the same place: between the same neighbours."""
+        """Matches layers of different types at the same place: between the same neighbours."""
         for a in self.free(self.first):
             candidates = [
                 user
@@ -337,7 +339,7 @@ class _Matching:
 
 
 def _by_name(side: Side, positions: Iterable[int]) -> dict[str, int]:
-    """The layers of names that only one of them has."""
+    """Returns the layers whose name is unique."""
     named: dict[str, int] = {}
     twice: set[str] = set()
     for position in positions:

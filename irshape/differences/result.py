@@ -1,4 +1,4 @@
-"""What `irshape.diff` returns: layers in pairs with their changes, and layers without a partner."""
+"""The result of `irshape.diff`: matched layers with their changes, and layers without a partner."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DEFAULT = (
     "tensor-names",
     "order",
 )
-"""What is compared unless it is ignored: the operation with its opset, attributes, inferred types
-and shapes, the bytes of constants, what feeds each input, the names of the inputs and outputs of
-the model, and their order."""
+"""What is compared by default: the operation with its opset, attributes, inferred types and
+shapes, the bytes of constants, what feeds each input, the names of the inputs and outputs of the
+model, and their order."""
 
 OPTIONAL = ("names", "rt-info", "version")
 """What is compared on demand: the names of layers and of all tensors, rt_info, the IR version."""
@@ -29,7 +29,7 @@ ASPECTS = DEFAULT + OPTIONAL
 
 
 def chosen_aspects(also: Iterable[str] = (), ignore: Iterable[str] = ()) -> frozenset[str]:
-    """What is compared: the default, what is compared as well, without what is ignored.
+    """Returns what to compare: the default and the given aspects, without the ignored ones.
 
     Raises `ValueError` for a name that is none of `ASPECTS`.
     """
@@ -42,10 +42,10 @@ def chosen_aspects(also: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
 
 
 class Change(NamedTuple):
-    """A difference between two matched layers, or between the models as such.
+    """A difference between two matched layers, or between the models themselves.
 
     aspect: one of `ASPECTS`. what: the attribute, input or output, in words. old, new: None for
-    what is not there.
+    something that is not there.
     """
 
     aspect: str
@@ -62,7 +62,7 @@ class Change(NamedTuple):
 class LayerDiff(NamedTuple):
     """Two matched layers that differ.
 
-    inherited: nothing was changed but types or shapes, which follow from those of the inputs.
+    inherited: whether only types or shapes changed, and they follow from those of the inputs.
     """
 
     first: Layer
@@ -72,9 +72,9 @@ class LayerDiff(NamedTuple):
 
 
 class Unmatched(NamedTuple):
-    """A layer that the other model lacks, with what feeds it and what it feeds.
+    """A layer that the other model lacks, with its producers and consumers.
 
-    constant: whether it is a constant that only other such layers take.
+    constant: whether it is a constant that only such layers take.
     """
 
     layer: Layer
@@ -93,9 +93,9 @@ class ModelDiff:
         self.first = first
         self.second = second
         self.changes: list[Change] = []
-        """Changes of the models as such."""
+        """Changes of the models themselves."""
         self.pairs: list[tuple[Layer, Layer]] = []
-        """The layers that were matched, in the order of the first model."""
+        """The matched layers, in the order of the first model."""
         self.changed: list[LayerDiff] = []
         """The pairs that differ."""
         self.removed: list[Unmatched] = []
@@ -112,13 +112,14 @@ class ModelDiff:
 
     @property
     def renamed(self) -> int:
-        """How many matched layers have another name; it counts as a change only on demand."""
+        """The number of matched layers with another name, which counts as a change only on
+        demand."""
         return sum(first.name != second.name for first, second in self.pairs)
 
     @property
     def retyped(self) -> dict[tuple[str, str], list[LayerDiff]]:
-        """The matched constants of another element type, by the old and the new one: weights that
-        were compressed or quantized. Most first."""
+        """The matched constants with another element type, by the old and the new one, most
+        frequent first: weights that were compressed or quantized."""
         groups: dict[tuple[str, str], list[LayerDiff]] = {}
         for each in self.changed:
             if each.first.is_constant and each.second.is_constant:
@@ -129,7 +130,7 @@ class ModelDiff:
 
     @property
     def summary(self) -> dict[str, int]:
-        """How many layers were matched, changed, and so on."""
+        """The numbers of layers matched, changed, and so on."""
         inherited = sum(each.inherited for each in self.changed)
         return {
             "matched": len(self.pairs),

@@ -122,7 +122,7 @@ def transplant(
 
 
 def _moved(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
-    """Returns a layer as part of another graph: without places in the file, and with its own bytes."""
+    """Returns a layer for another graph: without places in the file, with its own bytes."""
     raw = _without_place(raw, home)
     raw.id, raw.path, raw.bodies = target._new_id(), target._path, None
     raw.output_names = None

@@ -11,10 +11,10 @@ _END = (1 << 63) - 1
 
 
 def indexed(output: Output, index: Any) -> Output:
-    """What `output[index]` stands for.
+    """Returns the tensor for `output[index]`.
 
-    Raises `GraphError` for an index out of range and for one that NumPy would read otherwise than
-    axis by axis, and `TypeError` for what is no index.
+    Raises `GraphError` for an index out of range and for one that NumPy would not apply axis by
+    axis, and `TypeError` for an invalid index.
     """
     items = [_item(each) for each in (index if isinstance(index, tuple) else (index,))]
     axes = _axes(output, items)
@@ -34,7 +34,7 @@ def indexed(output: Output, index: Any) -> Output:
 
 
 def _item(item: Any) -> Any:
-    """An item of an index; lists and NumPy's numbers as arrays. Raises `TypeError`."""
+    """Returns an item of an index, with lists and NumPy's numbers as arrays. Raises `TypeError`."""
     if isinstance(item, GraphLayer):
         return item.output
     if item is None or item is Ellipsis or isinstance(item, (slice, Output)):
@@ -51,7 +51,7 @@ def _item(item: Any) -> Any:
 
 
 def _rank(item: Any) -> int:
-    """The axes of the result that an item gives."""
+    """Returns how many axes of the result an item gives."""
     if item is None or isinstance(item, slice):
         return 1
     if item is Ellipsis or isinstance(item, int):
@@ -65,7 +65,7 @@ def _rank(item: Any) -> int:
 
 
 def _check_arrays(output: Output, items: list[Any]) -> None:
-    """Raises `GraphError` where NumPy pairs up the indices of several axes, or moves an axis."""
+    """Raises `GraphError` if NumPy would pair the indices of several axes, or move an axis."""
     arrays = [at for at, item in enumerate(items) if _is_array(item)]
     if len(arrays) > 1:
         raise GraphError(
@@ -89,7 +89,7 @@ def _is_array(item: Any) -> bool:
 
 
 def _axes(output: Output, items: list[Any]) -> list[int | None]:
-    """The axis that each item is about; those behind an ellipsis are counted from the end."""
+    """Returns the axis of each item. Those behind an ellipsis are counted from the end."""
     if sum(item is Ellipsis for item in items) > 1:
         raise GraphError(f"{output!r}: an index has one ellipsis at most")
     count = sum(item is not None and item is not Ellipsis for item in items)
@@ -114,7 +114,7 @@ def _axes(output: Output, items: list[Any]) -> list[int | None]:
 
 
 def _check_range(output: Output, item: Any, axis: int | None) -> None:
-    """Raises `GraphError` for an index that lies outside of every size the axis can have."""
+    """Raises `GraphError` for an index outside every size that the axis can have."""
     dims = output.shape.dims
     if dims is None or axis is None or isinstance(item, Output):
         return
@@ -180,12 +180,13 @@ def _bound(bound: Any) -> Any:
 
 
 def _behind(bound: int) -> int:
-    """Where a slice forwards has to end to include an element, or to begin to leave it out."""
+    """Returns the end of a forward slice that includes an element, or the start of one that
+    leaves it out."""
     return _END if bound in (-1, _END) else bound + 1
 
 
 def _new_axes(items: list[Any]) -> list[int]:
-    """Where an index puts axes of length 1 in what is left."""
+    """Returns where an index inserts axes of length 1 into the result."""
     new: list[int] = []
     place = 0
     left = [_rank(item) for item in items]

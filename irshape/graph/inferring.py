@@ -1,4 +1,4 @@
-"""Infers what a change reaches, and nothing else; what an operation refuses is a `GraphError`."""
+"""Infers what a change affects, and nothing else. A refusal of an operation is a `GraphError`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .structure import Structure
 
 
 class Inferring(Structure):
-    """Element types and shapes, kept current."""
+    """Keeps element types and shapes current."""
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Changes that are checked together at the end: all of them are made, or none.
+        """Checks several changes together at the end: all of them are made, or none.
 
-        Until the end, shapes are those of before.
+        Until the end, shapes are those from before.
         """
         changes = self.changes
         with changes:
@@ -44,9 +44,9 @@ class Inferring(Structure):
             self._settle_all(deferred)
 
     def _settle(self, dirty: Iterable[GraphLayer]) -> None:
-        """Infers layers again, and whatever their outputs reach as far as anything changes.
+        """Infers layers again, and then the layers that their changed outputs reach.
 
-        Within a batch, when it ends. Raises `GraphError`.
+        Within a batch, this happens at its end. Raises `GraphError`.
         """
         deferred = self.changes.deferred
         layers = dict.fromkeys(dirty)
@@ -57,7 +57,7 @@ class Inferring(Structure):
             self._settle_all({self: layers})
 
     def _settle_all(self, dirty: dict[Structure, dict[GraphLayer, None]]) -> None:
-        """As `_settle`, of several graphs, the innermost bodies first."""
+        """Does the same for several graphs, the innermost bodies first."""
         fresh = False
         while dirty:
             graph = max(dirty, key=lambda graph: graph.depth)
@@ -96,7 +96,7 @@ class Inferring(Structure):
                         push(user.layer)
 
     def _inferred(self, layer: GraphLayer) -> tuple[Tensor, ...]:
-        """The tensors of a layer as they follow from its inputs."""
+        """Infers the output tensors of a layer from its inputs."""
         for end in layer._inputs:
             operand = layer.operation.operand_at(end.index)
             if operand is not None and operand.value:
@@ -141,7 +141,7 @@ class Inferring(Structure):
             )
 
     def _know_value(self, layer: GraphLayer) -> None:
-        """Works out the values of a layer's outputs, and of what they depend on, once."""
+        """Computes the values of a layer's outputs, and of what they depend on, once."""
         waiting = [layer]
         while waiting:
             at = waiting[-1]
@@ -166,7 +166,8 @@ class Inferring(Structure):
                     self.changes.set(output, "tensor", tensor)
 
     def _infer(self, layer: GraphLayer, inputs: list[Tensor]) -> LayerResult:
-        """One layer, its bodies included. Raises `GraphError` for a condition that it breaks."""
+        """Infers one layer, its bodies included. Raises `GraphError` for a condition that it
+        breaks."""
         if layer.bodies:
             self._write_bodies(layer)
         result = self.engine.infer_layer(layer.raw, tuple(inputs))
@@ -182,7 +183,7 @@ class Inferring(Structure):
     # declarations
 
     def _declaration(self, raw: Layer, where: str) -> Operation:
-        """The operation of a layer. Raises `GraphError` for faulty attributes."""
+        """Returns the operation of a layer. Raises `GraphError` for faulty attributes."""
         declaration = self.engine.declarations.of(raw)
         if isinstance(declaration, registry.UnknownOperation):
             raise GraphError(str(declaration), operation=raw.type)
@@ -198,7 +199,7 @@ class Inferring(Structure):
             layer.raw.bodies = {tag: body.as_body() for tag, body in layer.bodies.items()}
 
     def as_body(self) -> Body:
-        """The layers and edges as a `Body` of the model; its ports declare nothing."""
+        """Returns the layers and edges as a `Body` of a model, with ports that declare nothing."""
         body = Body(self._path)
         for layer in self.content.layers:
             if layer.bodies:
@@ -209,7 +210,7 @@ class Inferring(Structure):
         return body
 
     def _take(self, result: BodyResult) -> None:
-        """Takes over what inference of the layer around this body found out about it.
+        """Stores the inference of this body, which ran with the layer around it.
 
         Raises `GraphError`.
         """
@@ -239,7 +240,8 @@ class Inferring(Structure):
             self._stale()
 
     def _declare_fed(self, parameter: GraphLayer) -> None:
-        """Lets a Parameter of a body declare what the layer around it feeds."""
+        """Sets the type and shape of a Parameter of a body to those that the layer around passes
+        in."""
         raw = copy(parameter.raw)
         declare(raw, parameter._outputs[0].tensor)
         operation = self._declaration(raw, self.where(parameter))
@@ -247,13 +249,13 @@ class Inferring(Structure):
 
 
 def declare(parameter: Layer, tensor: Tensor) -> None:
-    """Lets a Parameter declare this element type and shape."""
+    """Sets the element type and shape of a Parameter."""
     wanted = {"shape": tensor.shape.text, "element_type": str(tensor.element_type)}
     parameter.attributes = {**parameter.attributes, **wanted}
 
 
 def edges_into(layer: GraphLayer) -> list[Edge]:
-    """The edges that end in a layer."""
+    """Returns the edges that end in a layer."""
     return [
         Edge(
             end.source.layer.id,
@@ -267,7 +269,7 @@ def edges_into(layer: GraphLayer) -> list[Edge]:
 
 
 def by_variable(layers: Iterable[GraphLayer], kind: str) -> dict[str, list[GraphLayer]]:
-    """The layers of a kind, `readvalue` or `assign`, by the variable that they are about."""
+    """Groups the layers of a kind, `readvalue` or `assign`, by their variable."""
     groups: dict[str, list[GraphLayer]] = {}
     for layer in layers:
         if layer.operation.keeps_state and layer.raw.folded_type == kind:
@@ -276,5 +278,5 @@ def by_variable(layers: Iterable[GraphLayer], kind: str) -> dict[str, list[Graph
 
 
 def variable_of(layer: GraphLayer) -> str:
-    """The variable that a ReadValue or Assign is about."""
+    """Returns the variable of a ReadValue or Assign."""
     return str(getattr(layer.operation, "variable_id", ""))

@@ -1,4 +1,4 @@
-"""Replaces layers with bodies by what the bodies do, and puts layers into a body."""
+"""Replaces layers with bodies by the layers of their bodies, and moves layers into a body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .errors import GraphError
 from .nodes import GraphLayer, Output, feeding
 
 MAX_ITERATIONS = 64
-"""How many iterations `Graph.inline` writes out, unless it is given another limit."""
+"""The default limit of iterations that `Graph.inline` writes out."""
 
 
 def inlined(graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
@@ -42,7 +42,7 @@ def inlined(graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
 
 
 def _view(layer: GraphLayer, tag: str) -> BodyView[Tensor]:
-    """The body as its operation sees it; running it gives what is inferred."""
+    """Returns the body as its operation sees it."""
     layer.graph._write_bodies(layer)
     body = layer.bodies[tag]
     for result in body.results:
@@ -52,7 +52,7 @@ def _view(layer: GraphLayer, tag: str) -> BodyView[Tensor]:
 
 
 def _branch(graph: Editing, layer: GraphLayer) -> list[Output]:
-    """The outputs of the branch of an If whose condition is known."""
+    """Returns the outputs of the branch of an If whose condition is known."""
     condition = layer.inputs[0].source
     graph._know_value(condition.layer)
     known = condition.tensor.known
@@ -79,9 +79,10 @@ def _branch(graph: Editing, layer: GraphLayer) -> list[Output]:
 def _copied(
     graph: Editing, layer: GraphLayer, tag: str, fed: dict[str, Output], suffix: str
 ) -> dict[str, Output]:
-    """Puts the layers of a body into the graph around it; the outputs by the ids of the Results.
+    """Copies the layers of a body into the graph around it. Returns the outputs by the ids of the
+    Results.
 
-    fed: what feeds the Parameters, by their ids.
+    fed: the outputs that feed the Parameters, by their ids.
     """
     body = layer.bodies[tag]
     given = {body.content.by_id[id]._outputs[0]: output for id, output in fed.items()}
@@ -113,7 +114,7 @@ class _Unrolling:
             )
 
     def _count(self) -> int:
-        """The number of iterations. Raises `GraphError` where it is not known."""
+        """Returns the number of iterations. Raises `GraphError` if it is not known."""
         layer, operation = self.layer, self.layer.operation
         for end in layer.inputs:
             self.graph._know_value(end.source.layer)
@@ -182,7 +183,7 @@ class _Unrolling:
         return self.graph.constant(value, parameter.element_type)
 
     def _part(self, binding: PortBinding, number: int) -> Output:
-        """The slice of an input that an iteration takes."""
+        """Returns the slice of an input for one iteration."""
         assert binding.external is not None
         assert binding.axis is not None
         source = self.layer.inputs[binding.external].source
@@ -205,7 +206,7 @@ class _Unrolling:
         return part
 
     def _joined(self, binding: PortBinding, parts: list[Output]) -> Output:
-        """The results of all iterations, one after another."""
+        """Concatenates the results of all iterations."""
         if parts[0].shape.rank == 0:
             parts = [self.graph.add("Unsqueeze", part, [0]) for part in parts]
         if len(parts) == 1:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Output:
-    """An output of a layer: a tensor, who takes it, and what is inferred of it."""
+    """An output of a layer: a tensor with its consumers, element type and shape."""
 
     __slots__ = ("_names", "_users", "index", "layer", "loaded", "loaded_names", "tensor")
 
@@ -29,7 +29,7 @@ class Output:
         self.index = index
         """Its position among the outputs of the layer."""
         self.tensor = tensor
-        """What is inferred: element type, shape and, where some shape depends on it, the value."""
+        """The inference: element type, shape and, if some shape depends on it, the value."""
         self.loaded: Tensor | None = None
         """What was inferred when it was loaded from an IR, else None."""
         self._names: tuple[str, ...] = ()
@@ -58,13 +58,12 @@ class Output:
 
     @property
     def value(self) -> np.ndarray[Any, Any] | None:
-        """The array of a Const; None for outputs of other layers, and where there are no
-        weights."""
+        """The array of a Const; None for outputs of other layers, and without weights."""
         return self.layer.value
 
     @property
     def users(self) -> tuple[Input, ...]:
-        """The inputs that it feeds, in the order in which they were connected."""
+        """The inputs that take it, in the order in which they were connected."""
         return tuple(self._users)
 
     @property
@@ -73,18 +72,17 @@ class Output:
         return [user.layer for user in self._users if user.layer.raw.is_result]
 
     def replace_uses(self, new: Output, inputs: Iterable[Input] | None = None) -> None:
-        """Feeds `new` to everything that this output feeds, or to those `inputs` of it.
+        """Connects `new` to everything that takes this output, or to these `inputs` of it.
 
-        The layer of `new` itself keeps this output, so that a layer can be put behind it. Raises
-        `GraphError`.
+        The layer of `new` itself keeps this output, so that a layer can be inserted behind it.
+        Raises `GraphError`.
         """
         self.layer.graph.replace_uses(self, new, self.users if inputs is None else inputs)
 
     def insert_after(self, type: str, *inputs: Any, **attributes: Any) -> Output:
-        """Puts a layer behind this output: it takes the output first, and feeds what the output
-        fed.
+        """Inserts a layer behind this output: the layer takes the output, and feeds its consumers.
 
-        inputs, attributes: the others, as for `Graph.add`. Raises `GraphError`.
+        inputs, attributes: the further ones, as for `Graph.add`. Raises `GraphError`.
         """
         output: Output = self.layer.graph.insert_after(self, type, inputs, **attributes)
         return output
@@ -155,9 +153,10 @@ class Output:
         return _unary(f"{self._truth}Not", self)
 
     def __getitem__(self, index: Any) -> Output:
-        """A part of the tensor, as NumPy's basic indexing has it; a list takes several elements.
+        """Returns a part of the tensor, as NumPy's basic indexing does; a list selects several
+        elements.
 
-        Raises `GraphError`, and `TypeError` for what is no index.
+        Raises `GraphError`, and `TypeError` for an invalid index.
         """
         part: Output = self.layer.graph.part_of(self, index)
         return part
@@ -185,13 +184,13 @@ class Output:
 
 
 def feeding(layers: Iterable[GraphLayer], inside: Container[GraphLayer]) -> list[Output]:
-    """What feeds some layers from outside of those that are inside, each once."""
+    """Returns the outputs that feed some layers from outside of those inside, each once."""
     ends = (end for layer in layers for end in layer._inputs)
     return list(dict.fromkeys(end.source for end in ends if end.source.layer not in inside))
 
 
 def described(output: Output) -> str:
-    """The element type and shape of an output."""
+    """Returns the element type and shape of an output as text."""
     return f"{output.tensor.element_type} {output.tensor.shape}"
 
 
@@ -201,13 +200,14 @@ def _unary(type: str, output: Output) -> Output:
 
 
 def _binary(type: str, left: Any, right: Any) -> Output:
-    """A layer of two inputs, in the innermost graph that one of them belongs to."""
+    """Adds a layer of two inputs, in the innermost graph that one of them belongs to."""
     result: Output = innermost((left, right)).add(type, left, right)
     return result
 
 
 def innermost(values: Iterable[Any], *graphs: Any) -> Any:
-    """The graph that is inside all others, of some and those of outputs and layers; else None."""
+    """Returns the graph that is inside all others, of graphs or of the graphs of outputs and
+    layers; else None."""
     known = list(graphs)
     known += [each.layer.graph for each in values if isinstance(each, Output)]
     known += [each.graph for each in values if isinstance(each, GraphLayer)]
@@ -229,7 +229,7 @@ class Input:
 
     @property
     def source(self) -> Output:
-        """The output that feeds it. Assigning another one is checked; raises `GraphError`."""
+        """The output that feeds it. Assigning another one is checked and may raise `GraphError`."""
         return self._source
 
     @source.setter
@@ -237,16 +237,17 @@ class Input:
         self.layer.graph.connect(self, output)
 
     def insert_before(self, type: str, *inputs: Any, **attributes: Any) -> Output:
-        """Puts a layer before this input: it takes what fed the input, and feeds it.
+        """Inserts a layer before this input: the layer takes what fed the input, and feeds the
+        input.
 
-        inputs, attributes: the others, as for `Graph.add`. Raises `GraphError`.
+        inputs, attributes: the further ones, as for `Graph.add`. Raises `GraphError`.
         """
         output: Output = self.layer.graph.insert_before(self, type, inputs, **attributes)
         return output
 
     @property
     def name(self) -> str:
-        """What the specification calls it."""
+        """The name in the specification."""
         operand = self.layer.operation.operand_at(self.index)
         return str(self.index) if operand is None else operand.name
 
@@ -272,12 +273,11 @@ class GraphLayer:
 
     def __init__(self, graph: Any, raw: Layer, operation: Operation) -> None:
         self.graph = graph
-        """The `Graph` that it is in: the net, or a body of another layer."""
+        """The `Graph` that contains it: the net, or a body of another layer."""
         self.raw = raw
-        """The layer as a file would declare it; shared with the model that was loaded until it is
-        changed."""
+        """The layer as a file would declare it; shared with the loaded model until it changes."""
         self.origin: Layer | None = None
-        """The layer of the file that it was loaded from."""
+        """The layer of the file from which it was loaded."""
         self.place: Place | None = None
         """The line of the program that added it; None for a layer of a file."""
         self.operation = operation
@@ -285,7 +285,7 @@ class GraphLayer:
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
         `else_body`."""
         self.valued = False
-        """Whether its outputs have the values that can be known of them."""
+        """Whether the known values of its outputs have been computed."""
         self._inputs: list[Input] = []
         self._outputs: list[Output] = []
 
@@ -306,7 +306,7 @@ class GraphLayer:
 
     @property
     def name(self) -> str:
-        """The name, which can be assigned. Raises `GraphError` for one that is taken."""
+        """The name, which can be assigned. Raises `GraphError` if another layer has it."""
         return self.raw.name
 
     @name.setter
@@ -315,7 +315,7 @@ class GraphLayer:
 
     @property
     def label(self) -> str:
-        """Type, name and id, as messages have them."""
+        """Type, name and id, as in messages."""
         return self.raw.label
 
     @property
@@ -330,7 +330,7 @@ class GraphLayer:
 
     @property
     def output(self) -> Output:
-        """The only output. Raises `ValueError` for a layer that has none or several."""
+        """The only output. Raises `ValueError` for a layer with none or several."""
         if len(self._outputs) != 1:
             raise GraphError(
                 f"{self.label} has {len(self._outputs)} outputs; name one: .outputs[0]"
@@ -339,7 +339,7 @@ class GraphLayer:
 
     @property
     def attributes(self) -> Mapping[str, Any]:
-        """The attributes by their Python names, read only; `set` changes them."""
+        """The attributes by their Python names, read-only; `set` changes them."""
         return MappingProxyType(
             {name: getattr(self.operation, name) for name in type(self.operation).attributes}
         )
@@ -350,34 +350,34 @@ class GraphLayer:
 
     @property
     def value(self) -> np.ndarray[Any, Any] | None:
-        """The array of a Const; None for other layers, and where there are no weights."""
+        """The array of a Const; None for other layers, and without weights."""
         array: np.ndarray[Any, Any] | None = self.graph.value_of(self)
         return array
 
     @property
     def rt_info(self) -> dict[str, object]:
-        """The rt_info, as nested dictionaries; the leaves are texts."""
+        """The rt_info as nested dictionaries whose leaves are texts."""
         info: dict[str, object] = self.graph.rt_info_of(self)
         return info
 
     @property
     def rt_info_text(self) -> str:
-        """What stands inside the `<rt_info>` element."""
+        """The text inside the `<rt_info>` element."""
         text: str = self.graph.rt_info_text_of(self)
         return text
 
     def remove(self, bypass: int | None = None) -> None:
-        """Takes the layer out of the graph. Raises `GraphError` where something still takes an
-        output of it.
+        """Removes the layer from the graph. Raises `GraphError` if something still takes its
+        output.
 
-        bypass: the index of an input whose source then feeds what the layer fed; for a layer with
-        one output.
+        bypass: for a layer with one output, the index of an input whose source then feeds its
+        consumers.
         """
         self.graph.remove(self, bypass)
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """Of a Result: the names of this output of the graph, which can be assigned.
+        """The names of this output of the graph, for a Result; they can be assigned.
 
         Its own, or else those of the port that feeds it.
         """

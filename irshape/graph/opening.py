@@ -1,4 +1,4 @@
-"""A graph from a model that has been inferred."""
+"""Makes a graph from a model that has been inferred."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .structure import Content, Structure
 
 
 def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine) -> None:
-    """Gives an empty graph the layers of a sound model. The model stays as it is.
+    """Adds the layers of a sound model to an empty graph. The model is not changed.
 
-    The layers are made when something first asks for any of them, those of a body apart from those
-    around it. engine: has inferred the model; the graph goes on with what it worked out.
+    The layers are made when they are first needed, those of a body apart from those around it.
+    engine: the engine that inferred the model; the graph continues with it.
     """
     for part in result.walk():
         for raw, subject in part.observations:
@@ -44,7 +44,7 @@ def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngin
 
 @collection_paused()
 def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
-    """Makes the nodes of a body."""
+    """Makes the layers of a body."""
     layers = _layers_of(graph, content, result)
     number = graph.changes.number
     _connect(layers, result, number)
@@ -73,7 +73,7 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
 
 
 _HIGH_ID = 1 << 62
-"""From here on new layers get the ids that are free below: none may pass 2^63."""
+"""From this id on, new layers get free ids below: none may pass 2^63."""
 
 
 def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[GraphLayer]:

@@ -21,7 +21,7 @@ from .nodes import GraphLayer, Output, innermost
 from .versions import version_of
 
 _APART = ("Const", "Parameter", "Result")
-"""Types that have functions of their own below."""
+"""Types with functions of their own below."""
 
 _NAMES = {
     "BGRtoNV12": "bgr_to_nv12",
@@ -46,19 +46,20 @@ _NAMES = {
     "SoftSign": "softsign",
     "TopK": "topk",
 }
-"""The names that the parts of a type do not give; where `openvino.opset` has the operation, its."""
+"""Names that do not follow from the parts of a type; those of `openvino.opset` if it has the
+operation."""
 
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def function_name(type_name: str) -> str:
-    """The Python name of an operation: `reduce_mean` of ReduceMean."""
+    """Returns the Python name of an operation: `reduce_mean` for ReduceMean."""
     return _NAMES.get(type_name) or _PARTS.sub("_", type_name).lower()
 
 
 @cache
 def types_by_name() -> dict[str, str]:
-    """The types of all operations by the names of their functions. Imports all of them."""
+    """Returns the types of all operations by the names of their functions. Imports all of them."""
     names = [name for name in registry.type_names() if name not in _APART]
     return {function_name(name): name for name in names}
 
@@ -71,7 +72,7 @@ def _folded() -> dict[str, str]:
 class Operations:
     """The operations as functions.
 
-    graph: where layers go that take no output of a graph; without one, such a call is an error.
+    graph: gets the layers that take no output of a graph; without one, they raise an error.
     """
 
     def __init__(self, graph: Any = None) -> None:
@@ -95,17 +96,17 @@ class Operations:
         return sorted({*types_by_name(), *(n for n in vars(Operations) if not n.startswith("_"))})
 
     def parameter(self, element_type: Any, shape: Any, *, name: str | None = None) -> Output:
-        """An input of the graph; see `Graph.parameter`."""
+        """Adds an input to the graph; see `Graph.parameter`."""
         output: Output = self._home(()).parameter(element_type, shape, name=name)
         return output
 
     def constant(self, value: Any, element_type: Any = None, *, name: str | None = None) -> Output:
-        """A constant; see `Graph.constant`."""
+        """Adds a constant; see `Graph.constant`."""
         output: Output = self._home(()).constant(value, element_type, name=name)
         return output
 
     def result(self, value: Any, name: str | None = None) -> GraphLayer:
-        """An output of the graph; see `Graph.result`."""
+        """Adds an output to the graph; see `Graph.result`."""
         layer: GraphLayer = self._home((value,)).result(value, name)
         return layer
 
@@ -121,15 +122,14 @@ class Operations:
         stride: int = 1,
         part_size: int = 1,
     ) -> Sliced:
-        """An input of a Loop or TensorIterator of which each iteration takes a part along an
-        axis."""
+        """An input of a Loop or TensorIterator that is split along an axis among the iterations."""
         return Sliced(value, _part(axis, start, end, stride, part_size))
 
     @staticmethod
     def carried(value: Any) -> Carried:
-        """An input of a Loop or TensorIterator that is the state of the first iteration.
+        """An input of a Loop or TensorIterator with the initial value of a state.
 
-        The body returns the next value of each such state first.
+        The body returns the next values of the states first.
         """
         return Carried(value)
 
@@ -148,17 +148,17 @@ class Operations:
         stride: int = 1,
         part_size: int = 1,
     ) -> Stacked:
-        """A value that a body returns, of which the layer gives all iterations, one after another
-        along an axis."""
+        """A value returned by a body. The layer returns the values of all iterations,
+        concatenated along an axis."""
         return Stacked(value, _part(axis, start, end, stride, part_size))
 
     @staticmethod
     def repeat_while(condition: Any) -> RepeatWhile:
-        """Returned by the body of a Loop among its values: whether there is another iteration."""
+        """A value returned by the body of a Loop: whether there is another iteration."""
         return RepeatWhile(condition)
 
     def _home(self, values: Iterable[Any]) -> Any:
-        """The graph in which an operation on these values belongs. Raises `GraphError`."""
+        """Returns the graph in which an operation on these values belongs. Raises `GraphError`."""
         home = innermost(list(_plain(values)), *([] if self._graph is None else [self._graph]))
         if home is None:
             raise GraphError(
@@ -173,7 +173,7 @@ def _part(axis: int, start: int, end: int, stride: int, part_size: int) -> Mappi
 
 
 def _plain(values: Iterable[Any]) -> Iterator[Any]:
-    """Values, and those in lists and markers."""
+    """Yields values, and those in lists and markers."""
     for value in values:
         if isinstance(value, (list, tuple)):
             yield from _plain(value)
@@ -184,7 +184,7 @@ def _plain(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _function(operations: Operations, kind: str) -> Any:
-    """The function that adds a layer of a type."""
+    """Returns the function that adds a layer of a type."""
     versions = registry.versions(kind)
     newest = versions[-1]
     shown = signature(versions)
@@ -216,7 +216,7 @@ def _function(operations: Operations, kind: str) -> Any:
 
 
 def attributes_of(versions: Iterable[type[Operation]]) -> dict[str, Attribute]:
-    """The attributes of all versions by their Python names, those of the newest first."""
+    """Returns the attributes of all versions by their Python names, those of the newest first."""
     merged: dict[str, Attribute] = {}
     for version in reversed(list(versions)):
         for name, declared in version.attributes.items():
@@ -225,8 +225,8 @@ def attributes_of(versions: Iterable[type[Operation]]) -> dict[str, Attribute]:
 
 
 def signature(versions: tuple[type[Operation], ...]) -> inspect.Signature:
-    """The signature of the function of an operation: the inputs of the newest version, and the
-    attributes of all."""
+    """Returns the signature of the function of an operation: the inputs of the newest version,
+    and the attributes of all."""
     newest = versions[-1]
     parameters = []
     for operand in newest.operands:
@@ -254,7 +254,7 @@ def signature(versions: tuple[type[Operation], ...]) -> inspect.Signature:
 
 
 def docstring(versions: tuple[type[Operation], ...]) -> str:
-    """What the declarations say of an operation."""
+    """Returns the docstring of the function of an operation."""
     newest = versions[-1]
     lines = [inspect.cleandoc(newest.__doc__ or newest.type_name()), ""]
     for operand in newest.operands:

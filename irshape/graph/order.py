@@ -1,9 +1,9 @@
-"""An order of layers in which producers come first, kept while edges are added.
+"""Keeps layers in an order in which producers come first, while edges are added.
 
-Every node has a rank; along an edge ranks rise. A new node stands right behind its last producer,
-so that putting it between two others moves nothing. Where an edge contradicts the ranks, only the
-nodes between its ends move (Pearce and Kelly, "A dynamic topological sort algorithm for directed
-acyclic graphs", 2006).
+Every node has a rank, and ranks rise along edges. A new node gets a rank right behind its last
+producer, so inserting it between two others moves nothing. If an edge contradicts the ranks, only
+the nodes between its ends move (Pearce and Kelly, "A dynamic topological sort algorithm for
+directed acyclic graphs", 2006).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .changes import Changes
 N = TypeVar("N")
 
 Rank = tuple[int, int]
-"""Place among the nodes of the beginning, then the number of the node added behind it."""
+"""The place among the nodes at the beginning, then the number of the node added behind it."""
 
 
 class Order(Generic[N]):
@@ -34,11 +34,11 @@ class Order(Generic[N]):
         self.ranks: dict[N, Rank] = {}
 
     def start(self, nodes: Iterable[N]) -> None:
-        """Takes nodes that are in order."""
+        """Adds nodes that are in order."""
         self.ranks = {node: (rank, 0) for rank, node in enumerate(nodes)}
 
     def add(self, node: N) -> None:
-        """Takes a node that nothing uses yet."""
+        """Adds a node that nothing uses yet."""
         ranks = self.ranks
         last = -1
         for each in self._producers(node):
@@ -53,7 +53,7 @@ class Order(Generic[N]):
         return self.ranks[node]
 
     def connect(self, producer: N, user: N) -> bool:
-        """Makes the ranks fit a new edge; False where it would close a cycle."""
+        """Adjusts the ranks to a new edge. Returns False if it would close a cycle."""
         if producer is user:
             return False
         low, high = self.ranks[user], self.ranks[producer]

@@ -48,7 +48,7 @@ Where = Callable[[Output], bool]
 
 
 class Wanted:
-    """What an output has to look like. Made by the methods of `Pattern`."""
+    """A condition on an output. Made by the methods of `Pattern`."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class Wanted:
         index: int = 0,
     ) -> None:
         self.types = types
-        """As the operations are declared; any of them."""
+        """The declared types, any of which matches."""
         self.inputs = inputs
         self.attributes = dict(attributes)
         self.name = name
         self.where = where
         self.optional = optional
         self.options = options
-        """Of which one has to match."""
+        """Patterns, one of which has to match."""
         self.first = first or self
         """The first output of the same layer."""
         self.index = index
@@ -102,10 +102,10 @@ class Pattern:
         users: int | None = None,
         where: Where | None = None,
     ) -> Wanted:
-        """Any output.
+        """Matches any output.
 
-        name: under which the match has it. element_type, shape, rank, users: what it must have;
-        a shape has to lie within the one given. where: a further condition.
+        name: the name of the output in the match. element_type, shape, rank, users: conditions; the
+        output's shape has to lie within the given one. where: a further condition.
         """
         return Wanted((), None, {}, name, _all(element_type, shape, rank, users, where))
 
@@ -116,9 +116,9 @@ class Pattern:
         *,
         where: Callable[[np.ndarray[Any, Any]], bool] | None = None,
     ) -> Wanted:
-        """A Const.
+        """Matches a Const.
 
-        value: what all its elements are equal to, within 1e-6. where: a condition on its array.
+        value: the value of all its elements, within 1e-6. where: a condition on its array.
         """
 
         def fits(output: Output) -> bool:
@@ -150,20 +150,20 @@ class Pattern:
         where: Where | None = None,
         **attributes: Any,
     ) -> Wanted:
-        """A layer, as `Graph.add` would add it; its first output.
+        """Matches a layer as `Graph.add` would add it. Returns its first output.
 
-        type: of the operation, or several. inputs: of the layer; without any, all inputs match.
-        attributes: those that have to be so: a value, or a function that says whether the actual
-        one fits. A negative `axis` counts from the end. The rest as for `any`.
-        Raises `GraphError` for a type or an attribute that does not exist.
+        type: one or several types of operations. inputs: the inputs of the layer; without any, all
+        match. attributes: values, or functions that say whether the actual value fits. A negative
+        `axis` counts from the end. The other arguments are those of `any`. Raises `GraphError` for
+        a type or an attribute that does not exist.
         """
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(_declared(type, attributes), inputs or None, attributes, name, condition)
 
     def either(self, *options: Wanted, name: str | None = None) -> Wanted:
-        """An output that one of several patterns matches, the first that does.
+        """Matches what one of several patterns matches, the first that does.
 
-        A name that only another of them has is not in the match.
+        Names of the other patterns are not in the match.
         """
         return Wanted((), None, {}, name, None, options=options)
 
@@ -180,7 +180,8 @@ class Pattern:
         where: Where | None = None,
         **attributes: Any,
     ) -> Wanted:
-        """A layer that may be missing: then `input` matches in its place. The rest as for `add`."""
+        """Matches a layer that may be missing: then `input` matches in its place. The other
+        arguments are those of `add`."""
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(
             _declared(type, attributes), (input, *more), attributes, name, condition, optional=True
@@ -188,9 +189,9 @@ class Pattern:
 
 
 def _declared(type: str | tuple[str, ...], attributes: Mapping[str, Any]) -> tuple[str, ...]:
-    """The types of a pattern as they are declared.
+    """Returns the types of a pattern as they are declared.
 
-    Raises `GraphError` for a type that is not declared, and for an attribute that none of them has.
+    Raises `GraphError` for an unknown type, and for an attribute that none of them has.
     """
     types = (type,) if isinstance(type, str) else tuple(type)
     versions = [
@@ -227,16 +228,13 @@ def _all(
 
 
 class Match:
-    """Where a pattern was found.
-
-    `match["x"]` is the output that was captured under a name.
-    """
+    """A place where a pattern matches. `match["x"]` is the output with this name."""
 
     def __init__(
         self, output: Output, captured: dict[str, Output], layers: dict[GraphLayer, None]
     ) -> None:
         self.output = output
-        """The output that the pattern as a whole stands for."""
+        """The output that the whole pattern matches."""
         self.captured = captured
         self.layers = tuple(layers)
         """The layers that the pattern names, the last one first."""
@@ -249,12 +247,12 @@ class Match:
 
     @property
     def layer(self) -> GraphLayer:
-        """The layer that the pattern as a whole stands for, which has `output`."""
+        """The layer of `output`."""
         return self.output.layer
 
     @property
     def inside(self) -> bool:
-        """Whether nothing outside the match takes what it computes, but for its output."""
+        """Whether only the match itself takes what it computes, except for its output."""
         return all(
             user.layer in self.layers
             for layer in self.layers
@@ -268,7 +266,7 @@ class Match:
 
 
 class _State:
-    """What has been matched so far; alternatives are tried and taken back."""
+    """The partial match. Alternatives are tried and undone."""
 
     def __init__(self) -> None:
         self.bound: dict[Wanted, Output] = {}
@@ -277,7 +275,8 @@ class _State:
         self.captured: dict[str, Output] = {}
         self.layers: dict[GraphLayer, None] = {}
         self.misses: list[tuple[int, Output, Wanted]] | None = None
-        """What did not fit, each with how many layers did; None: nobody asks."""
+        """The conditions that did not hold, each with how many layers matched; None if nobody
+        asks."""
 
     def miss(self, output: Output, wanted: Wanted) -> None:
         if self.misses is not None:
@@ -292,7 +291,7 @@ class _State:
 
 
 def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
-    """All places in a graph where a pattern is found, producers first; bodies too."""
+    """Yields all places in a graph where a pattern matches, producers first, in bodies too."""
     for layer in graph.sorted():
         if layer not in graph:
             continue
@@ -305,7 +304,7 @@ def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
 
 
 def match_at(output: Output, pattern: Wanted) -> Match | None:
-    """The match of a pattern whose last layer gives this output."""
+    """Returns the match of a pattern whose last layer has this output."""
     for state in _match(output, pattern, _State()):
         return Match(output, state.captured, state.layers)
     return None
@@ -337,7 +336,7 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
 
 
 def _misfit(output: Output, wanted: Wanted) -> str:
-    """Why an output is not what a pattern wants."""
+    """Says why an output does not match."""
     layer = output.layer
     if wanted.types and type(layer.operation).type_name() not in wanted.types:
         return f"{layer.label} is no {' or '.join(wanted.types)}"
@@ -402,7 +401,7 @@ def _fits(output: Output, wanted: Wanted, state: _State) -> bool:
 
 
 def _attribute_fits(layer: GraphLayer, name: str, wanted: Any) -> bool:
-    """Whether a layer has an attribute as a pattern has it."""
+    """Whether an attribute of a layer matches that of a pattern."""
     operation = type(layer.operation)
     if name not in names_of(operation):
         return False

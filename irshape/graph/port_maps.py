@@ -13,14 +13,14 @@ from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
 FIXED_INPUTS = {"if": 1, "loop": 2, "tensoriterator": 0}
-"""How many of the first inputs belong to the layer itself."""
+"""How many of the first inputs the layer uses itself."""
 
 
 class Line(NamedTuple):
-    """A line of a port map.
+    """An entry of a port map.
 
-    at: the input or output of the layer, counted from 0; None where the line has none.
-    attributes: the others, `internal_layer_id` first.
+    at: the input or output of the layer, counted from 0; None if the entry has none. attributes:
+    the others, `internal_layer_id` first.
     """
 
     direction: Literal["input", "output"]
@@ -38,7 +38,7 @@ Lines = dict[str, list[Line]]
 
 
 def lines_of(raw: Layer) -> Lines:
-    """The port maps of a layer that is sound."""
+    """Returns the port maps of a sound layer."""
     maps = raw.port_maps or {}
     return {tag: _lines(raw, maps.get(element, [])) for tag, element in PORT_MAPS.items()}
 
@@ -66,7 +66,8 @@ def _lines(raw: Layer, entries: list[PortMap]) -> list[Line]:
 
 
 def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
-    """The layer with so many inputs and outputs, numbered in this order, and these port maps."""
+    """Returns the layer with this many inputs and outputs, numbered in order, and these port
+    maps."""
     raw = copy(raw)
     raw.inputs = _numbered(raw.inputs, inputs, 0)
     raw.outputs = _numbered(raw.outputs, outputs, inputs)
@@ -93,14 +94,15 @@ def _entry(line: Line, inputs: int) -> PortMap:
 
 
 def line_of(at: int | None, inner: GraphLayer, **attributes: object) -> Line:
-    """A line that feeds a Parameter of a body, or gives what a Result of it takes."""
+    """Returns an entry that feeds a Parameter of a body, or returns what a Result of it takes."""
     given = {name: str(value) for name, value in attributes.items()}
     direction: Literal["input", "output"] = "input" if inner.raw.is_parameter else "output"
     return Line(direction, at, {"internal_layer_id": inner.id, **given})
 
 
 def captured(body: Structure, source: Output) -> Output:
-    """A Parameter of a body that has a tensor from outside, the same in every iteration."""
+    """Adds a Parameter to a body for a tensor from outside, which is the same in every
+    iteration."""
     owner = body.owner
     assert owner is not None
     home = owner.graph
@@ -122,13 +124,13 @@ def captured(body: Structure, source: Output) -> Output:
 
 
 def _is_plain(body: Structure, line: Line) -> bool:
-    """Whether a line passes a tensor as it is in every iteration."""
+    """Whether an entry passes the whole tensor in every iteration."""
     carried = {edge.to_layer for edge in body.back_edges}
     return "axis" not in line.attributes and line.inner not in carried
 
 
 def _feed_one_more(owner: GraphLayer, source: Output) -> int:
-    """Gives a layer one more input; its place."""
+    """Adds an input to a layer, and returns its position."""
     home, changes = owner.graph, owner.graph.changes
     end = Input(owner, len(owner._inputs), source)
     if owner in home.content.layers:
@@ -148,10 +150,9 @@ def _map_anew(owner: GraphLayer, lines: Lines) -> None:
 
 
 def released(parameter: GraphLayer) -> None:
-    """Takes a Parameter of a body out of the port map, and the input with it if nothing else needs
-    that.
+    """Removes a Parameter of a body from the port map, and the input too if nothing else needs it.
 
-    Raises `GraphError` for a Parameter that each iteration gives the next one.
+    Raises `GraphError` for a Parameter that a back edge feeds.
     """
     body = parameter.graph
     owner = body.owner

@@ -12,7 +12,7 @@ from .errors import GraphError
 from .nodes import GraphLayer, Output
 
 Selection = str | Collection[str] | Callable[[GraphLayer], bool]
-"""Layers by glob patterns of their names or types, or by a function."""
+"""Layers, by glob patterns of their names or types, or by a function."""
 
 F16, F32 = ElementType.of("f16"), ElementType.of("f32")
 
@@ -59,7 +59,7 @@ def to_f16(graph: Editing, keep: Selection) -> int:
 
 
 def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> bool:
-    """Lets one layer compute in f16; what it feeds gets its outputs back in f32."""
+    """Lets one layer compute in f16, and converts its outputs back to f32."""
     singles = [end for end in layer.inputs if end.source.element_type is F32]
     converts = layer.raw.folded_type == "convert"
     outputs = [output for output in layer.outputs if output.element_type is F32]
@@ -87,7 +87,7 @@ def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> boo
 
 
 def _half_of(graph: Editing, source: Output, half: dict[Output, Output]) -> Output:
-    """A tensor in f16."""
+    """Returns a tensor in f16."""
     known = half.get(source)
     if known is not None and known.layer in graph:
         return known
@@ -114,7 +114,7 @@ def _in_f16(value: Any) -> Any:
 
 
 _AT_ONCE = 1 << 20
-"""How many elements are looked at at a time."""
+"""How many elements are examined at a time."""
 
 
 def _converts_nothing(layer: GraphLayer) -> bool:
@@ -139,7 +139,8 @@ _SHAPE_INPUTS: Mapping[str, tuple[int, ...]] = {
     "Tile": (1,),
     "TopK": (1,),
 }
-"""The inputs before which OpenVINO 2026.4 compresses nothing, back to the next ShapeOf.
+"""Inputs that decide shapes: OpenVINO 2026.4 compresses nothing before them, back to the next
+ShapeOf.
 
 Measured with models in which a constant in f32 is converted to i64 and fed to one input.
 """
@@ -158,7 +159,7 @@ def compressed(graph: Editing, keep: Selection) -> int:
 def _is_optimized(layer: GraphLayer) -> bool:
     """Whether a layer shows that the model is quantized: `save_model` then compresses nothing.
 
-    That is a FakeQuantize, a FakeConvert, or a Multiply that scales integer weights.
+    Such a layer is a FakeQuantize, a FakeConvert, or a Multiply that scales integer weights.
     """
     kind = layer.raw.folded_type
     if kind in ("fakequantize", "fakeconvert"):
@@ -202,7 +203,7 @@ def _compressed(graph: Editing, kept: set[GraphLayer]) -> int:
 
 
 def _unfit(value: Any) -> bool:
-    """Whether f16 holds too little of a constant: `save_model` then leaves it as it is.
+    """Whether f16 represents a constant badly, so that `save_model` does not compress it.
 
     Three quarters of the elements lie outside its range or would change by more than 0.1 %, or the
     only element would change by more than 0.01 %.

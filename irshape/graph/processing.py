@@ -1,4 +1,4 @@
-"""Puts what a program does before and after a model into the model."""
+"""Moves a program's preprocessing and postprocessing into the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Layouts = tuple[str, str]
 
 
 def _permutation(layouts: Layouts) -> list[int]:
-    """The axes of the first layout in the order of the second. Raises `GraphError`."""
+    """Returns the axes of the first layout in the order of the second. Raises `GraphError`."""
     before, after = layouts
     if sorted(before) != sorted(after) or len(set(before)) != len(before):
         raise GraphError(f"the layouts '{before}' and '{after}' have different dimensions")
@@ -81,7 +81,8 @@ def preprocessed(
 
 
 def _written_layout(graph: Editing, input: Output) -> str | None:
-    """The layout that the model gives for an input, such as `[N,H,W,C]`; None without one."""
+    """Returns the layout that the model declares for an input, such as `[N,H,W,C]`; None without
+    one."""
     origin = graph.root.source
     source = Source("", b"") if origin is None else origin.source
     span = port_rt_info(source, input.layer.raw.outputs[input.index])
@@ -91,7 +92,7 @@ def _written_layout(graph: Editing, input: Output) -> str | None:
 
 
 def _channels(layout: str, rank: int) -> int:
-    """The axis C of a layout, written as `NHWC` or `[N,...,C]`; axis 1 without a layout.
+    """Returns the axis C of a layout, written as `NHWC` or `[N,...,C]`; 1 without a layout.
 
     Raises `GraphError`.
     """
@@ -109,7 +110,7 @@ def _channels(layout: str, rank: int) -> int:
 def _by_channel(
     graph: Editing, input: Output, numbers: float | Sequence[float], layout: str
 ) -> Output:
-    """Numbers for each channel in a shape that broadcasts over the input."""
+    """Returns numbers for each channel in a shape that broadcasts over the input."""
     import numpy as np
 
     array = np.asarray(numbers, np.float64)

@@ -1,4 +1,4 @@
-"""Replaces what patterns match, and proves that the values stay."""
+"""Replaces what patterns match, and checks that the values stay the same."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .surgery import extracted
 from .writing import model_of
 
 Replacement = Callable[[Any, Match], Output | GraphLayer | None]
-"""Gives the output that replaces that of a match, or None to leave the match as it is."""
+"""Returns the output that replaces that of a match, or None to leave the match unchanged."""
 
 
 class Rewrite:
-    """A pattern with what replaces it; made by `rewrite`."""
+    """A pattern and its replacement; made by `rewrite`."""
 
     def __init__(self, pattern: Wanted, replace: Replacement) -> None:
         self.pattern = pattern
@@ -31,10 +31,10 @@ class Rewrite:
 
 
 def rewrite(pattern: Wanted) -> Callable[[Replacement], Rewrite]:
-    """Makes a function a rewrite of what a pattern matches.
+    """Turns a function into a rewrite of what a pattern matches.
 
-    The function takes the graph (or body) and the match, adds what is to stand there instead, and
-    returns its output; None leaves the match as it is.
+    The function takes the graph (or body) and the match, adds the layers that replace the match,
+    and returns their output; None leaves the match unchanged.
     """
 
     def decorate(function: Replacement) -> Rewrite:
@@ -73,7 +73,7 @@ def rewritten(graph: Editing, rule: Rewrite, check: bool, seed: int, rtol: float
 
 
 _ROUNDS = 100
-"""How often a graph is searched; where matches overlap, each search replaces half of them."""
+"""The maximum number of searches. If matches overlap, each search replaces half of them."""
 
 
 def _replaced(
@@ -103,7 +103,7 @@ def _replaced(
 
 
 def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol: float) -> None:
-    """Runs both sides of a rewrite on random inputs. Raises `GraphError` where they differ."""
+    """Runs both sides of a rewrite on random inputs. Raises `GraphError` if they differ."""
     import numpy as np
 
     from ..execution.inputs import random_inputs
@@ -130,7 +130,7 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
 
 
 def _with_results(graph: Editing, outputs: tuple[Output, Output], match: Match) -> Editing:
-    """Both sides as one graph, from what feeds the match."""
+    """Returns both sides as one graph, whose inputs feed the match."""
     starts = feeding(match.layers, match.layers)
     starts = [each for each in starts if not each.layer.raw.is_constant]
     return extracted(graph, starts, list(outputs), again=True)

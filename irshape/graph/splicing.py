@@ -1,8 +1,7 @@
-"""Edits that turn the text of the IR from which a graph was loaded into the text of the graph.
+"""Edits the text of the IR from which a graph was loaded, so that it describes the graph.
 
-What was not touched keeps its bytes: layers, comments, order, white space. Of a layer that changed,
-only what changed is
-written anew: its name, attributes, tensor names, precisions and dimensions.
+Unchanged parts keep their bytes: layers, comments, order, white space. Of a changed layer, only the
+changed parts are written anew: its name, attributes, tensor names, precisions and dimensions.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ _END_NAMES = ("from-layer", "from-port", "to-layer", "to-port")
 
 
 class NotSpliceable(Exception):
-    """The text cannot be edited so; it has to be written anew."""
+    """The text cannot be edited; it has to be written anew."""
 
 
 class _Room:
-    """Where the layers and edges of a net or body stand in the text."""
+    """The places of the layers and edges of a net or body in the text."""
 
     def __init__(self) -> None:
         self.layers_end = -1
-        """Where `</layers>` begins."""
+        """The offset of `</layers>`."""
         self.edges_end = -1
         self.edges: list[tuple[tuple[str, ...], int, int]] = []
         """The four ends of each edge, and where it begins and ends."""
@@ -49,10 +48,7 @@ class Layout(NamedTuple):
 
 
 def layout(data: bytes, encoding: str | None) -> Layout:
-    """Where the parts of an IR stand.
-
-    Raises `NotSpliceable` for a text that a writer would not write.
-    """
+    """Finds the parts of an IR. Raises `NotSpliceable` for an unusual text."""
     result = Layout({}, {})
     stack: list[tuple[str, int]] = []
     rooms: list[_Room] = []
@@ -60,7 +56,7 @@ def layout(data: bytes, encoding: str | None) -> Layout:
     parser.ordered_attributes = True
 
     def owner() -> tuple[int, str]:
-        """The layer and tag around the `<layers>` or `<edges>` at hand."""
+        """The layer and tag around the current `<layers>` or `<edges>`."""
         tag = stack[-1][0] if stack else ""
         if tag == "net":
             return -1, ""
@@ -108,11 +104,11 @@ def layout(data: bytes, encoding: str | None) -> Layout:
 
 _TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _INNER = frozenset(("data", "dim", "input", "output", "port"))
-"""Elements that hold no layers and edges of their own."""
+"""Elements without layers and edges of their own."""
 
 
 class Splicer:
-    """Compares what stands in the text with what the graph is, body by body.
+    """Compares the text with the graph, body by body.
 
     rendered: writes a layer anew, at a depth of indentation.
     """
@@ -133,7 +129,7 @@ class Splicer:
         key: tuple[int, str],
         depth: int,
     ) -> None:
-        """The edits of the net or one body.
+        """Edits the net or one body.
 
         before: as it was loaded. result: as it is now, with the layers in the order of `nodes`.
         """
@@ -213,7 +209,7 @@ class Splicer:
             self.body(body, part.layers, inner, (origin.offset, tag), depth + 2)
 
     def _data(self, origin: Layer, now: Layer) -> bool:
-        """Changes the attributes of `<data>` one by one; False where that cannot be done."""
+        """Changes the attributes of `<data>` one by one. Returns False if that is not possible."""
         before, after = origin.attributes, now.attributes
         if origin.data_offset < 0 or before.keys() - after.keys():
             return False
@@ -228,7 +224,7 @@ class Splicer:
         self.edits.append(Edit(origin.offset, end, text.encode()))
 
     def net_info(self, before: tuple[int, int] | None, now: tuple[int, int] | None) -> None:
-        """Replaces the rt_info of the net, or puts one before the end of the net."""
+        """Replaces the rt_info of the net, or adds one at the end of the net."""
         if now == before and not isinstance(now, Passage):
             return
         data = self.source.data
@@ -253,7 +249,7 @@ class Splicer:
         self.edits.append(Edit(last, last, f' {name}="{_escaped(text)}"'.encode()))
 
     def _cut(self, start: int, end: int) -> None:
-        """Removes an element, with its line where nothing else stands on it."""
+        """Removes an element, with its line if nothing else is on it."""
         data = self.source.data
         line = data.rfind(b"\n", 0, start) + 1
         after = data.find(b"\n", end)
@@ -262,7 +258,7 @@ class Splicer:
         self.edits.append(Edit(start, end, b""))
 
     def _before(self, end_tag: int, lines: list[str]) -> None:
-        """Puts lines before an end tag, which keeps its own indentation."""
+        """Inserts lines before an end tag, which keeps its own indentation."""
         data = self.source.data
         line = data.rfind(b"\n", 0, end_tag) + 1
         place = line if not data[line:end_tag].strip() else end_tag
@@ -273,7 +269,7 @@ class Splicer:
 
 
 def _frame(layer: Layer) -> tuple[object, ...]:
-    """What ties a layer to its bodies."""
+    """Returns what connects a layer to its bodies."""
     bodies = layer.bodies or {}
     edges = [
         (tag, [(edge.from_layer, edge.to_layer) for edge in body.back_edges])
@@ -297,7 +293,7 @@ def _escaped(text: str, quote: str = '"') -> str:
 
 
 def applied(data: bytes, edits: list[Edit]) -> Iterator[bytes]:
-    """The text with the edits made; they do not overlap."""
+    """Returns the text after the edits, which must not overlap."""
     at = 0
     for start, end, text in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if start < at:

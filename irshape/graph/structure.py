@@ -1,4 +1,4 @@
-"""What a graph consists of, how its parts are found, and the steps of which all changes consist."""
+"""The parts of a graph, how to find them, and the basic steps of all changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Content:
-    """What a graph consists of: layers, and the tables to find them by."""
+    """The layers of a graph, and the tables to find them by."""
 
     __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "layers", "next_id", "order")
 
@@ -42,17 +42,20 @@ class Content:
         self.next_id = 0
         self.order: Order[GraphLayer] = Order(attrgetter("producers"), attrgetter("users"), changes)
         self.back_edges: tuple[BackEdge, ...] = ()
-        """Of the body of a Loop or TensorIterator: from a Result to the Parameter of the next
-        iteration, by id."""
+        """The back edges of the body of a Loop or TensorIterator: from a Result to a Parameter
+        of the next iteration, by id."""
 
 
 Fill = Callable[[Any, Content], None]
-"""Makes the layers of a graph that was loaded. It does not hold the graph: until the graph has
-layers it is in no cycle, and goes as soon as it is dropped."""
+"""Makes the layers of a loaded graph.
+
+It does not refer to the graph. So a graph without layers is in no reference cycle, and is freed as
+soon as it is dropped.
+"""
 
 
 class Structure:
-    """Layers, who feeds whom, and their names. Nothing here is checked by an operation."""
+    """Layers, their connections and names. No operation is checked here."""
 
     def __init__(
         self,
@@ -70,11 +73,11 @@ class Structure:
         self.source: Model | None = None
         """The model that it was loaded from."""
         self.rt_info_span: tuple[int, int] | None = None
-        """Where the rt_info of the net stands; a `Passage` if not in the file of `source`."""
+        """The place of the rt_info of the net; a `Passage` if it is not in the file of `source`."""
         self.compact = False
-        """Whether a saved .bin must hold nothing but what is needed: weights were stripped."""
+        """Whether a saved .bin must hold only what is needed, because weights were stripped."""
         self.fill = fill
-        """Makes the layers when something first asks for any of them."""
+        """Makes the layers when they are first needed."""
         if owner is None:
             self.bytes = Pieces()
             """The bytes of constants: those of the file, then those that were added."""
@@ -99,7 +102,7 @@ class Structure:
 
     @cached_property
     def content(self) -> Content:
-        """The layers; of a graph that was loaded, made when they are first needed."""
+        """The layers. Those of a loaded graph are made when they are first needed."""
         content = Content(self.changes)
         fill, self.fill = self.fill, None
         if fill is not None:
@@ -134,12 +137,12 @@ class Structure:
 
     @property
     def inputs(self) -> tuple[Output, ...]:
-        """The tensors that the graph takes: the outputs of its Parameters."""
+        """The input tensors of the graph: the outputs of its Parameters."""
         return tuple(layer.outputs[0] for layer in self.parameters)
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The tensors that the graph gives: what feeds its Results."""
+        """The output tensors of the graph: the inputs of its Results."""
         return tuple(layer.inputs[0].source for layer in self.results)
 
     def __len__(self) -> int:
@@ -154,7 +157,10 @@ class Structure:
         return name in self.content.by_name or name in self.content.by_id
 
     def __getitem__(self, name: str) -> GraphLayer:
-        """A layer by its name, or else its id. Raises `KeyError`, also for a name of several."""
+        """Returns a layer by its name, or else its id.
+
+        Raises `KeyError`, also if several layers have the name.
+        """
         if not isinstance(name, str):
             raise ArgumentError(
                 f"expected the name or the id of a layer as text, got {type(name).__name__}"
@@ -175,7 +181,7 @@ class Structure:
         )
 
     def tensor(self, name: str | Output | GraphLayer) -> Output:
-        """An output by tensor name, by layer (its only output), or by `LAYER:INDEX`.
+        """Returns an output by tensor name, by layer (its only output), or by `LAYER:INDEX`.
 
         Raises `KeyError`.
         """
@@ -201,9 +207,9 @@ class Structure:
         raise UnknownNameError(f"there is no tensor '{name}'{suggestion(name, known)}")
 
     def results_of(self, name: str | Output | GraphLayer) -> list[GraphLayer]:
-        """The Results that a name means: the one that has it, or all of a tensor.
+        """Returns the Results that a name stands for: the one with this name, or all of a tensor.
 
-        Raises `KeyError`, and `GraphError` for what is no output of the graph.
+        Raises `KeyError`, and `GraphError` for a tensor that is no output of the graph.
         """
         if isinstance(name, GraphLayer) and name.raw.is_result:
             return [name]
@@ -229,7 +235,7 @@ class Structure:
         return tuple(self.port_names(source)) or source._names
 
     def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
-        """The names of a tensor that Results have for their own."""
+        """Returns the names of a tensor that belong to its Results."""
         return {
             name
             for end in source._users
@@ -238,7 +244,7 @@ class Structure:
         }
 
     def port_names(self, output: Output) -> list[str]:
-        """The names that the port of a tensor gives; others stand on a Result."""
+        """Returns the names on the port of a tensor. Others stand on a Result."""
         claimed = self.claimed_names(output)
         if not claimed:
             return list(output._names)

@@ -1,4 +1,5 @@
-"""Finds the layers that are needed: ends and begins are bisected, the rest is removed in chunks."""
+"""Finds the layers that are needed: bisects the end and the beginning, and removes the rest in
+chunks."""
 
 from __future__ import annotations
 
@@ -27,13 +28,14 @@ from .places import Place, at, inner_tensor, replaced
 from .search import Search
 
 FEW = 30
-"""Up to so many layers, a tensor may be replaced by any that it depends on."""
+"""Up to this number of layers, a tensor may be replaced by any that it depends on."""
 
 Replacement = Callable[[Candidate, OutputRef], StandIn]
 
 
 def remove_layers(search: Search) -> None:
-    """Removes layers of the net. What they fed becomes inputs of the model, or else constants."""
+    """Removes layers of the net. Their consumers get inputs of the model instead, or else
+    constants."""
     workshop = search.workshop
     bisect_end(search)
     for replacement in (workshop.parameter_or_constant, workshop.with_values):
@@ -78,7 +80,7 @@ def bisect_begin(search: Search, replacement: Replacement) -> None:
 
 
 def _order(base: Candidate) -> list[str]:
-    """The ids of the layers that compute something, producers first."""
+    """Returns the ids of the layers that compute something, producers first."""
     layers = [base.net.layers[position] for position in base.wiring.order]
     return [layer.id for layer in layers if computes(layer)]
 
@@ -92,9 +94,9 @@ def remove_chunks(
     items: Callable[[], list[str]],
     edit: Callable[[set[str]], Body | None],
 ) -> None:
-    """Delta debugging: removes halves, quarters … and single items until none can be removed.
+    """Removes halves, quarters … and single items until none can be removed (delta debugging).
 
-    items: those that the best model has. edit: the best model with only these.
+    items: those that the best model has. edit: returns the best model with only these.
     """
     size = max(len(items()) // 2, 1)
     while True:
@@ -131,10 +133,10 @@ def cut(
     replacement: Replacement,
     body: Body | None = None,
 ) -> Body | None:
-    """The net, or a body of it, of only these computing layers. None without any.
+    """Returns the net, or a body of it, with only these computing layers. None without any.
 
-    What feeds them from other layers is replaced. Results stay where they take something that
-    stays; a layer whose outputs nothing takes any more gets a Result.
+    Inputs from other layers are replaced. Results stay if their producer does. A layer whose
+    outputs nothing takes any more gets a Result.
     """
     if not kept:
         return None
@@ -167,7 +169,7 @@ def cut(
 
 
 def _still_fed(body: Body, wiring: Wiring, position: int, kept: Collection[str]) -> bool:
-    """Whether all that a Result takes stays."""
+    """Whether everything that a Result takes stays."""
     return all(
         source is not None
         and (body.layers[source[0]].id in kept or not computes(body.layers[source[0]]))
@@ -188,7 +190,7 @@ def _with_results(before: Body, body: Body, kept: Collection[str]) -> Body:
 
 
 def bypass_each(search: Search, place: Place) -> None:
-    """Connects what a layer feeds to what feeds the layer, where type and shape allow it."""
+    """Connects the consumers of a layer to its producers, if type and shape allow it."""
     while search.first(_bypasses(search.best, place)) is not None:
         pass
 
@@ -207,7 +209,8 @@ def _bypasses(base: Candidate, place: Place) -> Iterator[Body | None]:
 
 
 def _behind(wiring: Wiring, position: int, far: bool) -> list[OutputRef]:
-    """The tensors that a layer depends on, the farthest first; only its own inputs unless far."""
+    """Returns the tensors that a layer depends on, the farthest first; only its own inputs
+    unless `far`."""
     reached: dict[OutputRef, None] = {}
     waiting = [position]
     while waiting:
@@ -219,7 +222,8 @@ def _behind(wiring: Wiring, position: int, far: bool) -> list[OutputRef]:
 
 
 def _bypassed(body: Body, position: int, new: OutputRef, inside: bool) -> Body:
-    """A body in which a tensor takes the place of that of a layer. inside: it is no net."""
+    """Returns a body in which a tensor replaces that of a layer. inside: whether it is a body,
+    not the net."""
     layers = [layer for at, layer in enumerate(body.layers) if at != position]
     part = edited(body, layers, {end_of(body, (position, 0)): end_of(body, new)})
     return without_dead(part, body, spared=parameters(body) if inside else ())
@@ -230,7 +234,7 @@ def _interchangeable(one: Tensor, other: Tensor) -> bool:
 
 
 def keep_one_end(search: Search) -> None:
-    """Removes Results, with what only led to them, and Parameters that nothing takes."""
+    """Removes Results, with layers that only led to them, and Parameters that nothing takes."""
     remove_chunks(
         search,
         lambda: _ends_of(search.best.net),
@@ -255,7 +259,7 @@ def _with_ends(net: Body, kept: set[str]) -> Body | None:
 
 
 def _without(net: Body, ids: Collection[str], kept: set[str]) -> Body:
-    """The net without the layers of these ids that are not kept."""
+    """Returns the net without those of the layers of these ids that are not kept."""
     dropped = set(ids) - kept
     return edited(net, [layer for layer in net.layers if layer.id not in dropped])
 

@@ -1,4 +1,4 @@
-"""Bodies inside layers: those of If, Loop and TensorIterator, however deep."""
+"""Finds the bodies inside layers (If, Loop, TensorIterator) at any depth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ body."""
 
 
 def places(net: Body, outer: Place = ()) -> Iterator[Place]:
-    """Every body of a net, the outer ones first."""
+    """Yields every body of a net, the outer ones first."""
     for layer in net.layers:
         for tag, body in (layer.bodies or {}).items():
             place = (*outer, (layer.id, tag))
@@ -26,14 +26,17 @@ def places(net: Body, outer: Place = ()) -> Iterator[Place]:
 
 
 def at(net: Body, place: Place) -> Body:
-    """The body there; the net itself where the place is empty. Raises `KeyError` without one."""
+    """Returns the body at a place; the net itself for an empty place.
+
+    Raises `KeyError` if there is none.
+    """
     for id, tag in place:
         net = (net.by_id[id].bodies or {})[tag]
     return net
 
 
 def replaced(net: Body, place: Place, inner: Body) -> Body:
-    """A net with another body in the place of one."""
+    """Returns a net with another body at a place."""
     if not place:
         return inner
     (id, tag), *rest = place
@@ -45,7 +48,7 @@ def replaced(net: Body, place: Place, inner: Body) -> Body:
 
 
 def inner_tensor(base: Candidate, place: Place, source: OutputRef) -> Tensor:
-    """What is inferred of an output inside a body."""
+    """Returns the tensor inferred for an output inside a body."""
     part = base.inference.result
     for id, tag in place:
         position = part.body.layers.index(part.body.by_id[id])
@@ -57,7 +60,7 @@ def inner_tensor(base: Candidate, place: Place, source: OutputRef) -> Tensor:
 
 
 def mapped(body: Body, change: Callable[[Layer], Layer]) -> Body:
-    """A body with every layer changed, those of inner bodies too; the connections stay."""
+    """Returns a body with every layer changed, inner bodies included. The connections stay."""
     twin = Body(body.path, body.offset)
     twin.layers = [_mapped(layer, change) for layer in body.layers]
     twin.edges, twin.back_edges = body.edges, body.back_edges

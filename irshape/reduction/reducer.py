@@ -1,4 +1,4 @@
-"""The smallest model that still has a property."""
+"""Reduces a model to the smallest one that still has a property."""
 
 from __future__ import annotations
 
@@ -29,21 +29,22 @@ _PASSES: tuple[Callable[[Search], None], ...] = (
 
 
 class Reduction:
-    """What a reduction comes to."""
+    """The result of a reduction."""
 
     def __init__(self, original: Model, model: Model) -> None:
         self.original = original
         self.model = model
         """The smallest model found."""
         self.tries = 0
-        """How often the predicate was asked."""
+        """How often the predicate was called."""
         self.seconds = 0.0
         self.stopped: Limit | None = None
         """The limit that ended the search; None if it ended by itself."""
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers that compute something, bodies included: no Parameter, Constant or Result."""
+        """The layers that compute something, bodies included: without Parameters, Constants and
+        Results."""
         return computing(self.model)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -55,7 +56,7 @@ class Reduction:
 
 
 def computing(model: Model) -> list[Layer]:
-    """The layers of a model that compute something, bodies included."""
+    """Returns the layers of a model that compute something, bodies included."""
     return [layer for layer in model.walk() if computes(layer)]
 
 
@@ -102,9 +103,10 @@ def reduce(
 
 
 def _begin(search: Search) -> None:
-    """Takes the whole model, written anew. Raises `ValueError` if it has not the property.
+    """Writes the whole model anew as the best one. Raises `ValueError` if it does not have the
+    property.
 
-    Of the ways to write it, the first that breaks no rule that the original does not break.
+    Of the ways to write it, the first is taken that breaks no rule that the original keeps.
     """
     first: Candidate | None = None
     tried: set[bytes] = set()

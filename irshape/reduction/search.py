@@ -19,21 +19,21 @@ class Stopped(Exception):
 
 
 class Progress(NamedTuple):
-    """How far a reduction is."""
+    """The state of a reduction."""
 
     layers: int
     """How many layers of the best model compute something, those of bodies included."""
     tries: int
-    """How often the predicate was asked."""
+    """How often the predicate was called."""
     model: Model
     """The best model so far."""
 
 
 class Search:
-    """Holds the best model so far. Every candidate is an edit of it.
+    """Holds the best model so far.
 
-    Of the candidates of one step the first that still has the property is taken, however many are
-    tried at once: the result does not depend on `jobs`.
+    Every candidate is an edit of it. Of the candidates of one step, the first that still has the
+    property is taken, even if several are tried at once: the result does not depend on `jobs`.
     """
 
     def __init__(
@@ -59,19 +59,20 @@ class Search:
         self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
 
     def close(self) -> None:
-        """Stops what still runs in the background, as soon as it returns."""
+        """Stops background work as soon as it returns."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def begin(self, candidate: Candidate) -> bool:
-        """Takes the whole model as the best, if it has the property."""
+        """Takes the whole model as the best one, if it has the property."""
         if not self._ask(candidate):
             return False
         self._take(candidate)
         return True
 
     def first(self, nets: Iterable[Body | None], *, bare: bool = False) -> int | None:
-        """Takes the first of these edits of the best model that has the property; its index.
+        """Takes the first of these edits of the best model that has the property, and returns its
+        index.
 
         bare: without the `rt_info` of the net.
         """

@@ -17,22 +17,24 @@ from .values import with_value
 Array = np.ndarray[Any, np.dtype[Any]]
 
 SMALL = (1, 2, 3, 4, 8)
-"""The sizes that are tried in the place of others."""
+"""The sizes to try in place of others."""
 
 MAX_LIST = 16
-"""Longer constants are not taken for lists of sizes."""
+"""Longer constants do not count as lists of sizes."""
 
 
 class _Change(NamedTuple):
-    """A new size for each old one. values, attributes: whether integer constants and attributes
-    that are equal to a size change with it."""
+    """A new size for each old one.
+
+    values, attributes: whether integer constants and attributes that equal a size change with it.
+    """
 
     sizes: dict[int, int]
     values: bool = False
     attributes: bool = False
 
     def of(self, size: int | Dimension) -> int | Dimension:
-        """What a size becomes; dynamic dimensions stay as they are."""
+        """Returns the new size of a dimension. Dynamic dimensions stay."""
         return self.sizes.get(size, size) if isinstance(size, int) else size
 
 
@@ -46,7 +48,7 @@ def shrink_sizes(search: Search) -> None:
 
 
 def _sizes(search: Search) -> list[int]:
-    """The sizes of inputs and constants, the largest first."""
+    """Returns the sizes of inputs and constants, the largest first."""
     sizes: set[int] = set()
     for layer in search.best.model.walk():
         if layer.is_parameter or layer.is_constant:
@@ -55,7 +57,7 @@ def _sizes(search: Search) -> list[int]:
 
 
 def _sizes_of(layer: Layer) -> tuple[int | Dimension, ...]:
-    """The sizes that a Parameter or Constant declares; none where the rank is not known."""
+    """Returns the sizes that a Parameter or Constant declares; none if the rank is unknown."""
     try:
         return PartialShape.parse(layer.attribute("shape") or "").sizes
     except ValueError:
@@ -63,7 +65,7 @@ def _sizes_of(layer: Layer) -> tuple[int | Dimension, ...]:
 
 
 def _changes(search: Search) -> Iterator[Body | None]:
-    """All sizes at once, then each with its multiples, then each alone."""
+    """Yields changes of all sizes at once, then of each with its multiples, then of each alone."""
     sizes = _sizes(search)
     for target in (1, 2):
         yield from _variants(search, {size: target for size in sizes if size > target})
@@ -100,7 +102,7 @@ def _resized(search: Search, change: _Change) -> Body:
 
 
 def _reshaped(layer: Layer, change: Callable[[int | Dimension], int | Dimension]) -> Layer:
-    """A Parameter of other sizes."""
+    """Returns a Parameter with other sizes."""
     sizes = _sizes_of(layer)
     return with_items(layer, shape=PartialShape(map(change, sizes)).text) if sizes else layer
 
@@ -123,7 +125,7 @@ def _resized_constant(search: Search, layer: Layer, change: _Change) -> Layer:
 
 
 def window(array: Array, sizes: tuple[int, ...]) -> Array:
-    """A part of an array, no larger than these sizes, with its largest element inside."""
+    """Returns a part of an array, no larger than these sizes, that includes its largest element."""
     if array.size == 0 or array.shape == sizes:
         return array
     with np.errstate(all="ignore"):
@@ -138,7 +140,7 @@ def window(array: Array, sizes: tuple[int, ...]) -> Array:
 
 
 def _with_sizes(layer: Layer, change: _Change) -> Layer:
-    """A layer with attributes that are equal to a size changed."""
+    """Returns a layer in which attributes that equal a size are changed."""
     changed = {
         name: str(change.sizes[int(value)])
         for name, value in layer.attributes.items()
@@ -148,7 +150,7 @@ def _with_sizes(layer: Layer, change: _Change) -> Layer:
 
 
 def _static(net: Body, size: int) -> Body | None:
-    """The net with all dynamic dimensions of inputs that size."""
+    """Returns the net with this size for all dynamic dimensions of inputs."""
     count = 0
 
     def fixed(layer: Layer) -> Layer:
@@ -163,7 +165,7 @@ def _static(net: Body, size: int) -> Body | None:
 
 
 def _single_axes(search: Search) -> Iterator[Body | None]:
-    """One axis of one input or constant made 1."""
+    """Yields nets in which one axis of one input or constant is 1."""
     for wanted in list(search.best.model.walk()):
         if not (wanted.is_parameter or wanted.is_constant):
             continue

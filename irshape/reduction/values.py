@@ -1,4 +1,4 @@
-"""Makes constants simple: zeros, ones, or zeros but for a few elements."""
+"""Simplifies constants: all zeros, all ones, or zeros except for a few elements."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .search import Search
 Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_HALVINGS = 40
-"""How often the elements of a constant that matter are halved."""
+"""How often the number of nonzero elements of a constant is halved."""
 
 
 def simplify_values(search: Search) -> None:
-    """Makes the constants zeros or ones, all at once or each for itself."""
+    """Makes constants zeros or ones, all at once or one by one."""
     if search.first(_all_filled(search, fill) for fill in (0, 1)) is not None:
         return
     done: set[str] = set()
@@ -42,7 +42,7 @@ def _constants(search: Search) -> Iterator[Layer]:
 
 
 def with_value(workshop: Workshop, layer: Layer, array: Array) -> Layer | None:
-    """A copy of a Constant with another value of the same element type."""
+    """Returns a copy of a Constant with another value of the same element type."""
     element_type = layer.attribute("element_type") or ""
     place = workshop.place(array, element_type)
     if place is None:
@@ -60,7 +60,7 @@ def _same(array: Array, other: Array) -> bool:
 
 
 def _changed(search: Search, change: Callable[[Layer, Array], Array | None]) -> Body | None:
-    """The best model with other constants; None where none changes."""
+    """Returns the best model with other constants; None if none changes."""
     count = 0
 
     def changed(layer: Layer) -> Layer:
@@ -81,7 +81,7 @@ def _changed(search: Search, change: Callable[[Layer, Array], Array | None]) -> 
 
 
 def _all_filled(search: Search, fill: int) -> Body | None:
-    """All constants of reals filled with one number."""
+    """Fills all real constants with one number."""
 
     def filled(layer: Layer, array: Array) -> Array | None:
         if array.dtype.kind in "iub" or (fill and not array.any()):
@@ -92,7 +92,7 @@ def _all_filled(search: Search, fill: int) -> Body | None:
 
 
 def _filled(search: Search, wanted: Layer) -> Iterator[Body | None]:
-    """One constant filled with zeros; with ones, unless it is zeros already."""
+    """Fills one constant with zeros, or with ones unless it is zeros already."""
     for fill in (0, 1):
 
         def filled(layer: Layer, array: Array, fill: int = fill) -> Array | None:
@@ -104,7 +104,7 @@ def _filled(search: Search, wanted: Layer) -> Iterator[Body | None]:
 
 
 def _keep_a_few(search: Search, name: str) -> None:
-    """Halves the elements of a constant that are not zero, as long as that is possible."""
+    """Halves the number of nonzero elements of a constant as long as possible."""
     for _ in range(MAX_HALVINGS):
         layer = next((each for each in _constants(search) if _name(each) == name), None)
         array = None if layer is None else search.workshop.array(layer)

@@ -1,7 +1,7 @@
-"""Bounds of expressions: what follows from the ranges of their symbols, and from more.
+"""Bounds of expressions, from the ranges of their symbols and from known relations.
 
-An expression is proven to be 0 or more by its range, by those of the calls in it, and by what is
-known of expressions of several atoms.
+An expression is proven to be 0 or more by its range, by the ranges of the calls in it, and by what
+is known of expressions of several atoms.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Final
 from .expressions import Atom, Call, Coefficient, Expression, Facts, Monomial, Symbol
 
 Range = tuple[float, float]
-"""The least and largest value, whole numbers or infinite."""
+"""The least and the largest value: integers, or infinite."""
 
 DEPTH: Final = 4
-"""How many steps a proof takes at most."""
+"""The maximum number of steps of a proof."""
 
 
 class Bounds(Facts):
-    """What is known of how large sizes are."""
+    """What is known of the ranges of sizes."""
 
     def __init__(self) -> None:
         self.ranges: dict[Symbol, Range] = {}
@@ -114,7 +114,7 @@ class Bounds(Facts):
     def _proven_by(
         self, expression: Expression, call: Call, coefficient: Coefficient, depth: int
     ) -> bool:
-        """Whether it is 0 or more whatever of its bounds a call takes."""
+        """Whether it is 0 or more whatever value within its bounds a call has."""
         rest = expression - Expression.of(call, self) * coefficient
         if call.function == "//":
             numerator, divisor = call.arguments
@@ -132,7 +132,7 @@ class Bounds(Facts):
         return left == right or self.is_nonnegative(left - right)
 
     def forget(self) -> None:
-        """Forgets what was worked out from bounds: call it after changing them."""
+        """Forgets conclusions from bounds. Call it after changing them."""
         self._call_ranges.clear()
         self._product_ranges.clear()
         self._proofs.clear()

@@ -1,4 +1,4 @@
-"""Conditions that layers put on sizes, and conditions that contradict each other."""
+"""Conditions of layers on sizes, and contradictions between them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Constraint(NamedTuple):
     """The layer that requires it, or another origin."""
     assumed: bool
     conditional: bool = False
-    """Whether it holds only if a certain body runs, for example a branch of an If."""
+    """Whether it holds only if a certain body runs, such as a branch of an If."""
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
@@ -28,11 +28,11 @@ class Conflict(NamedTuple):
 
     constraint: Constraint
     earlier: tuple[Constraint, ...]
-    """The fewest conditions that rule it out; empty if the shapes of the inputs do."""
+    """The fewest conditions that exclude it; empty if the shapes of the inputs do."""
 
     @property
     def is_certain(self) -> bool:
-        """Whether it follows from what layers require, and from nothing that is assumed."""
+        """Whether it follows from requirements of layers, without assumptions."""
         if not self.earlier:  # no size is one more than itself
             return (self.constraint.left - self.constraint.right).constant is not None
         return not any(each.assumed for each in self.earlier)

@@ -1,4 +1,4 @@
-"""Conditions on sizes as layers state them, and which of them contradict each other."""
+"""Collects conditions on sizes as layers state them, and finds those that contradict each other."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from .functions import Functions
 
 
 class Contradictions(Functions):
-    """The conditions that are known, with their sources."""
+    """The known conditions, with their sources."""
 
     def __init__(self) -> None:
         super().__init__()
         self.replaced: dict[Symbol, Expression] = {}
         """Symbols that are equal to an expression of others."""
         self.one_or: dict[tuple[Expression, int], Constraint] = {}
-        """Expressions that are 1 or a number: what is broadcast to that, and by what."""
+        """Expressions that are 1 or a number, because of broadcasting, and the source."""
         self.constraints: dict[str, Constraint] = {}
-        """Every condition that narrows something, by its text."""
+        """Every condition that narrows a size, by its text."""
         self.conflicts: dict[object, Conflict] = {}
         """Conditions that contradict others, by their sources."""
         self.source: object = None
-        """What is at work: the source of the conditions that come up."""
+        """The source of the conditions that are stated now."""
         self.listening = True
-        """Whether requirements hold; those of bodies that may never run are only written down."""
+        """Whether requirements hold. Those of bodies that may never run are only recorded."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
-        """What symbols equal in the body at work, if that may not run."""
+        """What symbols equal in the current body, if that may not run."""
 
     def resolved(self, expression: Expression) -> Expression:
-        """The expression with every symbol replaced that is known to be equal to others."""
+        """Returns the expression with every symbol replaced that is known to equal others."""
         if not self.replaced or not any(s in self.replaced for s in expression.symbols):
             return expression
         return expression.substituted(self.replaced.get)
 
     def simplified(self, expression: Expression) -> Expression:
-        """The expression by all that is known by now."""
+        """Returns the expression, simplified by all that is known by now."""
         return expression.substituted(self.replaced.get)
 
     def _solution(self, left: Expression, right: Expression) -> tuple[Symbol, Expression] | None:
-        """A symbol and what it must be: the last one of those that can be replaced."""
+        """Returns a symbol and what it must equal: the last one that can be replaced."""
         difference = left - right
         candidates: list[tuple[bool, int, Symbol, Expression]] = []
         for monomial, coefficient in difference.terms.items():
@@ -71,13 +71,14 @@ class Contradictions(Functions):
             self.constraints[str(constraint)] = constraint
 
     def forget_conditional(self) -> None:
-        """Forgets the conditions of bodies that may not run, to collect them once more."""
+        """Forgets the conditions of bodies that may not run, to collect them again."""
         self.constraints = {
             text: each for text, each in self.constraints.items() if not each.conditional
         }
 
     def _holds_inside(self, constraint: Constraint) -> bool:
-        """Records an equation that holds where the current body runs; whether it can hold."""
+        """Records an equation that holds where the current body runs. Returns whether it can
+        hold."""
         self._record(constraint)
         solution = self._solution(constraint.left, constraint.right)
         if solution is None:
@@ -103,7 +104,7 @@ class Contradictions(Functions):
         self.conflicts[self.source] = Conflict(constraint, earlier)
 
     def _excluding(self, symbol: Symbol, replacement: Expression) -> Constraint | None:
-        """What a layer requires that does not hold if a symbol is that number."""
+        """Returns the requirements that exclude a number for a symbol."""
         if replacement.symbols:
             return None
         number = {symbol: replacement}.get
@@ -126,7 +127,7 @@ class Contradictions(Functions):
         return None
 
     def _exclude_inside(self, symbol: Symbol, number: Expression, constraint: Constraint) -> None:
-        """Takes down which layers of bodies that may not run exclude that a symbol is a number."""
+        """Records which layers of bodies that may not run exclude a number for a symbol."""
         for each in self.constraints.values():
             if each.conditional and each.relation == "==":
                 difference = self.resolved(each.left - each.right)
@@ -134,7 +135,7 @@ class Contradictions(Functions):
                     self.conflicts.setdefault(each.source, Conflict(each, (constraint,)))
 
     def _chain(self, left: Expression, right: Expression) -> tuple[Constraint, ...]:
-        """The shortest chain of equations that leads from one expression to the other."""
+        """Returns the shortest chain of equations that leads from one expression to the other."""
         remainders = set(self.multiples.values())
         equations = [
             each

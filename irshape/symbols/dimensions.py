@@ -13,8 +13,8 @@ from .expressions import Call, Expression, Facts, Symbol, TooLarge, symbols_of
 class SymbolicDimension(Dimension):
     """A dynamic dimension that is an expression of named sizes.
 
-    What can be worked out of it stays one; everything else gives a plain `Dimension`. Two of them
-    are equal where their expressions are.
+    An operation on it gives another one if possible, and else a plain `Dimension`. Two of them are
+    equal if their expressions are.
     """
 
     __slots__ = ("expression",)
@@ -169,7 +169,7 @@ class SymbolicDimension(Dimension):
 def _broadcast(
     self: SymbolicDimension, ours: Expression, theirs: Expression, interval: Dimension
 ) -> Dimension | None:
-    """Two dimensions broadcast to each other, neither of which is a number."""
+    """Broadcasts two dimensions, neither of which is a number."""
     facts = self.facts
     one = facts.number(1)
     two = facts.number(2)
@@ -190,7 +190,7 @@ def _broadcast(
 
 
 def _are_comparable(ours: Expression, theirs: Expression) -> bool:
-    """Whether two sizes differ by sizes on either side, so that they may well be meant to be equal.
+    """Whether two sizes may well be meant to be equal, because both differ by sizes.
 
     Of `seq` and `past + seq`, the second is larger unless `past` is 0.
     """
@@ -202,7 +202,7 @@ def _are_comparable(ours: Expression, theirs: Expression) -> bool:
 
 
 def _is_clipped(bounded: Expression, free: Expression) -> bool:
-    """Whether an expression is the least of another one and numbers of 2 or more."""
+    """Whether an expression is the minimum of another one and numbers of 2 or more."""
     atom = bounded.atom
     if not isinstance(atom, Call) or atom.function != "min" or free not in atom.arguments:
         return False
@@ -213,7 +213,7 @@ def _is_clipped(bounded: Expression, free: Expression) -> bool:
 
 
 def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
-    """A size as an expression; None where it is not known as one."""
+    """Returns a size as an expression; None if it is not known as one."""
     if isinstance(size, SymbolicDimension):
         return size.expression
     if isinstance(size, int):
@@ -222,7 +222,8 @@ def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
 
 
 def dimension(expression: Expression, interval: Dimension) -> Dimension:
-    """A dimension of an expression, in the bounds of both; a plain one where that is a number."""
+    """Returns the dimension of an expression within both bounds; a plain one if that is a
+    number."""
     constant = expression.constant
     low, high = expression.facts.range(expression)
     least = interval.low if low == -math.inf else max(interval.low, int(low))
@@ -235,7 +236,7 @@ def dimension(expression: Expression, interval: Dimension) -> Dimension:
 
 
 def counted(expression: Expression, size: Dimension) -> Dimension:
-    """An element of a value as a dimension, on the assumption that it is not negative."""
+    """Returns an element of a value as a dimension, assuming that it is not negative."""
     facts = expression.facts
     if not expression.is_whole or not facts.assume_at_least(expression, facts.number(0)):
         return size
@@ -243,7 +244,7 @@ def counted(expression: Expression, size: Dimension) -> Dimension:
 
 
 def positive(size: Dimension) -> Dimension:
-    """A symbolic dimension on the assumption that it is 1 or more; a plain one where it is not."""
+    """Returns a symbolic dimension, assuming that it is 1 or more; a plain one otherwise."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     if facts.assume_at_least(size.expression, facts.number(1)):
@@ -252,7 +253,7 @@ def positive(size: Dimension) -> Dimension:
 
 
 def exact_quotient(whole: Dimension, part: Dimension, interval: Dimension) -> Dimension:
-    """What is left of a number of elements after it was divided without a remainder."""
+    """Returns the quotient of a number of elements by a divisor that leaves no remainder."""
     symbolic = whole if isinstance(whole, SymbolicDimension) else part
     assert isinstance(symbolic, SymbolicDimension)
     facts = symbolic.facts
@@ -272,7 +273,7 @@ def exact_quotient(whole: Dimension, part: Dimension, interval: Dimension) -> Di
 
 
 def pinned(size: Dimension, number: int) -> None:
-    """Takes a symbolic dimension to be a number."""
+    """Assumes that a symbolic dimension is a number."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     facts.equal(size.expression, facts.number(number), assumed=True, pinned=True)

@@ -1,4 +1,4 @@
-"""Division of polynomials over named sizes, as far as it leaves nothing over."""
+"""Exact division of polynomials over named sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .expressions import Coefficient, Expression, Monomial, Terms, TooLarge
 
 
 def parted(numerator: Expression, divisor: Expression) -> tuple[Expression, Expression]:
-    """The quotient of the terms that a divisor of one term divides, and the other terms."""
+    """Returns the quotient of the terms that a divisor of one term divides, and the other terms."""
     facts = numerator.facts
     if len(divisor.terms) != 1:
         return facts.number(0), numerator
@@ -23,7 +23,7 @@ def parted(numerator: Expression, divisor: Expression) -> tuple[Expression, Expr
 
 
 def exactly_divided(numerator: Expression, divisor: Expression) -> Expression | None:
-    """The quotient of polynomials where nothing is left over."""
+    """Returns the quotient of polynomials if it leaves no remainder."""
     facts = numerator.facts
     lead, number = max(divisor.terms.items(), key=_degree)
     quotient, rest = facts.number(0), numerator
@@ -45,7 +45,7 @@ def exactly_divided(numerator: Expression, divisor: Expression) -> Expression | 
 def _divided_term(
     monomial: Monomial, coefficient: Coefficient, by: Monomial, number: Coefficient
 ) -> tuple[Monomial, Coefficient] | None:
-    """A term divided by another one, where that leaves nothing over."""
+    """Returns a term divided by another one, if that leaves no remainder."""
     if coefficient % number:
         return None
     rest = list(monomial)

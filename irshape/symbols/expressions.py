@@ -16,20 +16,20 @@ from typing import Final, Protocol, Union
 
 Coefficient = Union[int, Fraction]
 MAX_TERMS: Final = 200
-"""An expression of more terms is not followed any further."""
+"""The maximum number of terms of an expression."""
 
 
 MAX_REAL: Final = 2**24
-"""Real numbers are followed up to here: in f32, whole numbers are exact so far."""
+"""The limit for real numbers: up to here, f32 represents integers exactly."""
 MAX_DIVISOR: Final = 2**12
 
 
 class TooLarge(ArithmeticError):
-    """An expression that would have more than `MAX_TERMS` terms."""
+    """An expression would have more than `MAX_TERMS` terms."""
 
 
 class Symbol:
-    """A size with a name, that of the axis of an input.
+    """A size with a name: that of an axis of an input.
 
     `order` is its place among the symbols; later ones are replaced first.
     """
@@ -48,7 +48,7 @@ class Symbol:
 class Call:
     """`a // b`, `min(a, b, …)` or `max(a, b, …)`.
 
-    `exact`: a division that is known to leave no remainder; it takes no part in equality.
+    `exact`: whether a division is known to leave no remainder; it is ignored by equality.
     """
 
     __slots__ = ("_hash", "arguments", "exact", "function", "text")
@@ -88,7 +88,7 @@ Terms = dict[Monomial, Coefficient]
 
 
 def bracketed(expression: Expression) -> str:
-    """An expression as an operand of `//`, `%` or `*`."""
+    """Returns an expression as an operand of `//`, `%` or `*`."""
     text = str(expression)
     return text if text.isidentifier() or text.isdigit() or _is_call(expression) else f"({text})"
 
@@ -99,7 +99,7 @@ def _is_call(expression: Expression) -> bool:
 
 
 class Facts(Protocol):
-    """What is known of symbols, as far as expressions ask for it."""
+    """What expressions ask about symbols."""
 
     def number(self, number: Coefficient) -> Expression:
         """A number as an expression."""
@@ -114,27 +114,27 @@ class Facts(Protocol):
         """Whether `left >= right` is known."""
 
     def assume_at_least(self, left: Expression, right: Expression) -> bool:
-        """Takes down the assumption that `left >= right`; whether it can hold."""
+        """Records the assumption that `left >= right`. Returns whether it can hold."""
 
     def require_at_least(self, left: Expression, right: Expression) -> None:
-        """Takes down that `left >= right` holds wherever the model can be inferred."""
+        """Records that `left >= right` holds wherever the model can be inferred."""
 
     def require_multiple(self, expression: Expression, number: int) -> None:
-        """Takes down that a number divides an expression."""
+        """Records that a number divides an expression."""
 
     def require_one_or(self, expression: Expression, number: int) -> None:
-        """Takes down that an expression is 1 or a number."""
+        """Records that an expression is 1 or a number."""
 
     def assume_divisible(self, whole: Expression, part: Expression) -> None:
-        """Assumes what makes a product divisible by another one."""
+        """Assumes a condition under which a product divides another one."""
 
     def equal(
         self, left: Expression, right: Expression, *, assumed: bool = False, pinned: bool = False
     ) -> bool:
-        """Takes down that two expressions are equal; whether they can be."""
+        """Records that two expressions are equal. Returns whether they can be."""
 
     def resolved(self, expression: Expression) -> Expression:
-        """The expression with every symbol replaced that is known to be equal to others."""
+        """Returns the expression with every symbol replaced that is known to equal others."""
 
     def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
         """`numerator // divisor`, simplified."""
@@ -144,7 +144,7 @@ class Facts(Protocol):
 
 
 class Expression:
-    """An expression; immutable and hashable. `facts` simplifies what follows from it."""
+    """An immutable, hashable expression. `facts` simplifies the results of its operators."""
 
     def __init__(self, terms: Terms, facts: Facts) -> None:
         if len(terms) > MAX_TERMS:
@@ -162,7 +162,7 @@ class Expression:
 
     @property
     def constant(self) -> Coefficient | None:
-        """The number that it is, else None."""
+        """The number that it equals, else None."""
         if not self.terms:
             return 0
         if len(self.terms) == 1:
@@ -176,7 +176,7 @@ class Expression:
 
     @property
     def atom(self) -> Atom | None:
-        """The atom that it is, else None."""
+        """The atom that it equals, else None."""
         if len(self.terms) == 1:
             ((monomial, coefficient),) = self.terms.items()
             if coefficient == 1 and len(monomial) == 1:
@@ -200,7 +200,7 @@ class Expression:
         return frozenset(symbol for atom in self.atoms for symbol in symbols_of(atom))
 
     def lifted(self, other: Expression | Coefficient) -> Expression:
-        """A number as an expression."""
+        """Returns a number as an expression."""
         return other if isinstance(other, Expression) else Expression.number(other, self.facts)
 
     @staticmethod
@@ -271,11 +271,11 @@ class Expression:
         return self.facts.extreme("max", (self, self.lifted(other)))
 
     def divided(self, number: Coefficient) -> Expression:
-        """The exact quotient by a number other than 0."""
+        """Returns the exact quotient by a number other than 0."""
         return self * (Fraction(1) / number)
 
     def floor(self) -> Expression:
-        """The largest whole number up to it."""
+        """Returns the largest integer that is not greater."""
         if self.is_whole:
             return self
         scale = lcm(*(coefficient.denominator for coefficient in self.terms.values()))
@@ -306,7 +306,7 @@ class Expression:
         return self
 
     def substituted(self, replacement: Callable[[Symbol], Expression | None]) -> Expression:
-        """With other expressions in place of some symbols, normalised anew."""
+        """Returns the expression with other expressions in place of some symbols, normalized."""
         total = Expression.number(0, self.facts)
         for monomial, coefficient in self.terms.items():
             product = Expression.number(coefficient, self.facts)
@@ -326,8 +326,9 @@ class Expression:
         return self.facts.extreme(atom.function, arguments)
 
     def evaluate(self, sizes: Mapping[str, int]) -> int:
-        """Its value for these sizes of the symbols. Raises `KeyError` for a symbol without one, and
-        `ZeroDivisionError`.
+        """Returns its value for these sizes of the symbols.
+
+        Raises `KeyError` for a symbol without one, and `ZeroDivisionError`.
         """
         total: Coefficient = 0
         for monomial, coefficient in self.terms.items():
@@ -381,7 +382,7 @@ def _evaluated(atom: Atom, sizes: Mapping[str, int]) -> int:
 
 
 def _written(expression: Expression) -> str:
-    """The expression in Python, positive terms first."""
+    """Returns the expression as Python, positive terms first."""
     parts, rest = _remainders(expression)
     terms = sorted(
         ((coefficient, monomial) for monomial, coefficient in rest.items()),
@@ -401,7 +402,7 @@ def _written(expression: Expression) -> str:
 
 
 def _product(monomial: Monomial, coefficient: Coefficient) -> str:
-    """A product; a division in it is bracketed unless it stands alone."""
+    """Returns a product as text. A division in it is bracketed unless it stands alone."""
     if len(monomial) == 1 and coefficient == 1:
         return monomial[0].text
     return "*".join(
@@ -411,7 +412,7 @@ def _product(monomial: Monomial, coefficient: Coefficient) -> str:
 
 
 def _remainders(expression: Expression) -> tuple[list[tuple[Coefficient, str]], Terms]:
-    """The remainders in an expression, `a - b * (a // b)`, and the terms besides them."""
+    """Returns the remainders in an expression, `a - b * (a // b)`, and the other terms."""
     rest = dict(expression.terms)
     parts: list[tuple[Coefficient, str]] = []
     for monomial in list(rest):

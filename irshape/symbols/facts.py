@@ -1,8 +1,8 @@
-"""What is known of the symbols of a model: takes conditions down, and draws conclusions from them.
+"""What is known of the symbols of a model: records conditions, and draws conclusions.
 
-Facts come from the layers that need them. A *requirement* holds wherever the model is inferred
-without a violation; an *assumption* is a condition under which the expressions are written, such as
-that two sizes that are broadcast together are equal, and not 1 and something.
+The layers that need a fact state it. A *requirement* holds wherever the model is inferred without a
+violation. An *assumption* is a condition under which the expressions are valid: for example, that
+two sizes broadcast together are equal, rather than 1 and something.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Facts(Contradictions):
     def symbol(
         self, name: str, low: float = 0, high: float = math.inf, axis: int | None = None
     ) -> Expression:
-        """The symbol of that name, made when it is first asked for."""
+        """Returns the symbol of that name, which is made at the first call."""
         symbol = self.symbols.get(name)
         if symbol is None:
             symbol = self.symbols[name] = Symbol(name, len(self.symbols), axis)
@@ -42,10 +42,10 @@ class Facts(Contradictions):
     def equal(
         self, left: Expression, right: Expression, *, assumed: bool = False, pinned: bool = False
     ) -> bool:
-        """Takes down that two expressions are equal; whether they can be.
+        """Records that two expressions are equal. Returns whether they can be.
 
-        An assumption is only taken down if a symbol can be replaced by it, and by a number only if
-        it is `pinned`; what is pinned may also be an expression of which no symbol follows.
+        An assumption is recorded only if it replaces a symbol, and by a number only if it is
+        `pinned`. A pinned expression need not determine a symbol.
         """
         given = left, right
         left, right = self.resolved(left), self.resolved(right)
@@ -75,7 +75,8 @@ class Facts(Contradictions):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Takes down that the source at work needs two expressions to be equal that are not."""
+        """Records that the current source requires the equality of two expressions that are not
+        equal."""
         if not assumed:
             self._contradict(left, "==", right)
         return False
@@ -83,7 +84,7 @@ class Facts(Contradictions):
     def _put_in_place(
         self, symbol: Symbol, replacement: Expression, constraint: Constraint
     ) -> bool:
-        """Puts an expression in place of a symbol that equals it; whether it can."""
+        """Replaces a symbol by an expression that equals it. Returns whether it can."""
         least, most = self.ranges[symbol]
         low, high = self.range(replacement)
         if low > most or high < least or self._excluding(symbol, replacement) is not None:
@@ -99,9 +100,8 @@ class Facts(Contradictions):
         return True
 
     def assume_divisible(self, whole: Expression, part: Expression) -> None:
-        """Assumes what makes a product divisible by another one: that a size in the one is the size
-        in the other that stands at the same axis of an input.
-        """
+        """Assumes a condition under which a product divides another one: that a size in the one
+        equals the size in the other at the same axis of an input."""
         whole, part = self.resolved(whole), self.resolved(part)
         if len(whole.terms) != 1 or len(part.terms) != 1:
             return
@@ -148,11 +148,11 @@ class Facts(Contradictions):
         self.one_or = _substituted(self.one_or, symbol, single)
 
     def require_at_least(self, left: Expression, right: Expression) -> None:
-        """Takes down that `left >= right` holds wherever the model can be inferred."""
+        """Records that `left >= right` holds wherever the model can be inferred."""
         self._at_least(left, right, assumed=False)
 
     def assume_at_least(self, left: Expression, right: Expression) -> bool:
-        """Takes down the assumption that `left >= right`; whether it can hold."""
+        """Records the assumption that `left >= right`. Returns whether it can hold."""
         return self._at_least(left, right, assumed=True)
 
     def _at_least(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
@@ -171,7 +171,7 @@ class Facts(Contradictions):
         return True
 
     def _note_nonnegative(self, expression: Expression, constraint: Constraint) -> None:
-        """Takes down that an expression is 0 or more, as a bound of a symbol where it can be."""
+        """Records that an expression is 0 or more, as a bound of a symbol if possible."""
         if not self.is_nonnegative(expression):
             self._record(constraint)
             self._note_part(expression)
@@ -207,7 +207,7 @@ class Facts(Contradictions):
             self.forget()
 
     def _note_factor(self, atom: Atom) -> None:
-        """Takes down that a division or a maximum is 1 or more."""
+        """Records that a division or a maximum is 1 or more."""
         positive = Expression.of(atom, self) - 1
         if len(self.nonnegative) < MAX_FACTS and positive not in self.nonnegative:
             self.nonnegative.append(positive)
@@ -249,7 +249,7 @@ class Facts(Contradictions):
         return False
 
     def require_one_or(self, expression: Expression, number: int) -> None:
-        """Takes down that an expression is 1 or a number."""
+        """Records that an expression is 1 or a number."""
         resolved, size = self.resolved(expression), self.number(number)
         if resolved.constant not in (None, 1, number):
             self._contradict(expression, "== 1 or", size)
@@ -259,7 +259,7 @@ class Facts(Contradictions):
             )
 
     def require_multiple(self, expression: Expression, number: int) -> None:
-        """Takes down that a number divides an expression."""
+        """Records that a number divides an expression."""
         given, expression = expression, self.resolved(expression)
         if self.divides(number, expression):
             return

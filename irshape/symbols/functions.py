@@ -1,4 +1,4 @@
-"""Floor divisions, minima and maxima of expressions, simplified by what is known of sizes."""
+"""Floor divisions, minima and maxima of expressions, simplified by known facts about sizes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Functions(Bounds):
     def __init__(self) -> None:
         super().__init__()
         self.rewritten: dict[Call, Expression] = {}
-        """Divisions, minima and maxima that are equal to something simpler."""
+        """Divisions, minima and maxima that equal something simpler."""
         self.multiples: dict[tuple[Expression, int], Constraint] = {}
-        """Expressions that a number is known to divide, and by what."""
+        """Expressions with a number that is known to divide each."""
 
     def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
         """`numerator // divisor`, for a divisor of 1 or more."""
@@ -41,7 +41,7 @@ class Functions(Bounds):
         return self._called(Call("//", (numerator, divisor)))
 
     def _called(self, call: Call) -> Expression:
-        """A call, or what it is known to be equal to."""
+        """Returns a call, or what it is known to equal."""
         return self.rewritten.get(call) or Expression.of(call, self)
 
     def _divided(self, numerator: Expression, divisor: int) -> Expression:
@@ -121,7 +121,7 @@ class Functions(Bounds):
         )
 
     def extreme(self, function: str, arguments: tuple[Expression, ...]) -> Expression:
-        """The least or the largest of some expressions."""
+        """Returns the minimum or the maximum of some expressions."""
         parts: list[Expression] = []
         for argument in arguments:
             atom = argument.atom

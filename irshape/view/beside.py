@@ -1,4 +1,4 @@
-"""Two models side by side: which layers are partners, what changed, and which values differ."""
+"""Two models side by side: the matched layers, what changed, and which values differ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = list[Any]
 def beside_document(
     first: Subject, second: Subject, compared: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What the page says of two models together.
+    """Returns the document of two models together.
 
     compared: the result of `irshape compare --format json`. Raises `ValueError` for anything else.
     """
@@ -50,7 +50,7 @@ def beside_document(
 
 
 def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]]) -> Iterator[Row]:
-    """What somebody changed first, then what follows from it."""
+    """Yields changes that somebody made, then their consequences."""
     for inherited in (False, True):
         for each in difference.changed:
             if each.inherited is inherited:
@@ -67,7 +67,7 @@ def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]
 
 
 def _alone(layers: list[Unmatched]) -> Iterator[Unmatched]:
-    """Constants that only such layers take are part of these."""
+    """Yields layers without a partner. Constants that only these take are part of them."""
     return (each for each in layers if not each.constant)
 
 
@@ -116,7 +116,7 @@ def _at(side: Mapping[str, Any], numbering: Numbering) -> int:
 def _with_values(
     rows: list[Row], compared: Mapping[str, Any], first: Numbering, second: Numbering
 ) -> list[Row]:
-    """The changes with the layers whose values differ given the same inputs; these come first."""
+    """Returns the changes, preceded by the layers whose values differ for the same inputs."""
     by_second = {row[2]: row for row in rows if row[2] >= 0}
     new: list[Row] = []
     for tensor in _tensors(compared):
@@ -145,7 +145,7 @@ def _note(tensor: Mapping[str, Any], key: str) -> str:
 
 
 def _errors(compared: Mapping[str, Any], numbering: Numbering) -> Overlay:
-    """How much the tensors of two whole runs differ."""
+    """Returns the overlay of the differences between two whole runs."""
     heat: dict[int, tuple[float, str]] = {}
     blamed: list[tuple[int, str]] = []
     for tensor in _tensors(compared):

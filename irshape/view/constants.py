@@ -1,4 +1,4 @@
-"""What the page shows of a constant: its type and shape, its values, and how they are spread."""
+"""Describes a constant for the page: its type and shape, its values, and their distribution."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..model.graph import Layer, Model
 from ..model.weights import Constant, raw_bytes
 
 MOST_VALUES = 16
-"""The page holds the bytes of constants with at most as many elements."""
+"""The page holds the bytes of constants with at most this many elements."""
 LONGEST = 1 << 14
-"""How many bytes of a constant the page holds at most, where the .bin is read."""
+"""The maximum number of bytes of a constant on the page, if the .bin is read."""
 MOST_BYTES = 1 << 20
-"""How many bytes of such constants together the page holds at most."""
+"""The maximum number of bytes of all these constants together."""
 BEGINNING = 64
-"""How many elements of larger constants are written out, where the .bin is read."""
+"""How many elements of larger constants are written out, if the .bin is read."""
 SAMPLE = 1 << 16
-"""How many elements of a constant a histogram counts at most, taken at even distances."""
+"""The maximum number of elements that a histogram counts, taken at even distances."""
 BINS = 24
 
 
@@ -32,7 +32,7 @@ class Constants:
         self._in_bin = model.format.xml and model.kind == "net"
 
     def _longest_held(self) -> int:
-        """How many bytes a constant has at most for the page to hold it: all of that size fit."""
+        """Returns the largest size, in bytes, such that all constants up to it fit on the page."""
         sizes = []
         for layer in self.model.walk():
             if layer.is_constant:
@@ -49,9 +49,9 @@ class Constants:
         return longest
 
     def of(self, layer: Layer) -> dict[str, Any] | None:
-        """The constant of a layer; None where its attributes describe none.
+        """Returns the description of a constant; None if its attributes describe none.
 
-        `data` has its bytes as they are in the .bin, in Base64; `offset` says where they are there.
+        `data` has its bytes from the .bin, in Base64; `offset` says where they are there.
         """
         try:
             constant = self.model.constant(layer)
@@ -76,7 +76,7 @@ class Constants:
 
 
 def _data(constant: Constant) -> dict[str, str]:
-    """The bytes of a constant; nothing if the .bin does not have them."""
+    """Returns the bytes of a constant; nothing if the .bin does not have them."""
     try:
         data = raw_bytes(constant)
     except ValueError:
@@ -85,7 +85,7 @@ def _data(constant: Constant) -> dict[str, str]:
 
 
 def _spread(constant: Constant) -> dict[str, Any]:
-    """The range of the elements, and how many lie in each of the equal intervals of it."""
+    """Returns the range of the elements, and how many lie in each of several equal intervals."""
     import numpy as np
 
     from ..numbers.statistics import values

@@ -1,8 +1,8 @@
-"""What the page shows of a model, as one JSON document.
+"""The document of a page: what it shows of a model, as JSON.
 
-The document is compact, since a model may have 35,000 layers: a layer is a list, with the fields of
-`LAYER` in that order, and texts are given by their position in `strings`; -1 stands for none.
-`view.js` has the same names.
+The document is compact, since a model may have 35,000 layers. A layer is a list with the fields of
+`LAYER` in that order. Texts are given by their position in `strings`; -1 stands for none. `view.js`
+uses the same names.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ OUTPUT = ("port", "declared", "inferred", "symbols", "names", "clash", "value", 
 
 
 class Shown(NamedTuple):
-    """A model with what is known of it. findings: with the layer that each is about."""
+    """A model with its inference and findings. findings: with the layer of each."""
 
     model: Model
     inference: Inference
@@ -55,7 +55,7 @@ class Shown(NamedTuple):
 
 
 class Numbering:
-    """The layers of a model by the positions that they have in the document."""
+    """Maps the layers of a model to their positions in the document."""
 
     def __init__(self, model: Model) -> None:
         self.layers: list[Layer] = list(model.walk())
@@ -65,17 +65,18 @@ class Numbering:
         }
 
     def of_reference(self, reference: dict[str, Any]) -> int:
-        """The layer that a report names; -1 for none."""
+        """Returns the layer that a report names; -1 for none."""
         return self._by_reference.get((tuple(reference["path"]), reference["id"]), -1)
 
 
 def model_document(shown: Shown, numbering: Numbering, histograms: bool = False) -> dict[str, Any]:
-    """The document of a model. histograms: read the .bin, and show how constants are spread."""
+    """Returns the document of a model. histograms: read the .bin, and show the distribution of
+    values."""
     return _Writer(shown, numbering, histograms).document()
 
 
 def unreadable_document(path: str, findings: list[Diagnostic]) -> dict[str, Any]:
-    """The document of a file from which no model can be read."""
+    """Returns the document of a file from which no model can be read."""
     return {
         "path": path,
         "name": "",
@@ -191,7 +192,7 @@ class _Writer:
                 self._body(inner, Group("body", tag, group_of[position], number))
 
     def _line(self, layer: Layer) -> int:
-        """The line of a layer; 0 where the file has none for it."""
+        """Returns the line of a layer; 0 if it has none in the file."""
         if not self.model.format.xml or layer.offset < 0:
             return 0
         return self.model.source.place(layer.offset)[0]
@@ -242,8 +243,8 @@ class _Writer:
         return [self.texts(port.id), declared, inferred, symbols, names, clash, value, dynamic]
 
     def _known(self, port: Port, tensor: Tensor | None, sure: bool) -> list[Any]:
-        """What is declared and inferred of an output, whether they clash, its value, and whether it
-        is dynamic."""
+        """Returns what is declared and inferred of an output, whether they clash, its value, and
+        whether it is dynamic."""
         clash = tensor is not None and not agrees(port, tensor)
         declared = port_text(port)
         inferred = None
@@ -257,7 +258,7 @@ class _Writer:
         return [self.texts(declared), self.texts(inferred), int(clash), value, int(dynamic)]
 
     def _symbols(self, body: Body, position: int, index: int) -> int:
-        """The sizes of an output in terms of the inputs; -1 where they are numbers."""
+        """Returns the sizes of an output in terms of the inputs; -1 if they are numbers."""
         result = self.symbols.get(body)
         if result is None or result.expressions is None:
             return -1
@@ -296,8 +297,8 @@ def _unconnected(body: Body) -> Wiring:
 
 
 def _folded(result: BodyResult) -> set[int]:
-    """The layers that the page shows as part of those that take them: what depends on constants
-    alone, unless a Result takes it."""
+    """Returns the layers that the page shows as part of their consumers: those that depend only
+    on constants, unless a Result takes them."""
     layers = result.body.layers
     fixed = fixed_positions(result)
     used: set[int] = set()

@@ -17,15 +17,15 @@ from .document import Numbering
 from .overlays import LARGEST, Overlay
 
 MOST_KEYS = 10
-"""How many keys that name no layer are listed."""
+"""How many keys without a layer are listed."""
 MOST_TEXTS = 6
-"""How many different texts have a colour."""
+"""How many different texts get a colour."""
 
 
 def node_data_overlays(path: str, data: Any, numbering: Numbering) -> list[Overlay]:
-    """The overlays of one file. A key is the id, the name, or an output tensor of a layer.
+    """Returns the overlays of one file. A key is the id, the name, or an output tensor of a layer.
 
-    Raises `ValueError` for anything else than node data.
+    Raises `ValueError` for anything but node data.
     """
     layers = _layers_by_key(numbering)
     if isinstance(data, dict) and isinstance(data.get("overlays"), list):
@@ -51,7 +51,7 @@ def _listed(unmatched: list[str]) -> str:
 
 
 def _graphs(data: Any, stem: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The title and the results of each graph in a file."""
+    """Yields the title and the results of each graph in a file."""
     if not isinstance(data, dict):
         raise ValueError("it is not node data")
     graphs = {stem: data} if "results" in data or not data else data
@@ -91,7 +91,7 @@ def _layers_by_key(numbering: Numbering) -> dict[str, int]:
 def _edge_overlay(
     id: str, file: str, overlay: Mapping[str, Any], layers: Mapping[str, int]
 ) -> Overlay:
-    """Edges of their own, in the form of Model Explorer's edge overlays."""
+    """Returns an overlay of additional edges, in the form of Model Explorer's edge overlays."""
     edges = []
     notes: dict[int, list[str]] = {}
     for edge in overlay["edges"]:

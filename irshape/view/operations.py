@@ -1,4 +1,4 @@
-"""The page of an operation, short: what it does, its inputs, attributes and constraints."""
+"""A short page of an operation: what it does, its inputs, attributes and constraints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..ops.registry import UnknownOperation
 
 
 def operation_page(declaration: Declaration) -> dict[str, Any] | None:
-    """The page of an operation; None for one that nobody has declared."""
+    """Returns the page of an operation; None if it is not declared."""
     if isinstance(declaration, UnknownOperation):
         return None
     operation = type(declaration[0])

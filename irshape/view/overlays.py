@@ -1,7 +1,7 @@
-"""What the page can lay over the graph: errors, ranges, costs, dynamic sizes, releases, devices.
+"""The overlays of a page: errors, ranges, costs, dynamic sizes, releases, devices.
 
-An overlay gives layers a number (`heat`) or one of a few groups (`groups`), the telling ones first,
-and each layer a note. `focus` lists the layers that a reader should see first.
+An overlay gives each layer a number (`heat`) or one of a few groups (`groups`), the most important
+first, and a note. `focus` lists the layers to see first.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .document import Numbering
 NO_DEVICES = Devices()
 
 LARGEST = 1e30
-"""What stands for infinity: JSON has none, and a scale would have no end."""
+"""The number for infinity, which JSON does not have, and a scale could not show."""
 
 Groups = tuple[tuple[str, str], ...]
-"""Names with the tone of each: `bad`, `warn`, `note`, `good`, or `none` for no colour."""
+"""The names of groups, each with a tone: `bad`, `warn`, `note`, `good`, or `none` for no colour."""
 
 
 class Overlay(NamedTuple):
-    """An overlay as the page has it. values: for each layer a number or group, and a note."""
+    """An overlay of a page. values: for each layer a number or group, and a note."""
 
     id: str
     title: str
@@ -47,9 +47,9 @@ class Overlay(NamedTuple):
     unit: str = ""
     focus: list[tuple[int, str]] = []  # noqa: RUF012  (a tuple's default, never changed)
     first: bool = False
-    """Whether the page opens with it."""
+    """Whether the page shows it first."""
     edges: list[tuple[int, int, str]] = []  # noqa: RUF012
-    """Edges that are drawn beside those of the model: from a layer, to a layer, and a label."""
+    """Additional edges to draw: from a layer, to a layer, and a label."""
     unmatched: list[str] = []  # noqa: RUF012
     """Keys of a file that name no layer."""
 
@@ -71,8 +71,8 @@ def static_overlays(
     target: Release | None = None,
     devices: Devices = NO_DEVICES,
 ) -> list[Overlay]:
-    """Costs, reasons of dynamic sizes, the releases that read the layers, and what devices make of
-    them: of those named, or else of all."""
+    """Returns the overlays of costs, dynamic sizes, releases, and devices: the named ones, or
+    else all."""
     overlays = [*_costs(inference, numbering)]
     if symbols is not None and symbols.model.kind == "net":
         overlays.append(_dynamic(symbols, numbering))
@@ -123,8 +123,11 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
 
 
 def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
-    """The inference where each dynamic size of an input is the least that it can be, at least 1,
-    and a sentence that says so: what sizes without a bound cost is not known otherwise."""
+    """Returns the inference with each dynamic size of an input at its minimum, at least 1, and a
+    sentence about that.
+
+    Otherwise the cost of unbounded sizes would be unknown.
+    """
     model = inference.model
     shapes: dict[Layer, list[int]] = {}
     if model.kind == "net":
@@ -144,7 +147,7 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
 
 
 UNKNOWN = -1.0
-"""The number of a layer without a known value. The page lists it last, without a colour."""
+"""The number of a layer with an unknown value. The page lists it last, without a colour."""
 
 
 def _amount(size: Dimension) -> float:
@@ -245,7 +248,7 @@ def _releases(inference: Inference, numbering: Numbering, target: Release | None
 
 
 VERDICT_TONES: Groups = (("fails", "bad"), ("likely", "warn"), ("unknown", "note"))
-"""The verdicts on layers; one that is clear has no colour."""
+"""The verdicts on layers. Layers without an obstacle have no colour."""
 
 
 def _device(inference: Inference, numbering: Numbering, name: str, devices: Devices) -> Overlay:
@@ -270,7 +273,10 @@ def _device(inference: Inference, numbering: Numbering, name: str, devices: Devi
 
 
 def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Overlay]:
-    """The result of `irshape crosscheck --format json`. Raises `ValueError` for anything else."""
+    """Returns overlays of the result of `irshape crosscheck --format json`.
+
+    Raises `ValueError` for anything else.
+    """
     rows = _rows(result, "outputs", ("layer", "shape_verdict", "value_verdict", "own_verdict"))
     where = f"{result.get('device', '?')}, OpenVINO {result.get('openvino', '?')}"
     heat: dict[int, tuple[float, str]] = {}
@@ -365,7 +371,7 @@ def _crosscheck_note(row: Mapping[str, Any], state: str) -> str:
 def _first_departing(
     result: Mapping[str, Any], rows: list[Any], numbering: Numbering
 ) -> list[tuple[int, str]]:
-    """The layer that departs first, and where in its body, if it has one."""
+    """Returns the first layer that differs, and the layer inside its body, if it has one."""
     focus: list[tuple[int, str]] = []
     outer = next((row for row in rows if _state(row) == _STATES[0]), None) or next(
         (row for row in rows if _state(row) in _STATES[1:3]), None
@@ -392,7 +398,10 @@ RANGES: Groups = (
 
 
 def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Overlay]:
-    """The result of `irshape run --stats --format json`. Raises `ValueError` for anything else."""
+    """Returns overlays of the result of `irshape run --stats --format json`.
+
+    Raises `ValueError` for anything else.
+    """
     rows = _rows(result, "outputs", ("layer", "element_type"))
     groups: dict[int, tuple[int, str]] = {}
     sizes: dict[int, tuple[float, str]] = {}

@@ -1,6 +1,6 @@
 """Writes the page: one HTML file that makes no request.
 
-What comes from a model is data in it, never markup: the script writes it as text.
+Everything from a model is data in it, never markup: the script writes it as text.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ SCRIPTS = (
     "links.js",
     "main.js",
 )
-"""In the order in which they run."""
+"""The scripts, in the order in which they run."""
 
 
 def page(document: dict[str, Any], title: str) -> str:
-    """The page of a document."""
+    """Returns the page of a document."""
     parts = "\n".join(_asset(name) for name in SCRIPTS)
     held = _json({"version": 1, "irshape": __version__, **document})
     body = [
@@ -47,10 +47,10 @@ def _asset(name: str) -> str:
 
 
 def _layout() -> str:
-    """The layout library with its licence, which asks to be part of every copy."""
+    """Returns the layout library with its licence, which every copy must include."""
     return f"/* dagre\n{_asset('dagre.LICENSE.txt')}*/\n{_asset('dagre.min.js')}"
 
 
 def _json(document: dict[str, Any]) -> str:
-    """ASCII without `<`, so that no text in it can end the element that holds it."""
+    """Returns JSON in ASCII without `<`, so that no text in it can end its element."""
     return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,8 +1,8 @@
-"""Groups the layers of a body for the page: by the scopes in their names, repeated blocks, parts.
+"""Groups the layers of a body for the page: by the scopes in their names, repeated blocks, and
+parts.
 
 A page lays out one group at a time, so no group has more members than can be laid out at once. No
-group both feeds and takes from another member of the group that holds it, directly or not: each
-can be drawn below what feeds it.
+two members of a group lie on a cycle of its edges: each can be drawn below its producers.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ Kind = Literal["root", "body", "scope", "repeat", "part"]
 MOST_MEMBERS = 90
 """A group with more members is divided into parts."""
 PART = 60
-"""How many layers a part has, where the names give no scopes."""
+"""The number of layers of a part, if the names have no scopes."""
 LEAST_MEMBERS = 3
 """A scope with fewer layers is no group of its own."""
 MANY = 40
-"""Where names give no scopes to more layers, types that repeat in the same order are groups."""
+"""If more layers have names without scopes, types that repeat in the same order become groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
-"""How many layers repeated blocks have at least, all together."""
+"""The minimum number of layers of all repeated blocks together."""
 MOST_CANDIDATES = 2_000
 DEEPEST = 24
-"""How many scopes of a name count. Names may hold any number of separators."""
+"""The maximum number of scopes of a name. Names may hold any number of separators."""
 
 _SEPARATOR = re.compile(r"([./])")
 _NUMBER = re.compile(r"[0-9]+")
 _EXPORTERS = re.compile(r"::")
-"""`aten::linear` is the operation that a layer was made from, not a scope."""
+"""`aten::linear` is the operation from which a layer was made, not a scope."""
 
 
 class Group(NamedTuple):
@@ -51,11 +51,11 @@ class Group(NamedTuple):
 
 
 Edge = tuple[int, int]
-"""The positions of a layer and of one that takes an output of it."""
+"""The positions of a layer and of one of its consumers."""
 
 
 class Run(NamedTuple):
-    """A part of a text that consists of the same characters again and again."""
+    """A part of a text that repeats the same characters."""
 
     start: int
     period: int
@@ -71,20 +71,20 @@ class _Scope:
         self.scopes: dict[str, _Scope] = {}
         self.layers: list[int] = []
         self.first = -1
-        """When its first layer comes, in topological order."""
+        """The time of its first layer, in topological order."""
 
     @property
     def size(self) -> int:
         return len(self.layers) + sum(scope.size for scope in self.scopes.values())
 
     def inside(self) -> Iterator[int]:
-        """All its layers, those of inner scopes included."""
+        """Yields all its layers, those of inner scopes included."""
         yield from self.layers
         for scope in self.scopes.values():
             yield from scope.inside()
 
     def dissolve(self, name: str) -> None:
-        """Puts what is in an inner scope in its place."""
+        """Replaces an inner scope by its contents."""
         inner = self.scopes.pop(name)
         self.layers += inner.layers
         for below, scope in inner.scopes.items():
@@ -94,10 +94,10 @@ class _Scope:
 def grouped(
     layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool], root: Group, first_group: int
 ) -> tuple[list[Group], list[int]]:
-    """The groups of a body, the root first, and for each layer the position of its group.
+    """Returns the groups of a body, the root first, and for each layer the position of its group.
 
-    shown: for each layer whether it has a place of its own; the others are part of what takes them.
-    first_group: the position that the root will have among the groups of all bodies.
+    shown: for each layer whether it has a place of its own; the others are part of their consumers.
+    first_group: the position of the root among the groups of all bodies.
     """
     paths = _paths(layers, wiring, shown)
     top = _Scope(root.name)
@@ -144,7 +144,8 @@ def _listed(
 
 
 def scope_of(name: str) -> tuple[str, ...]:
-    """The scopes in the name of a layer: `encoder/layer.0/MatMul` is in encoder, layer and 0.
+    """Returns the scopes in the name of a layer: `encoder/layer.0/MatMul` is in encoder, layer and
+    0.
 
     A number behind the last point distinguishes layers of one name: `Add.12` is in none.
     """
@@ -161,8 +162,11 @@ def scope_of(name: str) -> tuple[str, ...]:
 
 
 def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> list[tuple[str, ...]]:
-    """The scopes of each layer. One without any has those of its consumers, or of its producers
-    where these lie deeper in the same scopes."""
+    """Returns the scopes of each layer.
+
+    A layer without any has those of its consumers, or those of its producers if these are deeper in
+    the same scopes.
+    """
     ends = [layer.is_parameter or layer.is_result for layer in layers]
     paths = [() if end else scope_of(layer.name) for layer, end in zip(layers, ends, strict=True)]
     bare = {
@@ -188,7 +192,7 @@ def _known(row: Sequence[OutputRef | None], shown: Sequence[bool]) -> Iterator[i
 
 
 def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """What paths begin with in common."""
+    """Returns the common beginning of paths."""
     if not paths:
         return ()
     low, high = min(paths), max(paths)
@@ -199,7 +203,7 @@ def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _unwrap(top: _Scope) -> None:
-    """Dissolves a scope, such as `__module`, that has scopes inside and holds nearly all layers."""
+    """Dissolves a scope such as `__module` that has inner scopes and holds nearly all layers."""
     while scopes := [name for name, inner in top.scopes.items() if inner.size > 0.9 * top.size]:
         inner = top.scopes[scopes[0]]
         if inner.kind != "scope" or not inner.scopes:
@@ -208,7 +212,7 @@ def _unwrap(top: _Scope) -> None:
 
 
 class _Untangling:
-    """Makes sure that no scope is on a circle of the members of the scope that holds it."""
+    """Makes sure that no scope is on a cycle of the members of its parent."""
 
     def __init__(self, edges: Sequence[Edge], rank: dict[int, int]) -> None:
         self.edges = edges
@@ -219,8 +223,8 @@ class _Untangling:
         self.member_of: dict[int, int] = {}
 
     def __call__(self, scope: _Scope, edges: Sequence[Edge] | None = None) -> None:
-        """Layers between two layers of one scope go into it; of several scopes on a circle, some
-        dissolve.
+        """Moves layers between two layers of one scope into it, and dissolves some of several
+        scopes on a cycle.
 
         edges: those between layers of the scope; by default all.
         """
@@ -247,8 +251,9 @@ class _Untangling:
             scope.layers = [position for position in scope.layers if position not in moved]
 
     def _to_dissolve(self, scope: _Scope, names: list[str]) -> list[str]:
-        """Which of the scopes on a circle dissolve: those of few layers; else those that are left
-        and entered again, but for one that holds nearly all; else the smaller half."""
+        """Returns which of the scopes on a cycle to dissolve: those of few layers; else those
+        that edges leave and enter again, except one that holds nearly all; else the smaller
+        half."""
         names.sort(key=lambda name: scope.scopes[name].size)
         sizes = [scope.scopes[name].size for name in names]
         small = [name for name, size in zip(names, sizes, strict=True) if size < LEAST_MEMBERS]
@@ -259,7 +264,7 @@ class _Untangling:
         return returning or names[: len(names) // 2]
 
     def _returns(self, scope: _Scope) -> bool:
-        """Whether a way along the edges leaves a scope and comes back."""
+        """Whether a path along the edges leaves a scope and comes back."""
         layers = set(scope.inside())
         last = max(self.rank[position] for position in layers)
         takers = (taker for each in layers for taker in self.takers.get(each, ()))
@@ -278,11 +283,10 @@ class _Untangling:
 def _members(
     scope: _Scope, edges: Sequence[Edge], member_of: dict[int, int]
 ) -> tuple[list[set[int]], list[list[Edge]]]:
-    """For each member of a scope, its inner scopes before its layers: the members that feed it, and
-    the edges inside.
+    """Returns the producers of each member of a scope, inner scopes before layers, and the edges
+    inside each.
 
-    edges: those between layers of the scope. member_of: the member that each layer is in, written
-    here; what it says of layers elsewhere is not looked at.
+    edges: those between layers of the scope. member_of: gets the member of each layer.
     """
     for number, inner in enumerate(scope.scopes.values()):
         for position in inner.inside():
@@ -302,8 +306,8 @@ def _members(
 
 
 def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
-    """The sets of two and more numbers that lead to each other (strongly connected components, by
-    Tarjan's algorithm)."""
+    """Yields the sets of several numbers that lead to each other (strongly connected components,
+    by Tarjan's algorithm)."""
     seen: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
@@ -333,7 +337,7 @@ def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
 
 
 def _simplify(scope: _Scope) -> None:
-    """Dissolves scopes of few layers, and joins a scope with the only one that it has inside."""
+    """Dissolves scopes of few layers, and joins a scope with its only inner scope."""
     for name, inner in list(scope.scopes.items()):
         _simplify(inner)
         while len(inner.scopes) == 1 and not inner.layers:
@@ -352,8 +356,10 @@ def _simplify(scope: _Scope) -> None:
 
 
 def _repeats(scope: _Scope, layers: Sequence[Layer], numbers: dict[object, int]) -> int:
-    """Puts blocks that follow one another with the same layers into a group. Returns a number that
-    stands for what a scope consists of: scopes of equal layers have the same."""
+    """Groups blocks of the same layers that follow one another.
+
+    Returns a number for the contents of a scope: scopes of equal layers have the same number.
+    """
     looks = {name: _repeats(inner, layers, numbers) for name, inner in scope.scopes.items()}
     runs: list[list[str]] = []
     for name, inner in sorted(scope.scopes.items(), key=lambda item: item[1].first):
@@ -391,8 +397,8 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
-    """Where names give no scopes: puts types that come again and again in the same order into
-    groups, each time into one of its own."""
+    """Groups layers without scopes whose types repeat in the same order, each repetition in a
+    group of its own."""
     for inner in scope.scopes.values():
         _tandems(inner, rank, layers)
     if len(scope.layers) <= MANY:
@@ -432,7 +438,7 @@ def _add_run(
 
 
 def _runs(text: bytes) -> list[Run]:
-    """Runs that do not overlap, the longest first."""
+    """Returns runs that do not overlap, the longest first."""
     candidates = []
     for period in range(LEAST_MEMBERS, min(LONGEST_PERIOD, len(text) // 2) + 1):
         # zero where a character is the one that comes a period later
@@ -475,7 +481,7 @@ def _divide(
 
 
 def _in_order(scope: _Scope, sources: Sequence[set[int]], rank: dict[int, int]) -> list[int | str]:
-    """The members of a scope, those that feed others first: layers, and names of scopes."""
+    """Returns the members of a scope, producers first: layers, and names of scopes."""
     members: list[int | str] = [*scope.scopes, *scope.layers]
     times = [inner.first for inner in scope.scopes.values()]
     times += [rank[position] for position in scope.layers]

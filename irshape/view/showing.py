@@ -1,4 +1,4 @@
-"""Gathers what is known of a model for its page."""
+"""Gathers the inference and the findings of a model for its page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Subject:
-    """A model on a page, broken or not: what is known of it, and its document.
+    """A model on a page, with its document.
 
     `model` is None for a file from which no model can be read.
     """
@@ -63,7 +63,7 @@ class Subject:
             )
 
     def lay_over(self, overlays: Iterable[Overlay]) -> None:
-        """Offers overlays on the page; those that are added last come first."""
+        """Adds overlays to the page. Those added last come first."""
         added = [overlay.document() for overlay in overlays]
         self.document["overlays"] = added + self.document["overlays"]
 

@@ -1,4 +1,4 @@
-"""Texts of the document: each once; the lines of XML of each layer, compressed; rt_info."""
+"""Texts of the document, each once; the compressed XML of each layer; rt_info."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..model.rt_info import parse
 from ..model.source import Source
 
 LONGEST_XML = 4_000
-"""How many bytes of the XML of a layer are shown."""
+"""The maximum number of bytes of the XML of a layer."""
 CHUNK = 1 << 18
-"""How many bytes of XML are compressed together; the page decompresses what it shows."""
+"""How many bytes of XML are compressed together. The page decompresses what it shows."""
 DEEPEST_INFO = 12
 
 
@@ -25,7 +25,7 @@ class Texts:
         self._numbers: dict[str, int] = {}
 
     def __call__(self, text: str | None) -> int:
-        """The number of a text; -1 for None."""
+        """Returns the number of a text; -1 for None."""
         if text is None:
             return -1
         number = self._numbers.get(text)
@@ -36,7 +36,7 @@ class Texts:
 
 
 class XmlLines:
-    """The lines that describe each layer in the file."""
+    """The lines of each layer in the file."""
 
     def __init__(self, model: Model) -> None:
         self.source = model.source
@@ -46,7 +46,7 @@ class XmlLines:
         self._chunks: list[str] = []
 
     def span(self, layer: Layer) -> list[int]:
-        """The chunk with the lines of a layer, and where they start and end in it."""
+        """Returns the chunk with the lines of a layer, and where they start and end in it."""
         if not self._is_xml or layer.offset < 0:
             return []
         text = self._text(layer)
@@ -58,7 +58,7 @@ class XmlLines:
         return [len(self._chunks), start, self._length]
 
     def chunks(self) -> list[str]:
-        """The chunks, compressed by deflate, as Base64."""
+        """Returns the chunks, compressed with deflate, in Base64."""
         self._flush()
         return self._chunks
 
@@ -89,7 +89,7 @@ _BODIES = (b"<body", b"<then_body", b"<else_body")
 
 
 def rt_info(source: Source, span: tuple[int, int] | None) -> dict[str, object]:
-    """The `rt_info` of a net or a layer, as far as it can be read."""
+    """Returns the readable part of the `rt_info` of a net or a layer."""
     try:
         info = _shallow(parse(source, span), DEEPEST_INFO)
         assert isinstance(info, dict)

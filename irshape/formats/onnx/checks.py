@@ -194,5 +194,5 @@ class UndeclaredOperator(Violation):
             rule=UNKNOWN_TYPE,
             actual=f"{name}-{version}",
             help="the declared types and shapes of its outputs are used; docs/onnx.md lists the "
-            "operators that are read",
+            "operators that are not read",
         )

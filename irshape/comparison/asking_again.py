@@ -17,7 +17,8 @@ from ..model.wiring import OutputRef
 from ..ops.registry import declaration_of
 from .answers import Question, Unanswered
 from .crosscheck_run import CrosscheckRun, device_name
-from .result import UNASKED, Array, Comparison, Row
+from .explanations import UNASKED
+from .result import Array, Comparison, Row
 
 RUNS_TO_COMPARE = 2
 """How often irshape runs the whole model to compare it again: once, and once for explanations."""

@@ -19,17 +19,25 @@ from ..model.wiring import OutputRef
 from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import Hint, Tolerance
 from .answers import Answer, Device
-from .layerwise import ComputedLayer, LayerwiseRun
-from .narrowing import (
+from .explanations import (
+    AT_TIES,
+    CUT_TO_16_BITS,
+    DECOMPRESSED,
     LEFT_OUT,
     ON_LEVELS,
+    Kind,
+    Remark,
+    fact,
+)
+from .layerwise import ComputedLayer, LayerwiseRun
+from .narrowing import (
     decompressed_in_f32,
     explanation,
     leaves_out,
     next_to_a_step,
 )
 from .progress import Progress
-from .result import Array, Comparison, Remark, Row, fact
+from .result import Array, Comparison, Row
 from .rounded import Rounded
 from .suspects import Given, Suspect
 
@@ -42,26 +50,6 @@ when irshape rounds none.
 """
 
 UNROUNDED = "computed in f32 throughout"
-
-DECOMPRESSED = Remark(
-    "decompression",
-    "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
-    "computed that way, irshape's values agree",
-)
-
-AT_TIES = Remark(
-    "inherited",
-    "inherited from FakeQuantize layers that are one level off where their input lies halfway "
-    "between two levels, or from roundings next to a step; with the device's values of those, "
-    "irshape's values agree",
-)
-
-
-CUT_TO_16_BITS = Remark(
-    "inherited",
-    "inherited from products of 8-bit levels, of which the device cuts sums to 16 bits; with the "
-    "device's values of those, irshape's values agree",
-)
 
 
 class Limits(NamedTuple):
@@ -336,9 +324,9 @@ class CrosscheckRun(LayerwiseRun[int]):
                     own = own._replace(remark=DECOMPRESSED)
             elif own.value_verdict == "equal" and row.value_verdict == "differs":
                 row = self.explained_next_to_a_step(row, computed, inputs)
-            elif own.remark is not None and own.remark.kind == "saturation":
+            elif own.remark is not None and own.remark.kind is Kind.SATURATION:
                 self.cut_to_16_bits.add(computed.layer)
-            elif own.remark is not None and own.remark.kind == "levels":
+            elif own.remark is not None and own.remark.kind is Kind.LEVELS:
                 self.on_levels.add(computed.layer)
             row = row._replace(own=own.value, own_errors=own.errors, own_remark=own.remark)
             if own.value_verdict == "differs":
@@ -445,7 +433,7 @@ class CrosscheckRun(LayerwiseRun[int]):
                     f"{how}, irshape's own result departs here "
                     f"by up to {simulated.max_abs:.3g}; the device's by {departs.max_abs:.3g}"
                 )
-                self.rows[number] = row._replace(remark=Remark("precision", reason))
+                self.rows[number] = row._replace(remark=Remark(Kind.PRECISION, reason))
 
     @cached_property
     def decompressed(self) -> dict[Layer, tuple[Array, ...]]:
@@ -476,7 +464,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         reasons += [DECOMPRESSED] if self.decompressed else []
         if not reasons:
             return
-        shared = Remark("inherited", "; ".join(each.text for each in reasons))
+        shared = Remark(Kind.INHERITED, "; ".join(each.text for each in reasons))
         self.progress.begin(f"{self.where}explaining what is inherited", len(self.layers))
 
         def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
@@ -531,7 +519,7 @@ class CrosscheckRun(LayerwiseRun[int]):
                 mine = outputs[row.port].astype(theirs.dtype, copy=False)
                 if self.alike(layer, mine, theirs, alone=True):
                     remark = Remark(
-                        "precision",
+                        Kind.PRECISION,
                         f"{UNROUNDED}, irshape's values agree: so the device computes it",
                     )
                     self.rows[number] = row._replace(remark=remark, own_remark=remark)

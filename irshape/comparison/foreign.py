@@ -25,9 +25,10 @@ from ..numpy_types import dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
 from .answers import Answer
+from .explanations import fact
 from .processes import ask_process
 from .progress import Progress
-from .result import Array, Comparison, Row, TensorType, fact
+from .result import Array, Comparison, Row, TensorType
 from .runtime import TIMEOUT
 
 _FOR_DEVICES = "; `irshape convert` it for OpenVINO's devices"

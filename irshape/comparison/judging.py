@@ -17,18 +17,16 @@ from .answers import Question, Unanswered, to_bytes
 from .asking_again import FewerTensors
 from .crosscheck_run import CrosscheckRun
 from .devices import written
-from .inside import look_inside
-from .result import (
+from .explanations import (
     BEHIND_MERGED,
     MERGED,
     MERGED_SHAPE,
     MERGED_UNASKED,
     MERGED_WITHIN,
-    Array,
-    Comparison,
-    Row,
     fact,
 )
+from .inside import look_inside
+from .result import Array, Comparison, Row
 from .suspects import Patterns, Suspect
 
 MAX_PROBES = 6

@@ -20,7 +20,7 @@ from ..numbers.origins import has_nan
 from ..numbers.statistics import F16_MAX, is_real
 from ..numbers.tolerance import Tolerance
 from ..ops.registry import declaration_of
-from .result import Remark
+from .explanations import LEFT_OUT, ON_LEVELS, ROUNDED_LIMITS, Kind, Remark
 from .saturation import grid_of_input, saturated
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -42,28 +42,9 @@ HABITS = (
     Narrowing("bool", "uint8", "the device computes boolean as u8"),
 )
 
-LEFT_OUT = Remark(
-    "left out",
-    "the device leaves out FakeQuantize layers of 65,536 levels that have the same limits for "
-    "input and output, and neither rounds nor clamps there",
-)
-
 SATURATED = (
     "the device multiplies 8-bit levels without VNNI instructions, and cuts each sum of two "
     "products to 16 bits"
-)
-
-
-ROUNDED_LIMITS = Remark(
-    "rounded limits",
-    "the values are no farther apart than the rounding errors of the limits from which a "
-    "FakeQuantize computes them",
-)
-
-ON_LEVELS = Remark(
-    "levels",
-    "the device standardizes the levels of a FakeQuantize before it scales them, so that epsilon "
-    "loses its weight; computed that way, irshape's values agree",
 )
 
 
@@ -130,7 +111,7 @@ def _narrowed_inputs(of: Difference) -> Remark | None:
         )
         computed = of.computed(narrowed)
         if computed is not None and of.alike(_clipped(computed, of.theirs.dtype.name), of.theirs):
-            return Remark("narrowing", habit.reason)
+            return Remark(Kind.NARROWING, habit.reason)
     return None
 
 
@@ -140,7 +121,7 @@ def _narrowed_output(of: Difference) -> Remark | None:
             continue
         if of.alike(_clipped(of.mine, habit.narrow).astype(of.mine.dtype), of.theirs):
             text = f"{habit.reason}: what lies beyond becomes the nearest that it holds"
-            return Remark("narrowing", text)
+            return Remark(Kind.NARROWING, text)
     return None
 
 
@@ -155,7 +136,7 @@ def _nan_left_open(of: Difference) -> Remark | None:
     if not of.alike(of.mine[known], of.theirs[known]):
         return None
     return Remark(
-        "left open",
+        Kind.LEFT_OPEN,
         f"NaN comes in, and the specification of {of.layer.type} leaves open what becomes of it; "
         "all other elements agree",
     )
@@ -169,7 +150,7 @@ def _nothing_reduced(of: Difference) -> Remark | None:
     if of.inputs[0].size or not of.mine.size or of.mine.shape != of.theirs.shape:
         return None
     return Remark(
-        "left open",
+        Kind.LEFT_OPEN,
         f"the specification of {of.layer.type} leaves open what it gives for no elements",
     )
 
@@ -191,7 +172,7 @@ def _wrapped_sum(of: Difference) -> Remark | None:
     if not count:
         return None
     if of.alike((total.astype(np.int64) // count).astype(of.theirs.dtype), of.theirs):
-        return Remark("wrapping", f"the device's sum of {data.dtype.name} wraps around")
+        return Remark(Kind.WRAPPING, f"the device's sum of {data.dtype.name} wraps around")
     return None
 
 
@@ -208,7 +189,7 @@ def _beyond_f16(of: Difference) -> Remark | None:
     if not of.alike(of.mine[~beyond], of.theirs[~beyond]):
         return None
     return Remark(
-        "precision",
+        Kind.PRECISION,
         f"the device computes in f16: what lies beyond {F16_MAX:g} arrives as that, or as "
         "infinity; all other elements agree",
     )
@@ -248,7 +229,7 @@ def _level_at_a_tie(of: Difference) -> Remark | None:
         return ROUNDED_LIMITS if rounded.any() else None
     count = int(off.sum())
     return Remark(
-        "ties",
+        Kind.TIES,
         f"{count} of {off.size} elements are one level off, where the input lies halfway between "
         f"two levels, at most {float(distance[off].max()):.2g} of a level from the tie; "
         "all other elements agree",
@@ -263,7 +244,7 @@ def _saturated_sums(of: Difference) -> Remark | None:
     if cut is None or not of.alike(cut[0], of.theirs):
         return None
     text = f"{SATURATED}, which {cut[1]} here are beyond; computed that way, irshape's values agree"
-    return Remark("saturation", text)
+    return Remark(Kind.SATURATION, text)
 
 
 def _standardized_levels(of: Difference) -> Remark | None:
@@ -343,7 +324,7 @@ def next_to_a_step(
         return None
     distance = np.abs(given[0].astype(np.float64) - given[1].astype(np.float64))[off].max()
     return Remark(
-        "steps",
+        Kind.STEPS,
         f"{int(off.sum())} of {off.size} elements are one step off, where the input lies next to a "
         f"step: irshape's and the device's are at most {float(distance):.2g} apart there; all "
         "other elements agree",

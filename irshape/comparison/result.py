@@ -15,72 +15,10 @@ from ..model.wiring import wire
 from ..numbers.statistics import Errors
 from ..shapes import PartialShape
 from .answers import Answer
+from .explanations import Kind, Remark
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-
-Kind = Literal[
-    "narrowing",
-    "wrapping",
-    "left open",
-    "precision",
-    "ties",
-    "steps",
-    "rounded limits",
-    "saturation",
-    "left out",
-    "levels",
-    "decompression",
-    "inherited",
-    "merging",
-    "behind merging",
-    "fewer tensors",
-    "fact",
-]
-"""Why values differ. Each kind names a habit of a device; a `fact` only adds information."""
-
-
-class Remark(NamedTuple):
-    """What is known about a difference. explains: whether the device may be right despite it."""
-
-    kind: Kind
-    text: str
-    explains: bool = True
-
-
-def fact(text: str) -> Remark:
-    """Returns a remark that explains nothing."""
-    return Remark("fact", text, explains=False)
-
-
-MERGED_SHAPE = Remark(
-    "merging",
-    "the device merges this layer with those behind it: what it gives under this name has not even "
-    "the shape that OpenVINO infers",
-)
-MERGED = Remark(
-    "merging",
-    "alone on the device, with the same inputs, the layer gives irshape's values: "
-    "it is the device's merging with its neighbours that changes them",
-)
-MERGED_WITHIN = Remark(
-    "merging",
-    "the device merges this layer with those behind it, and has no tensor of it; with irshape's "
-    "value, what is behind it agrees",
-)
-BEHIND_MERGED = Remark(
-    "merging",
-    "the device merges what this layer is given, and has no tensor of it; with irshape's values of "
-    "it, the layer agrees",
-)
-MERGED_UNASKED = MERGED._replace(
-    text=f"{MERGED.text}, also where it is not asked for inner tensors at this place"
-)
-UNASKED = Remark(
-    "fewer tensors",
-    "the device gives another value only where it is asked for inner tensors at this place: "
-    "without those questions the layer agrees, or what is computed from it does",
-)
 
 Measured = Literal["equal", "differs", "not compared"]
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
@@ -169,7 +107,7 @@ class Row(NamedTuple):
         return (
             self.value_verdict == "differs"
             and self.own_remark is not None
-            and self.own_remark.kind == "merging"
+            and self.own_remark.kind == Kind.MERGING
         )
 
     @property

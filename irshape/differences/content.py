@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from hashlib import blake2b
 
+from ..inference.body_engine import declarations_of
 from ..inference.declarations import Declarations
 from ..inference.engine import infer
 from ..inference.result import BodyResult
@@ -143,9 +144,10 @@ class Side:
 def sides_of(first: Model, second: Model) -> tuple[Side, Side]:
     """The nets of two models as the matching sees them."""
     labels = Labels()
+    inferences = [(model, infer(model)) for model in (first, second)]
     one, other = (
-        Side(infer(model).result, Declarations(model), model.weights, labels)
-        for model in (first, second)
+        Side(inference.result, declarations_of(inference), model.weights, labels)
+        for model, inference in inferences
     )
     return one, other
 

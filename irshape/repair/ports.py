@@ -82,7 +82,7 @@ def _is_behind(parameter: Layer) -> bool:
 
 def as_read(context: Context) -> Inference:
     """Infers the model without relying on any port."""
-    return infer(context.model)
+    return infer(context.model, known=context.inference)
 
 
 def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
@@ -238,6 +238,8 @@ def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) ->
     only impossible sizes are replaced.
     """
     dims, precision = port.dims, port.precision
+    if dims == tensor.shape.declared and precision == tensor.element_type.precision:
+        return Declaration(dims, precision)
     inferred, said = tensor.shape, declared(port, tensor).shape
     if sure and (dims is None or whole or not said.encloses(inferred)):
         dims = () if inferred.dims is None else inferred.declared

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import TypeVar
 
+from ..collection import collection_paused
 from ..formats.ir.writer import port_rt_info
 from ..model.graph import Layer
 from ..model.ports import Port, PortElsewhere
@@ -21,6 +22,7 @@ Rebased = dict[tuple[int, int], int]
 G = TypeVar("G", bound=Editing)
 
 
+@collection_paused()
 def duplicate(graph: G) -> G:
     """Returns a graph with the same layers, ids and text, which can be changed on its own."""
     twin = type(graph)(name=graph.name)

@@ -292,13 +292,15 @@ class _State:
 
 def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
     """Yields all places in a graph where a pattern matches, producers first, in bodies too."""
+    types = () if pattern.optional else pattern.types
     for layer in graph.sorted():
-        if layer not in graph:
+        if layer not in graph.content.layers:
             continue
-        for output in layer.outputs:
-            match = match_at(output, pattern)
-            if match is not None:
-                yield match
+        if not types or type(layer.operation).type_name() in types:
+            for output in layer.outputs:
+                match = match_at(output, pattern)
+                if match is not None:
+                    yield match
         for body in layer.bodies.values():
             yield from matches(body, pattern)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..collection import collection_paused
 from ..model.graph import Model
 from .editing import Editing
 from .errors import GraphError
@@ -43,6 +44,7 @@ def rewrite(pattern: Wanted) -> Callable[[Replacement], Rewrite]:
     return decorate
 
 
+@collection_paused()
 def rewritten(graph: Editing, rule: Rewrite, check: bool, seed: int, rtol: float) -> int:
     """See `Graph.rewrite`."""
     count, limit = 0, 10 * len(graph) + 1000

@@ -142,33 +142,29 @@ def operations_page() -> str:
 
 
 KINDS = {
-    "stricter": (
-        "The specification forbids it, OpenVINO silently accepts it: irshape reports an error"
-    ),
-    "tighter": "irshape's shape is narrower than OpenVINO's, and inside it",
-    "wider": "irshape's shape is wider than OpenVINO's, which leaves out what can happen",
-    "values": "Both run it, and the results differ: irshape follows the specification",
-    "lenient": "OpenVINO refuses it for a limitation or bug of its own: irshape reports no error",
-    "crash": (
-        "OpenVINO crashes or hangs while reading it, though it is legal: irshape reports no error"
-    ),
+    "stricter": "OpenVINO accepts what the specification forbids; irshape reports an error",
+    "tighter": "irshape infers a narrower shape within OpenVINO's",
+    "wider": "irshape infers a wider shape, because OpenVINO's excludes possible sizes",
+    "values": "The results differ; irshape follows the specification",
+    "lenient": "OpenVINO refuses a legal layer; irshape reports no error",
+    "crash": "OpenVINO crashes or hangs while reading a legal layer; irshape reports no error",
 }
 
 READING = """# Known differences from OpenVINO
 
-This page lists where irshape and OpenVINO 2026.4 differ on purpose. The list is that of the
-differential tests (`tests/differential/known_differences.py`), which fail on an entry that is no
-longer a difference. `python tests/differential/coverage.py` writes this page.
+This page lists the intended differences between irshape and OpenVINO 2026.4. The differential tests
+use the same list (`tests/differential/known_differences.py`), and fail if a difference no longer
+exists. `python tests/differential/coverage.py` writes this page.
 
 ## While reading
 
 - IR v10: OpenVINO converts inputs and outputs of f16, f64, i64, u64, u1 and boolean to f32 and i32
-  while it reads (the old API had no others), and gives the Converts the names of the layers.
-  irshape keeps what the file says; `crosscheck` still compares layer by layer.
-- Where a port declares something other than what is inferred, irshape reports it and
-  continues with what the port declares, since the layers after it were made for that. What OpenVINO
-  then refuses further down, with the inferred shape, is a single finding here: the port.
-- Layers without a path to a Result or an Assign are read and checked here; OpenVINO drops them
+  while it reads, because the old API had no other types, and gives the Converts the names of the
+  layers. irshape keeps the types of the file; `crosscheck` still compares layer by layer.
+- If a port declares something other than is inferred, irshape reports the port and continues with
+  what it declares, since the later layers were made for that. OpenVINO continues with the inferred
+  shape, and may refuse a later layer instead.
+- irshape also reads and checks layers without a path to a Result or an Assign, which OpenVINO drops
   unread.
 """
 
@@ -181,7 +177,7 @@ def differences_page() -> str:
         if rows:
             lines.append(
                 "\n".join(
-                    [f"## {words}", "", "| difference | what it is |", "|---|---|", *rows, ""]
+                    [f"## {words}", "", "| difference | details |", "|---|---|", *rows, ""]
                 )
             )
     return "\n".join(lines)

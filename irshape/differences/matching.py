@@ -96,9 +96,10 @@ class _Matching:
     ) -> int:
         """Matches layers whose key is unique, and those that a name distinguishes.
 
-        first, second: the keys by position. in_order: match several layers of one key in file
-        order, if their numbers are equal. distinctive: ignore small constants. Returns how many
-        were matched.
+        first, second: the keys by position.
+        in_order: match several layers of one key in file order, if their numbers are equal.
+        distinctive: ignore small constants.
+        Returns how many were matched.
         """
         groups: dict[Hashable, tuple[list[int], list[int]]] = {}
         for number, (side, keys) in enumerate(((self.first, first), (self.second, second))):
@@ -196,7 +197,8 @@ class _Matching:
     ) -> list[tuple[int, int]]:
         """Matches layers that feed matched layers, or take their outputs, at the same place.
 
-        start: the pairs to begin with; by default all. Returns the new pairs.
+        start: the pairs to begin with; by default all.
+        Returns the new pairs.
         """
         waiting = list(self.partner.items() if start is None else start)
         pairs: list[tuple[int, int]] = []

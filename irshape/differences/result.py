@@ -44,8 +44,9 @@ def chosen_aspects(also: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
 class Change(NamedTuple):
     """A difference between two matched layers, or between the models themselves.
 
-    aspect: one of `ASPECTS`. what: the attribute, input or output, in words. old, new: None for
-    something that is not there.
+    aspect: one of `ASPECTS`.
+    what: the attribute, input or output, in words.
+    old, new: None for something that is not there.
     """
 
     aspect: str

@@ -43,11 +43,13 @@ class Building(Inferring):
     ) -> Any:
         """Adds a layer. Returns its output, or a tuple if it has several or none.
 
-        type: the type of the operation, as `ReduceMean`. inputs: outputs of this graph, layers with
-        one output, or arrays, numbers and texts, which become constants of the type that the
-        operation takes there. opset: the opset of the operation, as 13 or `opset13`; by default the
-        newest version that fits. attributes: by their Python names (`irshape ops TYPE`). Raises
-        `GraphError` for anything that the operation does not allow.
+        type: the type of the operation, as `ReduceMean`.
+        inputs: outputs of this graph, layers with one output, or arrays, numbers and texts, which
+        become constants of the type that the operation takes there.
+        opset: the opset of the operation, as 13 or `opset13`; by default the newest version that
+        fits.
+        attributes: by their Python names (`irshape ops TYPE`).
+        Raises `GraphError` for anything that the operation does not allow.
         """
         layer = self.add_layer(type, *inputs, opset=opset, name=name, **attributes)
         return layer.outputs[0] if len(layer.outputs) == 1 else layer.outputs
@@ -120,9 +122,10 @@ class Building(Inferring):
     def parameter(self, element_type: Any, shape: ShapeLike, *, name: str | None = None) -> Output:
         """Adds an input to the graph.
 
-        element_type: such as `f32`, `float32`, `np.float32`, an `np.dtype` or an `ov.Type`. shape:
-        None, "?" and -1 stand for dynamic dimensions. name: the name of the layer and of its
-        tensor. Raises `GraphError`.
+        element_type: such as `f32`, `float32`, `np.float32`, an `np.dtype` or an `ov.Type`.
+        shape: None, "?" and -1 stand for dynamic dimensions.
+        name: the name of the layer and of its tensor.
+        Raises `GraphError`.
         """
         with self.changes:
             output = self.add_layer(
@@ -144,8 +147,8 @@ class Building(Inferring):
     ) -> Output:
         """Adds a constant: an array, numbers, or texts.
 
-        element_type: by default that of the array; f32 for Python floats, i64 for integers. Raises
-        `GraphError` for a value that does not fit its element type.
+        element_type: by default that of the array; f32 for Python floats, i64 for integers.
+        Raises `GraphError` for a value that does not fit its element type.
         """
         kind = None if element_type is None else element_type_of(element_type)
         array, kind = as_array(value, kind)

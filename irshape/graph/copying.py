@@ -85,9 +85,10 @@ def transplant(
 ) -> dict[Output, Output]:
     """Adds copies of layers to a graph, under new ids. Returns the new outputs by the old ones.
 
-    layers: producers first. fed: the outputs of the target that replace those of layers that are
-    not copied. named: maps a name to the new one. Raises `GraphError` if a copy does not fit the
-    types and shapes that now reach it.
+    layers: producers first.
+    fed: the outputs of the target that replace those of layers that are not copied.
+    named: maps a name to the new one.
+    Raises `GraphError` if a copy does not fit the types and shapes that now reach it.
     """
     outputs = dict(fed)
     rebased: Rebased = {}

@@ -194,7 +194,8 @@ class Editing(Building):
         """Renames tensors and layers, all at once: two names can be swapped.
 
         names: the new names by the old ones. If both a tensor and a layer have the old name, both
-        are renamed. Raises `KeyError`, and `GraphError` for a name that is taken.
+        are renamed.
+        Raises `KeyError`, and `GraphError` for a name that is taken.
         """
         _require_mapping(names, "new names by old ones, as in {'a': 'b'}")
         tensors: dict[Output, list[str]] = {}
@@ -288,8 +289,9 @@ class Editing(Building):
         """Removes layers that lead to no Result or Assign, and duplicates of layers. Parameters
         stay.
 
-        Bodies are cleaned too. duplicates: whether to remove duplicates. Returns how many layers
-        were removed.
+        Bodies are cleaned too.
+        duplicates: whether to remove duplicates.
+        Returns how many layers were removed.
         """
         with self.changes:
             count = self._clean_dead()
@@ -390,8 +392,9 @@ class Editing(Building):
     def pin(self, *, batch: Dim | None = None, seq: Dim | None = None) -> None:
         """Sets dimensions that the inputs share, as in `pin(batch=1, seq="1..1024")`.
 
-        batch: axis 0 of every input of rank 1 or more. seq: axis 1 of each input whose axis 1 is
-        dynamic. Raises `GraphError` if a layer does not fit.
+        batch: axis 0 of every input of rank 1 or more.
+        seq: axis 1 of each input whose axis 1 is dynamic.
+        Raises `GraphError` if a layer does not fit.
         """
         shapes: dict[str, ShapeLike] = {}
         for output in self.inputs:

@@ -64,8 +64,10 @@ _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 class GraphError(ValueError):
     """A change that is refused; the graph stays as it was.
 
-    operation: the type of the layer that refuses it. operand: the input or attribute at fault, if
-    known. expected, actual: what the operation takes and what it would get. help: what to do.
+    operation: the type of the layer that refuses it.
+    operand: the input or attribute at fault, if known.
+    expected, actual: what the operation takes and what it would get.
+    help: what to do.
     argument: the argument of the call that would help. place: the line of the program that made the
     call.
     """

@@ -38,8 +38,8 @@ class Graph(Editing):
     `GraphError` and leaves the graph as it was. The element type and shape of every output are
     always current. Iterating over `layers` is safe while the graph changes.
 
-    model: a loaded model, which is not changed; without one the graph is empty. Raises `LoadError`
-    with the diagnostics of a model that is not sound.
+    model: a loaded model, which is not changed; without one the graph is empty.
+    Raises `LoadError` with the diagnostics of a model that is not sound.
     """
 
     def __init__(
@@ -78,8 +78,9 @@ class Graph(Editing):
     def load(cls, path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Graph:
         """Reads a model as a graph: an IR, an ONNX model or a oneDNN graph.
 
-        path, weights: as for `irshape.load`. Raises `OSError`, and `LoadError` with the
-        diagnostics of a file that contains no sound model.
+        path, weights: as for `irshape.load`.
+        Raises `OSError`, and `LoadError` with the diagnostics of a file that contains no sound
+        model.
         """
         from ..diagnostics.report import load
 
@@ -123,7 +124,8 @@ class Graph(Editing):
 
         path: the path of the .xml, or a binary file; then weights is the file for the .bin.
         Unchanged parts keep their text: names, ids, order, comments. Both files appear completely
-        or not at all. Raises `GraphError` for constants whose bytes are missing, and `OSError`.
+        or not at all.
+        Raises `GraphError` for constants whose bytes are missing, and `OSError`.
         """
         save_graph(self, path, weights)
 
@@ -154,9 +156,10 @@ class Graph(Editing):
 
         inputs: one or several tensors, or their names as for `tensor`. A tensor that is no
         Parameter becomes one, with the name that was given. By default all inputs that the outputs
-        need. outputs: by default all of the graph. The new graph has the inputs and outputs in the
-        given order, and the variables that are read, with their Assigns. Raises `KeyError`, and
-        `GraphError` if an output depends on an input that is not given.
+        need.
+        outputs: by default all of the graph. The new graph has the inputs and outputs in the given
+        order, and the variables that are read, with their Assigns.
+        Raises `KeyError`, and `GraphError` if an output depends on an input that is not given.
         """
         starts = [inputs] if isinstance(inputs, (str, Output)) else inputs
         ends = [outputs] if isinstance(outputs, (str, Output)) else outputs
@@ -167,8 +170,9 @@ class Graph(Editing):
 
         cuts: where one part ends and the next begins: one or several tensors, by name. Each part
         takes the inputs of the graph and the tensors of earlier parts that it needs, under their
-        names. A constant is in every part that needs it. parts: instead of cuts, the number of
-        parts; they have about equal weights, and the cuts go through as few tensors as possible.
+        names. A constant is in every part that needs it.
+        parts: instead of cuts, the number of parts; they have about equal weights, and the cuts go
+        through as few tensors as possible.
         Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` if a variable
         is read in one part and assigned in another, or the graph has too few layers.
         """
@@ -184,7 +188,8 @@ class Graph(Editing):
         """Replaces an If, Loop or TensorIterator by the layers of its bodies.
 
         The condition of an If, and the number of iterations of a Loop or TensorIterator, must be
-        known. Iterations are written one after another. max_iterations: the limit for their number.
+        known. Iterations are written one after another.
+        max_iterations: the limit for their number.
         Raises `KeyError`, `GraphError`.
         """
         inlined(self, self[layer] if isinstance(layer, str) else layer, max_iterations)
@@ -216,7 +221,8 @@ class Graph(Editing):
         """Replaces what the pattern of a rewrite matches until nothing matches; see `rewrite`.
 
         check: at every place in the net, run both sides on random inputs, and raise `GraphError` if
-        they differ by more than rtol. Returns how many matches were replaced.
+        they differ by more than rtol.
+        Returns how many matches were replaced.
         """
         return rewritten(self, rule, check, seed, rtol)
 
@@ -226,9 +232,9 @@ class Graph(Editing):
         """Replaces layers whose outputs depend only on constants or static shapes by constants.
         Returns how many.
 
-        max_bytes: larger outputs stay computed. decompress: also compute the layers that decompress
-        weights, as from i8 to f32; the .bin grows by that. A device may decompress more exactly
-        than the types in between suggest.
+        max_bytes: larger outputs stay computed.
+        decompress: also compute the layers that decompress weights, as from i8 to f32; the .bin
+        grows by that. A device may decompress more exactly than the types in between suggest.
         """
         return folded(self, max_bytes, decompress=decompress)
 
@@ -236,8 +242,8 @@ class Graph(Editing):
         """Lets f32 layers compute in f16. Returns how many.
 
         Inputs and outputs of the graph stay f32, and so do layers that take only f32, layers with
-        bodies, and layers with an input of dynamic element type. keep: layers that stay f32, by
-        glob patterns of names or types or by a function.
+        bodies, and layers with an input of dynamic element type.
+        keep: layers that stay f32, by glob patterns of names or types or by a function.
         """
         return to_f16(self, keep)
 
@@ -245,7 +251,8 @@ class Graph(Editing):
         """Stores f32 and f64 weights in f16, as OpenVINO's `save_model` does. Returns how many.
 
         A Convert restores the type of each. Constants on which a shape depends stay, and constants
-        with three quarters of their elements outside the range of f16. keep: as for `to_f16`.
+        with three quarters of their elements outside the range of f16.
+        keep: as for `to_f16`.
         """
         return compressed(self, keep)
 
@@ -257,8 +264,9 @@ class Graph(Editing):
         """Replaces constants by zeros that share bytes.
 
         The saved .bin is as long as the largest of them; on file systems with sparse files, these
-        zeros take no space. keep_bytes: constants up to this size stay. Returns the number of bytes
-        that were replaced.
+        zeros take no space.
+        keep_bytes: constants up to this size stay.
+        Returns the number of bytes that were replaced.
         """
         return stripped(self, keep_bytes)
 
@@ -281,8 +289,8 @@ class Graph(Editing):
         pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. A variable is named
         after its input, and begins as zeros. Of its dynamic dimensions, axis 0 is as large as axis
         0 of `batch_from` (by default the first other input whose axis 0 is dynamic), and the others
-        are 0. beam_idx: the name of an input to add; a Gather by it along axis 0 follows each
-        ReadValue.
+        are 0.
+        beam_idx: the name of an input to add; a Gather by it along axis 0 follows each ReadValue.
         """
         made_stateful(self, pairs, beam_idx, batch_from)
 
@@ -305,9 +313,10 @@ class Graph(Editing):
         """Lets an input take data as a program has it: the graph converts, transposes and
         normalizes it.
 
-        element_type: the type of the new input. layout: the layouts of the new input and of the old
-        one, as in `("NHWC", "NCHW")`. mean, scale: subtract mean, then divide by scale; numbers, or
-        one for each channel (axis C of the layout, else of the model's layout, else axis 1).
+        element_type: the type of the new input.
+        layout: the layouts of the new input and of the old one, as in `("NHWC", "NCHW")`.
+        mean, scale: subtract mean, then divide by scale; numbers, or one for each channel (axis C
+        of the layout, else of the model's layout, else axis 1).
         Returns the new input.
         """
         return preprocessed(self, name, element_type, layout, mean, scale)
@@ -333,10 +342,11 @@ def merge(
 ) -> Graph:
     """Returns a graph that runs one graph after another. Both stay unchanged.
 
-    connections: the inputs of the second by the tensors of the first that feed them, as in `{"out":
-    "in"}`. A connected tensor is no longer an output. prefix: put before the names of layers and
-    tensors of the second. name: the name of the result. Raises `KeyError`, and `GraphError` if a
-    tensor does not fit an input, or names clash.
+    connections: the inputs of the second by the tensors of the first that feed them, as in
+    `{"out": "in"}`. A connected tensor is no longer an output.
+    prefix: put before the names of layers and tensors of the second.
+    name: the name of the result.
+    Raises `KeyError`, and `GraphError` if a tensor does not fit an input, or names clash.
     """
     for each in (first, second):
         if not isinstance(each, Graph):

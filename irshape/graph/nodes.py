@@ -82,7 +82,8 @@ class Output:
     def insert_after(self, type: str, *inputs: Any, **attributes: Any) -> Output:
         """Inserts a layer behind this output: the layer takes the output, and feeds its consumers.
 
-        inputs, attributes: the further ones, as for `Graph.add`. Raises `GraphError`.
+        inputs, attributes: the further ones, as for `Graph.add`.
+        Raises `GraphError`.
         """
         output: Output = self.layer.graph.insert_after(self, type, inputs, **attributes)
         return output
@@ -240,7 +241,8 @@ class Input:
         """Inserts a layer before this input: the layer takes what fed the input, and feeds the
         input.
 
-        inputs, attributes: the further ones, as for `Graph.add`. Raises `GraphError`.
+        inputs, attributes: the further ones, as for `Graph.add`.
+        Raises `GraphError`.
         """
         output: Output = self.layer.graph.insert_before(self, type, inputs, **attributes)
         return output

@@ -104,8 +104,10 @@ class Pattern:
     ) -> Wanted:
         """Matches any output.
 
-        name: the name of the output in the match. element_type, shape, rank, users: conditions; the
-        output's shape has to lie within the given one. where: a further condition.
+        name: the name of the output in the match.
+        element_type, shape, rank, users: conditions; the output's shape has to lie within the given
+        one.
+        where: a further condition.
         """
         return Wanted((), None, {}, name, _all(element_type, shape, rank, users, where))
 
@@ -118,7 +120,8 @@ class Pattern:
     ) -> Wanted:
         """Matches a Const.
 
-        value: the value of all its elements, within 1e-6. where: a condition on its array.
+        value: the value of all its elements, within 1e-6.
+        where: a condition on its array.
         """
 
         def fits(output: Output) -> bool:
@@ -152,10 +155,11 @@ class Pattern:
     ) -> Wanted:
         """Matches a layer as `Graph.add` would add it. Returns its first output.
 
-        type: one or several types of operations. inputs: the inputs of the layer; without any, all
-        match. attributes: values, or functions that say whether the actual value fits. A negative
-        `axis` counts from the end. The other arguments are those of `any`. Raises `GraphError` for
-        a type or an attribute that does not exist.
+        type: one or several types of operations.
+        inputs: the inputs of the layer; without any, all match.
+        attributes: values, or functions that say whether the actual value fits. A negative `axis`
+        counts from the end. The other arguments are those of `any`.
+        Raises `GraphError` for a type or an attribute that does not exist.
         """
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(_declared(type, attributes), inputs or None, attributes, name, condition)

@@ -19,8 +19,8 @@ FIXED_INPUTS = {"if": 1, "loop": 2, "tensoriterator": 0}
 class Line(NamedTuple):
     """An entry of a port map.
 
-    at: the input or output of the layer, counted from 0; None if the entry has none. attributes:
-    the others, `internal_layer_id` first.
+    at: the input or output of the layer, counted from 0; None if the entry has none.
+    attributes: the others, `internal_layer_id` first.
     """
 
     direction: Literal["input", "output"]

@@ -131,7 +131,8 @@ class Splicer:
     ) -> None:
         """Edits the net or one body.
 
-        before: as it was loaded. result: as it is now, with the layers in the order of `nodes`.
+        before: as it was loaded.
+        result: as it is now, with the layers in the order of `nodes`.
         """
         room = self.layout.rooms.get(key)
         if room is None or room.layers_end < 0:

@@ -87,8 +87,10 @@ class BodyEngine:
         """Infers a body in one pass.
 
         parameters: by layer id, the shape or tensor that replaces the one that a Parameter
-        declares. compare: compare the declared ports; behind a port that differs, continue with
-        what its consumer repeats. result_values: compute the values of the Results.
+        declares.
+        compare: compare the declared ports; behind a port that differs, continue with what its
+        consumer repeats.
+        result_values: compute the values of the Results.
         """
         wiring = self.wirings.get(body)
         if wiring is None:

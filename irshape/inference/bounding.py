@@ -78,9 +78,10 @@ class Proposals:
     ) -> Binding | None:
         """Returns shapes that bound or fix symbols in every input that has them.
 
-        None if no input has any, or the layers accept no such shapes. symbols: the symbols to
-        bound; by default all. fixed: the symbols that get one size. filled: no bounded dimension
-        may be 0.
+        None if no input has any, or the layers accept no such shapes.
+        symbols: the symbols to bound; by default all.
+        fixed: the symbols that get one size.
+        filled: no bounded dimension may be 0.
         """
         known, fitting = self.sizes.facts.ranges, self.fitting
         if fitting is None:

@@ -30,12 +30,15 @@ def infer(
 ) -> Inference:
     """Infers a model.
 
-    shapes: shapes that replace those of inputs, by their names. compare: record the declared ports
-    that differ from what is inferred; behind such a port, continue with what its consumer repeats.
+    shapes: shapes that replace those of inputs, by their names.
+    compare: record the declared ports that differ from what is inferred; behind such a port,
+    continue with what its consumer repeats.
     symbols: also express dimensions in terms of named sizes; texts in `shapes` may then name
-    dimensions, `[batch,seq]`. assume: conditions on the named sizes. known: an earlier inference of
-    the unchanged model, whose declarations and wiring are used again. Raises `ValueError` for a
-    name in `shapes` that no input has.
+    dimensions, `[batch,seq]`.
+    assume: conditions on the named sizes.
+    known: an earlier inference of the unchanged model, whose declarations and wiring are used
+    again.
+    Raises `ValueError` for a name in `shapes` that no input has.
     """
     if not isinstance(shapes or {}, Mapping):
         raise TypeError(

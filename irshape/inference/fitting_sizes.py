@@ -22,8 +22,9 @@ Sizes = Mapping[Layer, PartialShape]
 class Fit(NamedTuple):
     """A constant that does not fit a size of the inputs.
 
-    axes: the dimensions that have this size, as input and axis. fitting: sizes with which the layer
-    can be inferred, ascending; the largest is that of the constant.
+    axes: the dimensions that have this size, as input and axis.
+    fitting: sizes with which the layer can be inferred, ascending; the largest is that of the
+    constant.
     """
 
     size: int

@@ -84,8 +84,8 @@ def _evaluated(
 ) -> list[_Elements | None] | None:
     """Returns the elements of the outputs for one of the bounds of the inputs' values.
 
-    None for an output of too many elements, and if the outputs cannot be computed. moved: the
-    inputs whose bounds are only moved.
+    None for an output of too many elements, and if the outputs cannot be computed.
+    moved: the inputs whose bounds are only moved.
     """
     import numpy as np
 

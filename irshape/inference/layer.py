@@ -23,8 +23,9 @@ from .result import LayerResult
 class LayerEngine:
     """Infers layers without bodies, each operation with the same inputs only once.
 
-    The model supplies the bytes of small constants. memory: shared with other models; None for one
-    of its own. Named sizes belong to one model and need their own.
+    The model supplies the bytes of small constants.
+    memory: shared with other models; None for one of its own. Named sizes belong to one model and
+    need their own.
     """
 
     def __init__(self, model: Model, memory: Memory | None = None) -> None:

@@ -181,7 +181,8 @@ class Inference:
 
         layer: any layer of the model, also one inside a body, or the id of a layer of the net (the
         first one with that id). A tensor has an `element_type`, a `shape` and, if inference needed
-        it, a `value`. Raises `KeyError` for a layer that the model does not have.
+        it, a `value`.
+        Raises `KeyError` for a layer that the model does not have.
         """
         if self._outputs is None:
             self._outputs = {
@@ -271,8 +272,9 @@ class Inference:
         """Explains why the dimensions of a tensor are what they are, one explanation for each.
 
         tensor: a tensor name, a layer by name or id, or `LAYER:INDEX` for an output of several.
-        axis: explain only this one; a negative one counts from the end. Raises `ValueError` for a
-        tensor or an axis that the model does not have, and for an inference without symbols.
+        axis: explain only this one; a negative one counts from the end.
+        Raises `ValueError` for a tensor or an axis that the model does not have, and for an
+        inference without symbols.
         """
         assert self.sizes
         assert self._explainer is not None

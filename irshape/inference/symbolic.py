@@ -129,9 +129,10 @@ def infer_symbolic(
 ) -> tuple[BodyResult, NamedSizes]:
     """Infers a model with named sizes.
 
-    shapes: the shapes of inputs by layer id, where they replace those declared. names: the names
-    of their dimensions. assumptions: conditions such as `seq % 8 == 0`. known: an
-    inference of the unchanged model, made before.
+    shapes: the shapes of inputs by layer id, where they replace those declared.
+    names: the names of their dimensions.
+    assumptions: conditions such as `seq % 8 == 0`.
+    known: an inference of the unchanged model, made before.
 
     Raises `ValueError` for an assumption that cannot be read, or that cannot hold.
     """
@@ -376,7 +377,8 @@ def _find_doubtful(
     """Finds the layers whose outputs depend on a faulty layer: other sizes of the inputs may change
     them.
 
-    whole: all layers of the body do. Returns whether any does.
+    whole: all layers of the body do.
+    Returns whether any does.
     """
     wiring = result.wiring.sources
     positions = doubtful[result] = set(range(len(wiring))) if whole else set()

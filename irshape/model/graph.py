@@ -88,8 +88,8 @@ class Layer:
     ) -> None:
         """Gives the layer ports, without a `Port` object for each until someone asks for them.
 
-        begin: the offset from which their places count. names: the tensor names of the ports that
-        have any.
+        begin: the offset from which their places count.
+        names: the tensor names of the ports that have any.
         """
         self._heads = heads
         self._dims = dims

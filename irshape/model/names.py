@@ -18,8 +18,9 @@ V = TypeVar("V")
 class Names(NamedTuple):
     """The names of one input or output.
 
-    result: the `output_names` of a Result. tensor: those of the port. layers: of the layer that
-    computes it, and of the Result.
+    result: the `output_names` of a Result.
+    tensor: those of the port.
+    layers: of the layer that computes it, and of the Result.
     """
 
     id: str

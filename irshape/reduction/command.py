@@ -55,7 +55,8 @@ class CommandTest:
     """Runs a command on models.
 
     command: its words; `{}` in a word stands for the path of the model, which is put at the end
-    where no word has it. timeout: seconds after which it is stopped.
+    where no word has it.
+    timeout: seconds after which it is stopped.
     """
 
     def __init__(

@@ -96,7 +96,8 @@ def remove_chunks(
 ) -> None:
     """Removes halves, quarters … and single items until none can be removed (delta debugging).
 
-    items: those that the best model has. edit: returns the best model with only these.
+    items: those that the best model has.
+    edit: returns the best model with only these.
     """
     size = max(len(items()) // 2, 1)
     while True:

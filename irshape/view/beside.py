@@ -22,7 +22,8 @@ def beside_document(
 ) -> dict[str, Any]:
     """Returns the document of two models together.
 
-    compared: the result of `irshape compare --format json`. Raises `ValueError` for anything else.
+    compared: the result of `irshape compare --format json`.
+    Raises `ValueError` for anything else.
     """
     if first.model is None or second.model is None:
         return {

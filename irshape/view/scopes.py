@@ -39,7 +39,8 @@ _EXPORTERS = re.compile(r"::")
 
 
 class Group(NamedTuple):
-    """A group of layers. parent: the position of the group that holds it, -1 for the outermost.
+    """A group of layers.
+    parent: the position of the group that holds it, -1 for the outermost.
 
     layer: the position of the layer that has this body; -1 for groups that are no bodies.
     """
@@ -286,7 +287,8 @@ def _members(
     """Returns the producers of each member of a scope, inner scopes before layers, and the edges
     inside each.
 
-    edges: those between layers of the scope. member_of: gets the member of each layer.
+    edges: those between layers of the scope.
+    member_of: gets the member of each layer.
     """
     for number, inner in enumerate(scope.scopes.values()):
         for position in inner.inside():

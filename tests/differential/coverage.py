@@ -176,9 +176,7 @@ def differences_page() -> str:
         rows = [f"| {key} | {known.reason} |" for key, known in KNOWN.items() if known.kind == kind]
         if rows:
             lines.append(
-                "\n".join(
-                    [f"## {words}", "", "| difference | details |", "|---|---|", *rows, ""]
-                )
+                "\n".join([f"## {words}", "", "| difference | details |", "|---|---|", *rows, ""])
             )
     return "\n".join(lines)
 

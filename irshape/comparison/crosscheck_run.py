@@ -16,7 +16,7 @@ from ..execution.ranges import rounding, unrounded
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.wiring import OutputRef
-from ..numbers.statistics import errors, range_of
+from ..numbers.statistics import errors
 from ..numbers.tolerance import Hint, Tolerance
 from .answers import Answer, Device
 from .explanations import (
@@ -30,6 +30,7 @@ from .explanations import (
     fact,
 )
 from .layerwise import ComputedLayer, LayerwiseRun
+from .measuring import measured
 from .narrowing import (
     decompressed_in_f32,
     explanation,
@@ -365,20 +366,11 @@ class CrosscheckRun(LayerwiseRun[int]):
     ) -> Row:
         """Returns the row with the verdict on two values. alone: see `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
-        if mine.shape != theirs.shape:
-            remark = fact(f"irshape computes {list(mine.shape)}, OpenVINO {list(theirs.shape)}")
-            ranges = _ranges(inputs, mine, theirs)
-            return row._replace(value="differs", remark=remark, ranges=ranges)
-        error, allowed, same = tolerance.difference(mine, theirs)
-        row = row._replace(error=error, allowed=allowed, errors=errors(mine, theirs))
-        if same:
-            return row._replace(value="equal")
+        row = measured(row, inputs, mine, theirs, tolerance.difference)
+        if row.value != "differs" or mine.shape != theirs.shape:
+            return row
         why = explanation(self.session, row.layer, row.port, inputs, mine, theirs, tolerance)
-        return row._replace(
-            value="differs",
-            remark=why,
-            ranges=_ranges(inputs, mine, theirs),
-        )
+        return row._replace(remark=why)
 
     # explanations that take another run
 
@@ -575,8 +567,3 @@ def departs_by_rounding(narrow: Array, mine: Array, theirs: Array) -> bool:
         return False
     exact = mine.astype(np.float64)
     return bool(np.all(np.abs(exact - theirs) <= 2 * unit * np.abs(exact) + 2.0**-24))
-
-
-def _ranges(inputs: tuple[Array, ...], mine: Array, theirs: Array) -> dict[str, str]:
-    ranges = {f"input {index}": range_of(array) for index, array in enumerate(inputs)}
-    return {**ranges, "irshape": range_of(mine), "OpenVINO": range_of(theirs)}

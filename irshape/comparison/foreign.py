@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,13 +20,12 @@ from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
 from ..model.graph import Layer, Model
-from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
 from .answers import Answer
-from .explanations import fact
+from .measuring import measured
 from .processes import ask_process
 from .progress import Progress
 from .result import Array, Comparison, Row, TensorType
@@ -198,7 +198,7 @@ def _rows(
     """Returns one row for each value that both computed, in the order of computation."""
     inference = infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
     rows: list[Row] = []
-
+    within = partial(difference, rtol=rtol, atol=atol)
     progress.begin("comparing layers", len(model.layers))
 
     def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
@@ -218,22 +218,8 @@ def _rows(
                 TensorType(tensor.element_type.name, tensor.shape),
                 TensorType(str(theirs.dtype), PartialShape(theirs.shape)),
                 "equal" if fits else "differs",
-                "equal",
             )
-            ranges = {f"input {place}": range_of(given) for place, given in enumerate(inputs)} | {
-                "irshape": range_of(array),
-                runtime: range_of(theirs),
-            }
-            if array.shape != theirs.shape or array.dtype != theirs.dtype:
-                reason = (
-                    f"irshape computes {array.dtype} {list(array.shape)}, "
-                    f"{runtime} {theirs.dtype} {list(theirs.shape)}"
-                )
-                rows.append(row._replace(value="differs", remark=fact(reason), ranges=ranges))
-                continue
-            error, allowed, same = difference(array, theirs, rtol, atol)
-            row = row._replace(error=error, allowed=allowed, errors=errors(array, theirs))
-            rows.append(row if same else row._replace(value="differs", ranges=ranges))
+            rows.append(measured(row, inputs, array, theirs, within, runtime=runtime, types=True))
 
     try:
         session.run(fed, observe=observe)

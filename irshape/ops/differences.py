@@ -304,3 +304,22 @@ def shape_from(type_name: str) -> When:
 
 def unused_outputs(site: Site) -> bool:
     return bool(site.unused)
+
+
+NO_LOWER_BOUNDS: Final = inferred(
+    "2024.5",
+    "a shape that is made of sizes without upper bounds",
+    "infers no lower bounds",
+    lower_bounds,
+)
+COMPUTED_SHAPE: Final = facts(
+    NO_LOWER_BOUNDS,
+    inferred("2024.2", "a shape that is computed from absolute values", WIDER, shape_from("Abs")),
+    inferred(
+        "2023.1",
+        "a shape that is computed from the largest of sizes",
+        WIDER,
+        shape_from("ReduceMax"),
+    ),
+)
+"""Facts about operations whose output has the shape that an input holds."""

@@ -11,6 +11,7 @@ from ..shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialS
 from .axes import listed, normalized_axis, of_length, product
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from .differences import (
+    COMPUTED_SHAPE,
     CRASHES,
     SQUEEZED,
     WIDER,
@@ -19,12 +20,10 @@ from .differences import (
     facts,
     inferred,
     is_known,
-    lower_bounds,
     not_run,
     of_scalar,
     read_for_zero,
     refused,
-    shape_from,
 )
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
@@ -122,21 +121,7 @@ class Reshape(Reinterpretation):
         inferred(
             "2023.2", "a Reshape to a product of sizes without upper bounds", WIDER, _open_product
         ),
-        inferred(
-            "2024.5",
-            "a shape that is made of sizes without upper bounds",
-            "infers no lower bounds",
-            lower_bounds,
-        ),
-        inferred(
-            "2024.2", "a shape that is computed from absolute values", WIDER, shape_from("Abs")
-        ),
-        inferred(
-            "2023.1",
-            "a shape that is computed from the largest of sizes",
-            WIDER,
-            shape_from("ReduceMax"),
-        ),
+        *COMPUTED_SHAPE,
     )
     decompresses = "exactly"
     pattern = operand(INTEGER, rank=1, value=True)

@@ -25,7 +25,7 @@ from .declaration import (
     operand,
     types,
 )
-from .differences import CRASHES, Site, facts, inferred, lower_bounds, not_run
+from .differences import CRASHES, NO_LOWER_BOUNDS, Site, facts, not_run
 from .kinds import BOOLEAN, INDEX_TYPE, INT, Choice
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -45,12 +45,7 @@ class TopK(Operation):
     """
 
     differs = facts(
-        inferred(
-            "2024.5",
-            "a shape that is made of sizes without upper bounds",
-            "infers no lower bounds",
-            lower_bounds,
-        ),
+        NO_LOWER_BOUNDS,
     )
 
     leaves_nan_open = True

@@ -20,7 +20,14 @@ from ..axes import duplicate_axes
 from ..conditions import distinct
 from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, attribute, operand, types
-from ..differences import Site, facts, inferred, lower_bounds, read_for_zero, refused, typed
+from ..differences import (
+    NO_LOWER_BOUNDS,
+    Site,
+    facts,
+    read_for_zero,
+    refused,
+    typed,
+)
 from ..elementwise import computed
 from ..intervals import rounded
 from ..kinds import BOOLEAN, FLOAT, NATURALS, STRING, Choice, Integer, ListOf
@@ -197,12 +204,7 @@ class InterpolateAttributes(Operation):
         refused("2026.3", "an Interpolate of f64", typed("f64")),
         refused("2023.1", "an Interpolate with scales of bf16", _bf16_scales),
         refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
-        inferred(
-            "2024.5",
-            "a shape that is made of sizes without upper bounds",
-            "infers no lower bounds",
-            lower_bounds,
-        ),
+        NO_LOWER_BOUNDS,
     )
     image = operand(IMAGE_TYPES)
     mode: str = attribute(

@@ -12,14 +12,12 @@ from ..axes import duplicate_axes, of_length, picked
 from ..conditions import rank
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import (
-    WIDER,
+    COMPUTED_SHAPE,
+    NO_LOWER_BOUNDS,
     Site,
     facts,
-    inferred,
-    lower_bounds,
     read_for_zero,
     refused,
-    shape_from,
 )
 from ..kinds import INT, Choice
 from ..lazy import Array, np
@@ -81,21 +79,7 @@ class Broadcast(Operation):
     differs = facts(
         refused("2023.1", 'a Broadcast of mode "pdpd" that aligns at the end', _pdpd_from_the_end),
         refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
-        inferred(
-            "2024.5",
-            "a shape that is made of sizes without upper bounds",
-            "infers no lower bounds",
-            lower_bounds,
-        ),
-        inferred(
-            "2024.2", "a shape that is computed from absolute values", WIDER, shape_from("Abs")
-        ),
-        inferred(
-            "2023.1",
-            "a shape that is computed from the largest of sizes",
-            WIDER,
-            shape_from("ReduceMax"),
-        ),
+        *COMPUTED_SHAPE,
     )
 
     moves = ("data",)
@@ -361,12 +345,7 @@ class Tile(Operation):
 
     since = 1
     differs = facts(
-        inferred(
-            "2024.5",
-            "a shape that is made of sizes without upper bounds",
-            "infers no lower bounds",
-            lower_bounds,
-        ),
+        NO_LOWER_BOUNDS,
     )
     data = operand(ANY)
     repeats = operand(INTEGER, rank=1, value=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..faults import Violation
 from ..model.graph import Layer
-from ..ops.differences import BOUNDED_LATER, Kind, Site
+from ..ops.differences import BOUNDED_LATER, Kind, Site, Surroundings
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
 from ..releases import Detail
@@ -42,31 +42,30 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
             if source is not None:
                 feeds[source[0]].append(layer)
     constant = _constant(result)
-    measured, stored = _passed_on(result, "ShapeOf"), _passed_on(result, "ReadValue")
-    products = _passed_on(result, "ReduceProd", without_bounds=True)
-    computed = _computed_by(result, constant)
+    around = Surroundings(
+        layers,
+        sources,
+        taken,
+        feeds,
+        constant,
+        measured=_passed_on(result, "ShapeOf"),
+        stored=_passed_on(result, "ReadValue"),
+        products=_passed_on(result, "ReduceProd", without_bounds=True),
+        computed=_computed_by(result, constant),
+    )
     for position, layer in enumerate(layers):
-        ports = range(len(layer.outputs))
-        feeding, inner = sources[position], result.inner.get(position, {})
+        inner = result.inner.get(position, {})
+        inputs = result.inputs.get(position, ())
         yield Site(
             layer,
             declaration_of(layer),
-            result.inputs.get(position, ()),
+            inputs,
             result.outputs[position],
             outermost,
-            unused=tuple(port for port in ports if (position, port) not in taken),
-            feeds=tuple(feeds[position]),
-            constant=tuple(source is not None and source[0] in constant for source in feeding),
-            fed_by=tuple(None if source is None else layers[source[0]] for source in feeding),
-            measured=tuple(source is not None and source[0] in measured for source in feeding),
-            stored=tuple(source is not None and source[0] in stored for source in feeding),
-            open_product=tuple(source is not None and source[0] in products for source in feeding),
-            computed_by=tuple(
-                frozenset() if source is None else computed.get(source[0], frozenset())
-                for source in feeding
-            ),
-            inner=inner,
-            entering=tuple(_entering(layer, result.inputs.get(position, ()), inner)),
+            position,
+            around,
+            inner,
+            tuple(_entering(layer, inputs, inner)) if inner else (),
         )
         for body in inner.values():
             yield from _sites(body, outermost=False)

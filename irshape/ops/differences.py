@@ -13,6 +13,7 @@ release infers. Each fact is measured with IRs that differ in nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..element_types import DYNAMIC_TYPE
@@ -29,7 +30,30 @@ infer it differently.
 """
 
 
-class Site(NamedTuple):
+class Surroundings(NamedTuple):
+    """The layers of a body by position, and facts about their outputs."""
+
+    layers: list[Layer]
+    sources: list[list[tuple[int, int] | None]]
+    """For each layer, the layer and the output that feed each input."""
+    taken: set[tuple[int, int] | None]
+    """The outputs that feed a layer."""
+    feeds: list[list[Layer]]
+    """For each layer, the layers that it feeds."""
+    constant: set[int]
+    """The layers that give the same in every run."""
+    measured: set[int]
+    """The layers with sizes of tensors from ShapeOf, unchanged."""
+    stored: set[int]
+    """The layers with elements of a variable, unchanged."""
+    products: set[int]
+    """The layers with products of ReduceProd without upper bounds, unchanged."""
+    computed: Mapping[int, frozenset[str]]
+    """The operations of `BOUNDED_LATER` that compute elements known by bounds only."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Site:
     """A layer with the results of its inference."""
 
     layer: Layer
@@ -39,32 +63,64 @@ class Site(NamedTuple):
     outputs: tuple[Tensor, ...]
     outermost: bool
     """Whether the layer belongs to the model itself, not to a body."""
-    unused: tuple[int, ...]
-    """The outputs that feed no layer."""
-    feeds: tuple[Layer, ...]
-    """The layers that the outputs feed."""
-    constant: tuple[bool, ...]
-    """For each input, whether it is the same in every run."""
-    fed_by: tuple[Layer | None, ...]
-    """The layer that feeds each input."""
-    measured: tuple[bool, ...]
-    """For each input, whether it contains sizes of tensors from ShapeOf, unchanged."""
-    stored: tuple[bool, ...]
-    """For each input, whether it contains elements of a variable, unchanged."""
-    open_product: tuple[bool, ...]
-    """For each input, whether it contains products of ReduceProd without upper bounds,
-    unchanged.
-    """
-    computed_by: tuple[frozenset[str], ...]
-    """For each input, the operations of `BOUNDED_LATER` that compute elements known by
-    bounds only.
-    """
+    position: int
+    around: Surroundings
     inner: Mapping[str, Any]
     """The results of its bodies, by tag."""
     entering: tuple[tuple[Tensor, Tensor, bool], ...]
     """For each unsliced input of a body: its tensor outside, its tensor in the body, and whether it
     is a state.
     """
+
+    @property
+    def feeding(self) -> list[int]:
+        """The layer that feeds each input, by position; -1 for none."""
+        return [-1 if each is None else each[0] for each in self.around.sources[self.position]]
+
+    @property
+    def fed_by(self) -> list[Layer | None]:
+        """The layer that feeds each input."""
+        return [None if at < 0 else self.around.layers[at] for at in self.feeding]
+
+    @property
+    def feeds(self) -> list[Layer]:
+        """The layers that the outputs feed."""
+        return self.around.feeds[self.position]
+
+    @property
+    def unused(self) -> list[int]:
+        """The outputs that feed no layer."""
+        ports, taken = range(len(self.layer.outputs)), self.around.taken
+        return [port for port in ports if (self.position, port) not in taken]
+
+    @property
+    def constant(self) -> list[bool]:
+        """For each input, whether it is the same in every run."""
+        return [at in self.around.constant for at in self.feeding]
+
+    @property
+    def measured(self) -> list[bool]:
+        """For each input, whether it contains sizes of tensors from ShapeOf, unchanged."""
+        return [at in self.around.measured for at in self.feeding]
+
+    @property
+    def stored(self) -> list[bool]:
+        """For each input, whether it contains elements of a variable, unchanged."""
+        return [at in self.around.stored for at in self.feeding]
+
+    @property
+    def open_product(self) -> list[bool]:
+        """For each input, whether it contains products of ReduceProd without upper bounds,
+        unchanged.
+        """
+        return [at in self.around.products for at in self.feeding]
+
+    @property
+    def computed_by(self) -> list[frozenset[str]]:
+        """For each input, the operations of `BOUNDED_LATER` that compute elements known by bounds
+        only.
+        """
+        return [self.around.computed.get(at, frozenset()) for at in self.feeding]
 
     def shape(self, index: int) -> PartialShape | None:
         """Returns the shape of an input; None where the layer does not have the input."""

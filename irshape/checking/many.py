@@ -80,10 +80,13 @@ class StoredSource(Source):
 @lru_cache(maxsize=1)
 def _source_of(path: str) -> Source:
     """Returns the text of a file; empty if it can no longer be opened."""
-    from ..formats.loading import open_source
+    from ..formats.loading import format_of, open_source, read_source
 
     try:
-        return open_source(path)
+        source = open_source(path)
+        if format_of(source.data).format.listed:
+            read_source(source, None)  # replaces its text
+        return source
     except NotReadable as unreadable:
         return unreadable.source
     except OSError:

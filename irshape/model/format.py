@@ -24,6 +24,8 @@ class Format(NamedTuple):
     """Whether edits of the text can correct the file."""
     comments: bool = False
     """Whether comments in the file may switch rules off."""
+    listed: bool = False
+    """Whether the reader replaces the bytes of the file by a listing, to which findings point."""
     xml: bool = False
     """Whether the file is XML with one `<layer>` for each layer."""
     self_contained: bool = False

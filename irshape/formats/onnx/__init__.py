@@ -21,6 +21,7 @@ def _read(source: Source, weights: WeightsPath) -> Model:
 
 FORMAT = Format(
     "ONNX",
+    listed=True,
     runtimes=("onnxruntime", "reference"),
     comparing_runtime="onnxruntime",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 from ..builder import NodeOutput
@@ -50,33 +51,29 @@ def _names_of_nodes(nodes: Any) -> Iterator[str | bytes]:
                 yield from _names_of_graph(attribute.g)
 
 
-def listed(nodes: Any) -> tuple[bytes, list[int]]:
-    """Returns the nodes as text, one tag-like line each, and where each line begins."""
-    lines: list[bytes] = []
-    offsets: list[int] = []
-    at = 0
-    for node in nodes:
-        pairs = [
-            ("name", node.name),
-            ("domain", node.domain),
-            ("inputs", ", ".join(node.input)),
-            ("outputs", ", ".join(node.output)),
-        ]
-        pairs += [(attribute.name, _shown(attribute)) for attribute in node.attribute]
-        text = (
-            " ".join(
-                [
-                    f"<{node.op_type}",
-                    *(f"{name}={in_quotes(value)}" for name, value in pairs if value),
-                ]
-            )
-            + "/>"
-        )
-        line = text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace") + b"\n"
-        offsets.append(at)
-        lines.append(line)
-        at += len(line)
-    return b"".join(lines), offsets
+def listed(graph: Any) -> tuple[bytes, list[int]]:
+    """Returns the nodes and then the inputs as text, one tag-like line each, and where each line
+    begins."""
+    lines = [_line_of(node) for node in graph.node]
+    lines += [_line("input", [("name", info.name)]) for info in graph.input]
+    return b"".join(lines), [0, *accumulate(map(len, lines))]
+
+
+def _line_of(node: Any) -> bytes:
+    pairs = [
+        ("name", node.name),
+        ("domain", node.domain),
+        ("inputs", ", ".join(node.input)),
+        ("outputs", ", ".join(node.output)),
+    ]
+    pairs += [(attribute.name, _shown(attribute)) for attribute in node.attribute]
+    return _line(node.op_type, pairs)
+
+
+def _line(tag: str, pairs: list[tuple[str, str]]) -> bytes:
+    parts = [f"<{tag}", *(f"{name}={in_quotes(value)}" for name, value in pairs if value)]
+    text = " ".join(parts) + "/>"
+    return text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace") + b"\n"
 
 
 def _shown(attribute: Any) -> str:

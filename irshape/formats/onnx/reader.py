@@ -55,7 +55,7 @@ _MAX_WRITTEN_OUT = 200_000
 
 
 def read(source: Source) -> Model:
-    """Reads the bytes of `source`, and replaces them by the listing of the nodes.
+    """Reads the bytes of `source`, and replaces them by a listing of the nodes and inputs.
 
     Raises `NotReadable`.
     """
@@ -76,7 +76,7 @@ def read(source: Source) -> Model:
         message = "the file looks like an ONNX model, and a name in it is not UTF-8"
         raise unreadable(empty, NOT_AN_IR, message)
     folder = None if source.path == "<stdin>" else Path(source.path).parent
-    listing, offsets = listed(proto.graph.node)
+    listing, offsets = listed(proto.graph)
     source.data, source.encoding = listing, "utf-8"
     return _Reader(proto, Builder(source, proto.graph.name, FORMAT), folder, offsets).read()
 
@@ -142,7 +142,7 @@ class _Reader:
         held = {tensor.name for tensor in graph.initializer} | {
             tensor.values.name for tensor in graph.sparse_initializer
         }
-        for info in graph.input:
+        for builder.offset, info in zip(self.offsets[len(graph.node) :], graph.input, strict=False):
             if info.name not in held:
                 value = builder.parameter(info.name, declared(info.type) or UNKNOWN)
                 value.layer.outputs[0].names = _escaped(info.name)
@@ -161,6 +161,7 @@ class _Reader:
                         value.layer,
                         actual=kind,
                     )
+        builder.offset = 0
         scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
         self.run(graph.node, scope)
         for name in [info.name for info in graph.output]:

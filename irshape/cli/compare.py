@@ -77,6 +77,7 @@ def command(
     """
     prefer_avx512()
     from ..comparison.models import compare
+    from ..comparison.pairing import common_shapes
     from ..execution.session import ExecutionError
 
     keep_apart([first, second], output_file, view)
@@ -84,7 +85,7 @@ def command(
     for model in models:
         sound_or_exit(model, force)
     try:
-        fed = gathered(models[0], inputs, True, seed, shapes, max_memory)
+        fed = gathered(models[0], inputs, True, seed, shapes, max_memory, common_shapes(*models))
         with ticking(models[0], 2) as progress:
             comparison = compare(
                 *models,

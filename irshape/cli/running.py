@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +18,7 @@ from .arguments import given_shapes, shape_option
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
+    from ..shapes import PartialShape, ShapeLike
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -96,11 +97,12 @@ def gathered(
     seed: int,
     shapes: tuple[str, ...],
     max_memory: int | None,
+    fitting: Mapping[Layer, PartialShape] | None = None,
 ) -> dict[Layer, Any]:
     """Returns the inputs of a run by Parameter, from files or at random.
 
-    random: draw the inputs that are not given. Raises `UsageError`, and `ExecutionError` if they
-    would take more than `max_memory` bytes.
+    random: draw the inputs that are not given. fitting: shapes for those without one in `shapes`.
+    Raises `UsageError`, and `ExecutionError` if they would take more than `max_memory` bytes.
     """
     from ..element_types import DYNAMIC_TYPE
     from ..execution.inputs import array_of, beside, random_inputs
@@ -127,7 +129,11 @@ def gathered(
             layer: array_of(text, (layer.outputs and layer.outputs[0].element_type) or DYNAMIC_TYPE)
             for layer, text in files.items()
         }
-        wanted = given_shapes(model, shapes)
+        wanted: dict[str, ShapeLike] = {**given_shapes(model, shapes)}
+        named_ones = {named.find(name) for name in wanted}
+        for layer, shape in (fitting or {}).items():
+            if layer not in named_ones:
+                wanted[f"id:{layer.id}"] = shape
         if random and len(fed) < len(parameters):
             return random_inputs(model, seed, wanted, fed, max_memory=max_memory)
     except ValueError as problem:

@@ -17,7 +17,7 @@ from ..numpy_types import dtype_of
 from .foreign import asked
 from .model_pairs import ModelComparison
 from .model_run import ModelRun, with_values_of_runtime
-from .pairing import paired_inputs
+from .pairing import common_shapes, paired_inputs
 
 Runtime = Literal["onnxruntime", "irshape"]
 """The runtimes that can compute the values of an ONNX model."""
@@ -53,7 +53,8 @@ def compare(
     """
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
     if inputs is None:
-        inputs = random_inputs(first, seed, max_memory=max_memory)
+        shapes = {f"id:{each.id}": shape for each, shape in common_shapes(first, second).items()}
+        inputs = random_inputs(first, seed, shapes, max_memory=max_memory)
     fed = session.bind(inputs)
     handed = _handed(first, second, fed)
     comparison = ModelComparison(first, second, coarser(first, second))

@@ -10,6 +10,7 @@ from ..differences.matching import GENERATED_NAME, matched
 from ..model.graph import Layer, Model
 from ..model.ports import names_in
 from ..model.wiring import OutputRef, wire
+from ..shapes import PartialShape
 from ..spelling import counted
 
 Means = Literal["tensor name", "layer name", "position", "structure"]
@@ -58,6 +59,20 @@ def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer]]:
         (first.net.layers[a.source[0]], second.net.layers[b.source[0]])
         for a, b, _ in _in_pairs(ours, theirs)
     ]
+
+
+def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
+    """Returns the shapes of inputs of the first model that the second accepts too.
+
+    Leaves out inputs whose shapes contradict each other. Raises as `paired_inputs` does.
+    """
+    shapes = {}
+    for layer, other in paired_inputs(first, second):
+        own, its = (PartialShape.of(each.attribute("shape") or "") for each in (layer, other))
+        common = own.merge(its)
+        if common is not None:
+            shapes[layer] = common
+    return shapes
 
 
 class Pairing:

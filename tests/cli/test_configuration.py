@@ -195,10 +195,7 @@ def test_a_baseline_of_the_file(folder: Path) -> None:
         ("policy = 1", ["policy: expected a table"]),
         (
             "[policy]\nforbiden-operations = []",
-            [
-                "policy.forbiden-operations: unknown key",
-                "did you mean 'forbidden-operations'?",
-            ],
+            ["policy.forbiden-operations: unknown key", "did you mean 'forbidden-operations'?"],
         ),
         (
             '[policy]\nallowed-element-types = ["f33"]',

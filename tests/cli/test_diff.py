@@ -139,9 +139,7 @@ EDITS = {
         [("constants", "value", "3,072 elements", "1 of them different")],
     ),
     "an axis in another type": Edited(
-        narrower_axis,
-        {"changed": 1},
-        [("element-types", "element type of output 0", "i64", "i32")],
+        narrower_axis, {"changed": 1}, [("element-types", "element type of output 0", "i64", "i32")]
     ),
     "an input reshaped": Edited(
         lambda graph: graph.reshape({"input_ids": "[1,16]"}),

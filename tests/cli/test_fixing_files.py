@@ -353,10 +353,7 @@ ROWS = {
         prepare=write("irshape.toml", '[per-file-ignores]\n"models/a/" = ["IR2"]'),
     ),
     "no configuration": Row(
-        "models --in-place --isolated",
-        1,
-        BOTH,
-        prepare=write("irshape.toml", 'ignore = ["IR2"]\n'),
+        "models --in-place --isolated", 1, BOTH, prepare=write("irshape.toml", 'ignore = ["IR2"]\n')
     ),
     "what a baseline lists": Row(
         "models --in-place --baseline known.json",

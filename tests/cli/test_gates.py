@@ -66,8 +66,7 @@ def commit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "layers"),
-    [("12000", []), ("11999", ["tiled"]), ("100", ["tiled"])],
+    ("limit", "layers"), [("12000", []), ("11999", ["tiled"]), ("100", ["tiled"])]
 )
 def test_the_largest_tensor_is_limited(limit: str, layers: list[str], folder: Path) -> None:
     """`?` counts 1: [?,3000] of f32 takes 12,000 bytes."""

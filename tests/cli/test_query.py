@@ -55,8 +55,7 @@ def loaded_ids(model: str, *types: str) -> list[str]:
         Case(xpath="//layer[@type='Loop']", layers=loaded_ids("control_flow.xml", "Loop")),
         Case(xpath="//layer[@type='If']", layers=loaded_ids("control_flow.xml", "If")),
         Case(
-            xpath="//layer[@type='Parameter']",
-            layers=loaded_ids("control_flow.xml", "Parameter"),
+            xpath="//layer[@type='Parameter']", layers=loaded_ids("control_flow.xml", "Parameter")
         ),
         Case(
             xpath="//layer[@type='ReduceMean']/data",

@@ -202,24 +202,8 @@ def test_the_tables_are_in_order() -> None:
     assert list(OPSETS.values()) == sorted(OPSETS.values())
     assert [
         newest_opset(parse_release(text))
-        for text in (
-            "2020.1",
-            "2020.3",
-            "2022.1",
-            "2023.3",
-            "2024.6",
-            "2025.4",
-            "2026.4",
-        )
-    ] == [
-        1,
-        2,
-        8,
-        13,
-        15,
-        15,
-        17,
-    ]
+        for text in ("2020.1", "2020.3", "2022.1", "2023.3", "2024.6", "2025.4", "2026.4")
+    ] == [1, 2, 8, 13, 15, 15, 17]
     assert newest_opset((2019, 4)) == 0
     assert parse_release("2024.6.0") == (2024, 6)
 
@@ -506,11 +490,7 @@ def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
             "[irshape.operations]\nx = bad_plugin:B\n",
             "cannot be loaded",
         ),
-        (
-            "A = 1",
-            "[irshape.operations]\nx = bad_plugin:A\n",
-            "is not an irshape.ops.Operation",
-        ),
+        ("A = 1", "[irshape.operations]\nx = bad_plugin:A\n", "is not an irshape.ops.Operation"),
         (
             RULE.format(code="IR201", name="mine"),
             "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n",
@@ -669,10 +649,7 @@ def test_a_rule_of_an_operation_without_a_page_is_selected_by_its_code(
     assert [row[0] for row in findings(*options, str(scaled(tmp_path, "-1.0")))] == codes
 
 
-@pytest.mark.parametrize(
-    "form",
-    formats(),
-)
+@pytest.mark.parametrize("form", formats())
 def test_a_rule_without_a_page_in_every_report(tmp_path: Path, plugin: object, form: str) -> None:
     assert callable(plugin)
     plugin("their_ops", OPERATION_WITH_A_RULE, SCALED)
@@ -818,11 +795,7 @@ class Odd(Rule):
             "(MemoryError)",
             ["IR950"],
         ),
-        (
-            FAILING_RULE.format(statement="yield 3"),
-            "(TypeError: check yields findings, not 3)",
-            [],
-        ),
+        (FAILING_RULE.format(statement="yield 3"), "(TypeError: check yields findings, not 3)", []),
         (
             FAILING_RULE.format(statement="yield cls.finding(None, 0)"),
             "(TypeError: a finding has a message, a string, and an offset, an integer)",

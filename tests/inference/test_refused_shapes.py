@@ -70,10 +70,7 @@ def positions(folder: Path, stride: int) -> Path:
     if stride == 1:
         shape = net.layer("ShapeOf", [x], 'output_type="i64"', version="opset3", outputs=["I64"])
         length = net.layer(
-            "Gather",
-            [shape, axes, net.constant(0)],
-            version="opset8",
-            outputs=["I64"],
+            "Gather", [shape, axes, net.constant(0)], version="opset8", outputs=["I64"]
         )
         first = net.constant([0])
         table = net.layer("Slice", [table, zero, length, step, first], version="opset8")

@@ -142,9 +142,7 @@ CASES = [
     Case("opset16 as a whole", layer("ReLU", "opset16", ["2"]), "2026.0"),
     Case("opset15 as a whole", layer("ReLU", "opset15", ["2"]), "2024.5"),
     Case(
-        "ceil",
-        layer("AvgPool", "opset14", ["1,1,4,4"], POOL + ' rounding_type="ceil"'),
-        "2024.0",
+        "ceil", layer("AvgPool", "opset14", ["1,1,4,4"], POOL + ' rounding_type="ceil"'), "2024.0"
     ),
     Case(
         "ceil_torch",
@@ -537,12 +535,7 @@ TOLD = [
     ),
     Told(
         "a GroupNormalization without spatial axes",
-        layer(
-            "GroupNormalization",
-            "opset12",
-            ["2,4", "4", "4"],
-            'num_groups="2" epsilon="0.01"',
-        ),
+        layer("GroupNormalization", "opset12", ["2,4", "4", "4"], 'num_groups="2" epsilon="0.01"'),
         "IR607",
         "2023.1",
         "2024.0",

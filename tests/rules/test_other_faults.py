@@ -232,12 +232,7 @@ def whole(old: str = "", new: str = "") -> Callable[[], Text]:
 
 
 ROWS = {
-    "nested too deeply": Row(
-        code="IR005",
-        wrong=layer(nested(DEEP)),
-        right=whole(),
-        at="",
-    ),
+    "nested too deeply": Row(code="IR005", wrong=layer(nested(DEEP)), right=whole(), at=""),
     "a layer to be repaired": Row(
         code="IR007",
         wrong=layer(MEAN.replace('id="7"', "id=7")),

@@ -103,17 +103,13 @@ CASES: dict[str, Tried] = {
         text=reduce_mean([3], 1, [2, 3, 4]), codes=["IR405"], library="compile: invalid_shape"
     ),
     "a negative axis out of range": Tried(
-        text=reduce_mean([-4], 1, [2, 3, 4]),
-        codes=["IR405"],
-        library="compile: invalid_shape",
+        text=reduce_mean([-4], 1, [2, 3, 4]), codes=["IR405"], library="compile: invalid_shape"
     ),
     "an axis twice": Tried(
         text=reduce_mean([1, 1], 1, [2, 1, 4]), codes=["IR407"], library="compile: invalid_shape"
     ),
     "an axis twice by sign": Tried(
-        text=reduce_mean([1, -2], 1, [2, 1, 4]),
-        codes=["IR407"],
-        library="compile: invalid_shape",
+        text=reduce_mean([1, -2], 1, [2, 1, 4]), codes=["IR407"], library="compile: invalid_shape"
     ),
     "axes as an input": Tried(
         text=reduce_mean(None, 1, [2, 1, 4], second=True),
@@ -141,9 +137,7 @@ CASES: dict[str, Tried] = {
         library="3.2 aborts; 3.13: invalid_shape",
     ),
     "declared of a wrong rank": Tried(
-        text=reduce_mean([1], 1, [2, 4]),
-        codes=["IR201"],
-        library="3.2 aborts; 3.13: invalid_shape",
+        text=reduce_mean([1], 1, [2, 4]), codes=["IR201"], library="3.2 aborts; 3.13: invalid_shape"
     ),
     "declared as kept": Tried(
         text=reduce_mean([1], 0, [2, 1, 4]),

@@ -1,10 +1,19 @@
-"""Small IRs for tests: `net(layers…)` writes layers and edges, so a test shows what matters."""
+"""Small IRs for tests: a `Net` writes layers and edges, so a test shows what matters.
+
+A layer can be a text, `ReduceMean-1(keep_dims=true f32[2,?] i64{[1]})`: type and opset, attributes
+and inputs. `f32[2,?]` is a Parameter, `i64{[1, 2]}` a Const, `f32{0}[3,4]` one of a shape, `same`
+the input before it once more, `@` the next of the layers that are given; an input may be a layer
+itself. `Split-1:2(…)` has two outputs.
+"""
 
 from __future__ import annotations
 
 import re
 import struct
+from ast import literal_eval
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import irshape
 
@@ -23,6 +32,55 @@ PRECISIONS = {name: precision for name, (precision, _) in FORMATS.items()} | {
     "string": "STRING",
     "dynamic": "UNSPECIFIED",
 }
+
+
+TOKEN = re.compile(
+    r"(?P<type>\w+)-(?P<opset>\d+)(?::(?P<outputs>\d))?\(|(?P<end>\))"
+    r"|(?P<name>[\w.-]+)=(?P<value>[^\s()]*)|(?P<same>same\b|@)"
+    r"|(?P<of>\w+)(?:{(?P<values>[^}]*)})?(?:\[(?P<shape>[^]]*)\])?"
+)
+
+
+class Source(NamedTuple):
+    """A Parameter of a text, or a Const if it has values."""
+
+    element_type: str
+    shape: str
+    values: Any
+
+
+class Written(NamedTuple):
+    """A layer of a text."""
+
+    type: str
+    version: str
+    outputs: int
+    attributes: dict[str, str]
+    inputs: list[Written | Source]
+
+
+def read(text: str) -> Iterator[Written]:
+    """The layers of a text; what stands between them is passed over."""
+    tokens = TOKEN.finditer(text)
+    return (_layer(token, tokens) for token in tokens)
+
+
+def _layer(head: re.Match[str], tokens: Iterator[re.Match[str]]) -> Written:
+    layer = Written(head["type"], f"opset{head['opset']}", int(head["outputs"] or 1), {}, [])
+    for token in tokens:
+        if token["end"]:
+            return layer
+        if token["name"]:
+            layer.attributes[token["name"]] = token["value"]
+        elif token["type"]:
+            layer.inputs.append(_layer(token, tokens))
+        elif token["same"]:
+            given = Source("@", "", None)
+            layer.inputs.append(given if token["same"] == "@" else layer.inputs[-1])
+        else:
+            values = None if token["values"] is None else literal_eval(token["values"])
+            layer.inputs.append(Source(token["of"], token["shape"] or "", values))
+    raise ValueError(f"the layer {layer} has no end")
 
 
 class Net:
@@ -115,6 +173,34 @@ class Net:
             + "</layer>"
         )
         return str(number)
+
+    def add(self, text: str, *given: str, outputs: list[str] | None = None, name: str = "") -> str:
+        """The layer of a text, with its inputs; `outputs` as of `layer`."""
+        (written,) = read(text)
+        return self._add(written, iter(given), outputs, name)
+
+    def _add(
+        self,
+        written: Written | Source,
+        given: Iterator[str],
+        outputs: list[str] | None = None,
+        name: str = "",
+    ) -> str:
+        if isinstance(written, Source):
+            if written.element_type == "@":
+                return next(given)
+            if written.values is not None:
+                return self.constant(written.values, written.element_type)
+            return self.parameter(written.shape, written.element_type)
+        inputs: list[str] = []
+        for index, each in enumerate(written.inputs):
+            same = index and each is written.inputs[index - 1]
+            inputs.append(inputs[-1] if same else self._add(each, given))
+        attributes = " ".join(f'{name}="{value}"' for name, value in written.attributes.items())
+        outputs = outputs or ["FP32"] * written.outputs
+        return self.layer(
+            written.type, inputs, attributes, version=written.version, outputs=outputs, name=name
+        )
 
     def _port(self, producer: str, index: int) -> int:
         text = self.layers[int(producer)]

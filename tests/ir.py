@@ -3,7 +3,8 @@
 A layer can be a text, `ReduceMean-1(keep_dims=true f32[2,?] i64{[1]})`: type and opset, attributes
 and inputs. `f32[2,?]` is a Parameter, `i64{[1, 2]}` a Const, `f32{0}[3,4]` one of a shape, `same`
 the input before it once more, `@` the next of the layers that are given; an input may be a layer
-itself. `Split-1:2(…)` has two outputs.
+itself. `x:f32[2]` is a Parameter with a name, and `x` that Parameter once more. `Split-1:2(…)` has
+two outputs.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ PRECISIONS = {name: precision for name, (precision, _) in FORMATS.items()} | {
 
 
 TOKEN = re.compile(
-    r"(?P<type>\w+)-(?P<opset>\d+)(?::(?P<outputs>\d))?\(|(?P<end>\))"
+    r"(?P<type>\w+)(?:-(?P<opset>\d+))?(?::(?P<outputs>\d))?\(|(?P<end>\))"
     r"|(?P<name>[\w.-]+)=(?P<value>[^\s()]*)|(?P<same>same\b|@)"
-    r"|(?P<of>\w+)(?:{(?P<values>[^}]*)})?(?:\[(?P<shape>[^]]*)\])?"
+    r"|(?:(?P<label>\w+):)?(?P<of>\w+)(?:{(?P<values>[^}]*)})?(?:\[(?P<shape>[^]]*)\])?"
 )
 
 
@@ -45,8 +46,9 @@ class Source(NamedTuple):
     """A Parameter of a text, or a Const if it has values."""
 
     element_type: str
-    shape: str
-    values: Any
+    shape: str | None
+    values: Any = None
+    label: str = ""
 
 
 class Written(NamedTuple):
@@ -66,7 +68,7 @@ def read(text: str) -> Iterator[Written]:
 
 
 def _layer(head: re.Match[str], tokens: Iterator[re.Match[str]]) -> Written:
-    layer = Written(head["type"], f"opset{head['opset']}", int(head["outputs"] or 1), {}, [])
+    layer = Written(head["type"], f"opset{head['opset'] or 1}", int(head["outputs"] or 1), {}, [])
     for token in tokens:
         if token["end"]:
             return layer
@@ -75,12 +77,42 @@ def _layer(head: re.Match[str], tokens: Iterator[re.Match[str]]) -> Written:
         elif token["type"]:
             layer.inputs.append(_layer(token, tokens))
         elif token["same"]:
-            given = Source("@", "", None)
+            given = Source("@", "")
             layer.inputs.append(given if token["same"] == "@" else layer.inputs[-1])
         else:
             values = None if token["values"] is None else literal_eval(token["values"])
-            layer.inputs.append(Source(token["of"], token["shape"] or "", values))
+            layer.inputs.append(Source(token["of"], token["shape"], values, token["label"] or ""))
     raise ValueError(f"the layer {layer} has no end")
+
+
+def grown(graph: irshape.Graph, text: str, *given: Any, name: str | None = None) -> Any:
+    """The first output of the layer of a text in a graph, where it has the newest version."""
+    (layer,) = read(text)
+    return _grown(graph, layer, iter(given), name)
+
+
+def _grown(
+    graph: irshape.Graph, written: Written | Source, given: Iterator[Any], name: str | None = None
+) -> Any:
+    if isinstance(written, Source):
+        if written.element_type == "@":
+            return next(given)
+        if written.values is not None:
+            return written.values
+        return graph.parameter(written.element_type, f"[{written.shape}]")
+    inputs = [_grown(graph, each, given) for each in written.inputs]
+    attributes = {
+        name.replace("-", "_").replace(".", "_"): _value(value)
+        for name, value in written.attributes.items()
+    }
+    return graph.add_layer(written.type, *inputs, name=name, **attributes).outputs[0]
+
+
+def _value(text: str) -> Any:
+    try:
+        return literal_eval({"true": "True", "false": "False"}.get(text, text))
+    except (SyntaxError, ValueError):
+        return text
 
 
 class Net:
@@ -94,6 +126,7 @@ class Net:
         self.layers: list[str] = []
         self.edges: list[str] = []
         self.weights = b""
+        self.named: dict[str, str] = {}
 
     def parameter(self, shape: str, element_type: str = "f32", name: str = "") -> str:
         number = len(self.layers)
@@ -191,7 +224,11 @@ class Net:
                 return next(given)
             if written.values is not None:
                 return self.constant(written.values, written.element_type)
-            return self.parameter(written.shape, written.element_type)
+            if written.shape is None:
+                return self.named[written.element_type]
+            made = self.parameter(written.shape, written.element_type, written.label)
+            self.named[written.label] = made
+            return made
         inputs: list[str] = []
         for index, each in enumerate(written.inputs):
             same = index and each is written.inputs[index - 1]

@@ -302,7 +302,7 @@ def source(written: Source | Written, made: dict[int, Any]) -> Any:
             shape = tuple(map(int, written.shape.split(","))) if written.shape else None
             made[id(written)] = const(written.element_type, written.values, shape)
         else:
-            made[id(written)] = data(written.element_type, written.shape)
+            made[id(written)] = data(written.element_type, written.shape or "")
     return made[id(written)]
 
 

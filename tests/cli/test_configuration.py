@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+from functools import partial
 from pathlib import Path
 
+import calling
 import pytest
-from click.testing import CliRunner
 from ir import Net
 
 import irshape
-from irshape.cli import cli
 
-
-def call(*arguments: str) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, ["validate", *arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
+call = partial(calling.call, "validate")
 
 
 def findings(*arguments: str) -> list[tuple[str, str]]:

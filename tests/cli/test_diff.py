@@ -6,9 +6,11 @@ import json
 import random
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import calling
 import jsonschema
 import lxml.etree
 import numpy as np
@@ -24,11 +26,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.xml"))
 SCHEMA = json.loads((ROOT / "schemas" / "diff.schema.json").read_text())
 
 
-def call(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, ["diff", *arguments], input=stdin)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
+call = partial(calling.call, "diff")
 
 
 def disguised(path: Path, target: Path) -> Path:

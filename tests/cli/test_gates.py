@@ -6,8 +6,10 @@ import json
 import re
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 
+import calling
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -20,11 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 
 
-def call(*arguments: str) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, ["validate", *arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
+call = partial(calling.call, "validate")
 
 
 def codes(*arguments: str) -> list[tuple[str, str, str]]:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import calling
 import jsonschema
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import irshape
-from irshape.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.xml"))
 
 
-def call(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, ["inspect", *arguments], input=stdin)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
+call = partial(calling.call, "inspect")
 
 
 class Counted(NamedTuple):

@@ -17,29 +17,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import calling
 import pytest
-from click.testing import CliRunner
 from ir import Net
 
 import irshape
 from irshape.checking import many
 from irshape.checking.many import shard
 from irshape.checking.processes import _processes
-from irshape.cli import cli, main
+from irshape.cli import main
 from irshape.diagnostics.report import FileReport
 from irshape.formats.loading import open_source
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def call(*arguments: str) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, ["validate", *arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
+call = partial(calling.call, "validate")
 
 
 @pytest.fixture

@@ -6,21 +6,16 @@ The command line and Python give the same.
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
+import calling
 import pytest
-from click.testing import CliRunner
 from ir import Net
 
 import irshape
-from irshape.cli import cli
 
-
-def call(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, ["validate", *arguments], input=stdin)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
+call = partial(calling.call, "validate")
 
 
 def codes(*arguments: str) -> list[str]:

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from calling import call
 from ir import Net
 
 import irshape
-from irshape.cli import cli
 from irshape.diagnostics.renderers import formats
 from irshape.releases import (
     ELEMENT_TYPES,
@@ -32,13 +31,6 @@ TOKENIZERS = Path(__file__).parents[1] / "tokenizers"
 
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-
-
-def call(*arguments: str) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": ""})
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
 
 
 def findings(*arguments: str) -> list[tuple[str, str, str, str]]:

@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from calling import said as call
 
 import irshape
-from irshape.cli import cli
 from irshape.diagnostics.report import Diagnostic, FileReport
 from irshape.formats.ir.fragments import value_in
 from irshape.formats.ir.printed_layers import Repaired
@@ -583,12 +582,6 @@ def test_other_encodings(tmp_path: Path) -> None:
 
 
 # from outside
-
-
-def call(*arguments: str, stdin: str = "") -> tuple[int, str]:
-    done = CliRunner().invoke(cli, list(arguments), input=stdin.encode())
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 MEAN = REDUCTION.replace("{comment}", "")

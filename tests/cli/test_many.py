@@ -9,6 +9,7 @@ import concurrent.futures
 import contextlib
 import io
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -28,7 +29,6 @@ from ir import Net
 import irshape
 from irshape.checking import many
 from irshape.checking.many import shard
-from irshape.checking.processes import _processes
 from irshape.cli import main
 from irshape.diagnostics.report import FileReport
 from irshape.formats.loading import open_source
@@ -467,7 +467,9 @@ def test_any_executor_gives_the_same_report(folder: Path) -> None:
     assert expected["summary"]["files"] == 40
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
         assert irshape.validate(paths, executor=threads).to_dict() == expected
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=_processes()) as processes:
+    with concurrent.futures.ProcessPoolExecutor(
+        2, mp_context=multiprocessing.get_context("spawn")
+    ) as processes:
         assert irshape.validate(paths, executor=processes).to_dict() == expected
     assert irshape.validate(map(Path, paths)).to_dict() == expected
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import calling
 import pytest
+from calling import reported
 from ir import Net
 
 import irshape
@@ -60,14 +61,8 @@ def folder(tmp_path: Path) -> Path:
 def test_the_report_is_the_same_whatever_the_jobs(folder: Path, form: str) -> None:
     first = call("--format", form, "--jobs", "1", "--no-cache", str(folder))
     assert first[0] == 1
-    for options in (
-        ["--jobs", "2", "--no-cache"],
-        ["--jobs", "7", "--no-cache"],
-        ["--jobs", "2"],
-        ["--jobs", "1"],
-        [],
-    ):  # the last two from the cache
-        assert call("--format", form, *options, str(folder)) == first
+    for options in ("--jobs 2 --no-cache", "--jobs 7 --no-cache", "--jobs 2", "--jobs 1", ""):
+        assert call("--format", form, *options.split(), str(folder)) == first  # two from the cache
 
 
 def test_shards_are_a_partition(folder: Path) -> None:
@@ -109,10 +104,8 @@ def test_a_file_that_vanishes_is_exit_status_2(
     for jobs in ("1", "2"):
         status, output, _ = call("--format", "json", "--jobs", jobs, str(folder))
         report = json.loads(output)
-        assert (status, [found["code"] for found in report["files"][-1]["diagnostics"]]) == (
-            2,
-            ["IR012"],
-        )
+        codes = [found["code"] for found in report["files"][-1]["diagnostics"]]
+        assert (status, codes) == (2, ["IR012"])
         assert len(report["files"]) > 30
 
 
@@ -162,12 +155,8 @@ def test_a_failure_stays_with_its_file(
         Path(file["path"]).name: [one["code"] for one in file["diagnostics"]]
         for file in json.loads(output)["files"]
     }
-    assert (found, files["reductions.xml"], files["broken.xml"], len(files)) == (
-        status,
-        [code],
-        ["IR001"],
-        39,
-    )
+    seen = (found, files["reductions.xml"], files["broken.xml"], len(files))
+    assert seen == (status, [code], ["IR001"], 39)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
@@ -302,23 +291,9 @@ def cached(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def errors(folder: Path, cache: Path, *options: str) -> list[str]:
-    _, output, error = call(
-        "--format",
-        "json",
-        "--cache-dir",
-        str(cache),
-        "--select",
-        "IR2,IR4,IR5",
-        *options,
-        str(folder),
-    )
-    assert output, error
-    return [
-        found["code"]
-        for file in json.loads(output)["files"]
-        for found in file["diagnostics"]
-        if found["severity"] != "info"
-    ]
+    """The codes of errors and warnings, by rules that look at shapes and at the .bin."""
+    given = ("--cache-dir", str(cache), "--select", "IR2,IR4,IR5", *options, str(folder))
+    return [found["code"] for found in reported(*given) if found["severity"] != "info"]
 
 
 def entries(cache: Path) -> int:
@@ -349,16 +324,12 @@ def test_the_cache_goes_by_content(
     data[4000] ^= 1
     weights.write_bytes(data)
     assert (errors(folder, cache), asked) == ([], [])  # no rule that is asked looks at this byte
-    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == (
-        [],
-        ["again"],
-    )  # other settings
+    # other settings
+    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == ([], ["again"])
     data[4000] ^= 1
     weights.write_bytes(data)
-    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == (
-        [],
-        ["again"] * 2,
-    )  # this rule reads all
+    # this rule reads all
+    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == ([], ["again"] * 2)
     data[0] = 4
     weights.write_bytes(data)
     assert errors(folder, cache) != []
@@ -445,16 +416,8 @@ def test_the_cache_knows_the_configuration(cached: tuple[Path, Path], tmp_path: 
         ('target = "2020.1"', "IR605"),
     ):
         (tmp_path / "irshape.toml").write_text(text)
-        _, output, _ = call(
-            "--format",
-            "json",
-            "--cache-dir",
-            str(cache),
-            "--config",
-            str(tmp_path / "irshape.toml"),
-            str(folder),
-        )
-        found = [one["code"] for one in json.loads(output)["files"][0]["diagnostics"]]
+        options = ("--cache-dir", cache, "--config", tmp_path / "irshape.toml", folder)
+        found = [one["code"] for one in reported(*options)]
         assert (code in found) if code else not {"IR908", "IR605"} & set(found)
 
 
@@ -533,15 +496,8 @@ def test_a_dask_cluster_gives_the_same_report(folder: Path, tmp_path: Path, kill
         "PYTHONPATH": str(EXAMPLES.parent),
         "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
     }
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=1800,
-        check=False,
-        env=environment,
-        cwd=tmp_path,
-    )
+    run = partial(subprocess.run, capture_output=True, text=True, timeout=1800, check=False)
+    done = run(command, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     status, workers, changed = json.loads(done.stdout.splitlines()[-1])
     assert (workers, changed) == (2, kill)

@@ -10,8 +10,8 @@ from calling import table
 
 import irshape
 
-# the operation, the shapes of its inputs, of which all but the first have values that are not given,
-# the declared shape, what is found, and the input that it names
+# the operation, the shapes of its inputs (all but the first have values that are not given), the
+# declared shape, what is found, and the input that it names
 ROWS = table("""
 a size that is neither kept nor 1 | ReduceMean-1 keep_dims=true
     | 6,12,10,24 2 | 6,12,1,3 | IR201 error axes

@@ -301,3 +301,12 @@ def declared(path: Path) -> str:
 def shapes(inference: irshape.Inference, layer: str) -> list[str]:
     """What was inferred of a layer: `f32 [2,3]` for each output."""
     return [f"{tensor.element_type} {tensor.shape}" for tensor in inference.outputs(layer)]
+
+
+def mean_net() -> Net:
+    """`mean`: a ReduceMean of `data`, `[?,3,4]`, along axis 1."""
+    net = Net()
+    data = net.parameter("?,3,4", name="data")
+    mean = net.add("ReduceMean-1(keep_dims=true @ i64{[1]})", data, outputs=["FP32:-1,1,4"])
+    net.result(mean, name="mean")
+    return net

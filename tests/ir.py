@@ -55,10 +55,14 @@ class Written(NamedTuple):
     """A layer of a text."""
 
     type: str
-    version: str
+    opset: int | None
     outputs: int
     attributes: dict[str, str]
     inputs: list[Written | Source]
+
+    @property
+    def version(self) -> str:
+        return f"opset{self.opset or 1}"
 
 
 def read(text: str) -> Iterator[Written]:
@@ -68,7 +72,8 @@ def read(text: str) -> Iterator[Written]:
 
 
 def _layer(head: re.Match[str], tokens: Iterator[re.Match[str]]) -> Written:
-    layer = Written(head["type"], f"opset{head['opset'] or 1}", int(head["outputs"] or 1), {}, [])
+    opset = int(head["opset"]) if head["opset"] else None
+    layer = Written(head["type"], opset, int(head["outputs"] or 1), {}, [])
     for token in tokens:
         if token["end"]:
             return layer
@@ -86,7 +91,7 @@ def _layer(head: re.Match[str], tokens: Iterator[re.Match[str]]) -> Written:
 
 
 def grown(graph: irshape.Graph, text: str, *given: Any, name: str | None = None) -> Any:
-    """The first output of the layer of a text in a graph, where it has the newest version."""
+    """The first output of the layer of a text in a graph, of the newest version unless it says."""
     (layer,) = read(text)
     return _grown(graph, layer, iter(given), name)
 
@@ -105,7 +110,8 @@ def _grown(
         name.replace("-", "_").replace(".", "_"): _value(value)
         for name, value in written.attributes.items()
     }
-    return graph.add_layer(written.type, *inputs, name=name, **attributes).outputs[0]
+    layer = graph.add_layer(written.type, *inputs, opset=written.opset, name=name, **attributes)
+    return layer.outputs[0]
 
 
 def _value(text: str) -> Any:

@@ -387,14 +387,9 @@ def test_weights_are_taken_out_and_put_back(folder: Path) -> None:
 
 def test_a_model_of_another_format_becomes_an_ir(folder: Path) -> None:
     import onnx
-    from onnx import TensorProto, helper
+    from formats.onnx.models import product_and_relu
 
-    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 5]) for name in "xy")
-    weights = helper.make_tensor("w", TensorProto.FLOAT, [5, 5], [0.5] * 25)
-    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Relu", ["h"], ["y"])]
-    onnx.save(
-        helper.make_model(helper.make_graph(nodes, "g", [x], [y], [weights])), folder / "m.onnx"
-    )
+    onnx.save(product_and_relu(), folder / "m.onnx")
     for command in (["extract", "--to", "h"], ["edit", "--add-output", "h", "--drop-output", "y"]):
         assert call(command[0], "m.onnx", *command[1:], "-o", "out.xml")[0] == 0
         graph = irshape.Graph.load("out.xml")

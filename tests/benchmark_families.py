@@ -297,11 +297,7 @@ def measure(family: Family, folder: Path, runs: int, *, processor: bool) -> tupl
     inputs = random_inputs(model, shapes=shapes)
     session = irshape.Session(model)
     theirs = with_openvino(path, model, inputs, 1 if processor else 0)
-    sides = [
-        lambda: session.run(inputs),
-        theirs,
-        lambda: irshape.run(model, inputs),
-    ]
+    sides = [lambda: session.run(inputs), theirs, lambda: irshape.run(model, inputs)]
     clock = time.process_time if processor else time.perf_counter
 
     def timed(side: Callable[[], Any]) -> float:

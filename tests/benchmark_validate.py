@@ -226,10 +226,7 @@ class Unlike:
             (1, high, long, wide + number % 5),
         )
         return self.add(
-            "Transpose",
-            "",
-            [split, self.integers(0, 3, 1, 2)],
-            (1, wide + number % 5, high, long),
+            "Transpose", "", [split, self.integers(0, 3, 1, 2)], (1, wide + number % 5, high, long)
         )
 
     def write(self, target: Path) -> Path:

@@ -1,10 +1,20 @@
-"""Small IRs for tests: `net(layers…)` writes layers and edges, so a test shows what matters."""
+"""Small IRs for tests: a `Net` writes layers and edges, so a test shows what matters.
+
+A layer can be a text, `ReduceMean-1(keep_dims=true f32[2,?] i64{[1]})`: type and opset, attributes
+and inputs. `f32[2,?]` is a Parameter, `i64{[1, 2]}` a Const, `f32{0}[3,4]` one of a shape, `same`
+the input before it once more, `@` the next of the layers that are given; an input may be a layer
+itself. `x:f32[2]` is a Parameter with a name, and `x` that Parameter once more. `Split-1:2(…)` has
+two outputs.
+"""
 
 from __future__ import annotations
 
 import re
 import struct
+from ast import literal_eval
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import irshape
 
@@ -25,6 +35,92 @@ PRECISIONS = {name: precision for name, (precision, _) in FORMATS.items()} | {
 }
 
 
+TOKEN = re.compile(
+    r"(?P<type>\w+)(?:-(?P<opset>\d+))?(?::(?P<outputs>\d))?\(|(?P<end>\))"
+    r"|(?P<name>[\w.-]+)=(?P<value>[^\s()]*)|(?P<same>same\b|@)"
+    r"|(?:(?P<label>\w+):)?(?P<of>\w+)(?:{(?P<values>[^}]*)})?(?:\[(?P<shape>[^]]*)\])?"
+)
+
+
+class Source(NamedTuple):
+    """A Parameter of a text, or a Const if it has values."""
+
+    element_type: str
+    shape: str | None
+    values: Any = None
+    label: str = ""
+
+
+class Written(NamedTuple):
+    """A layer of a text."""
+
+    type: str
+    opset: int | None
+    outputs: int
+    attributes: dict[str, str]
+    inputs: list[Written | Source]
+
+    @property
+    def version(self) -> str:
+        return f"opset{self.opset or 1}"
+
+
+def read(text: str) -> Iterator[Written]:
+    """The layers of a text; what stands between them is passed over."""
+    tokens = TOKEN.finditer(text)
+    return (_layer(token, tokens) for token in tokens)
+
+
+def _layer(head: re.Match[str], tokens: Iterator[re.Match[str]]) -> Written:
+    opset = int(head["opset"]) if head["opset"] else None
+    layer = Written(head["type"], opset, int(head["outputs"] or 1), {}, [])
+    for token in tokens:
+        if token["end"]:
+            return layer
+        if token["name"]:
+            layer.attributes[token["name"]] = token["value"]
+        elif token["type"]:
+            layer.inputs.append(_layer(token, tokens))
+        elif token["same"]:
+            given = Source("@", "")
+            layer.inputs.append(given if token["same"] == "@" else layer.inputs[-1])
+        else:
+            values = None if token["values"] is None else literal_eval(token["values"])
+            layer.inputs.append(Source(token["of"], token["shape"], values, token["label"] or ""))
+    raise ValueError(f"the layer {layer} has no end")
+
+
+def grown(graph: irshape.Graph, text: str, *given: Any, name: str | None = None) -> Any:
+    """The first output of the layer of a text in a graph, of the newest version unless it says."""
+    (layer,) = read(text)
+    return _grown(graph, layer, iter(given), name)
+
+
+def _grown(
+    graph: irshape.Graph, written: Written | Source, given: Iterator[Any], name: str | None = None
+) -> Any:
+    if isinstance(written, Source):
+        if written.element_type == "@":
+            return next(given)
+        if written.values is not None:
+            return written.values
+        return graph.parameter(written.element_type, f"[{written.shape}]")
+    inputs = [_grown(graph, each, given) for each in written.inputs]
+    attributes = {
+        name.replace("-", "_").replace(".", "_"): _value(value)
+        for name, value in written.attributes.items()
+    }
+    layer = graph.add_layer(written.type, *inputs, opset=written.opset, name=name, **attributes)
+    return layer.outputs[0]
+
+
+def _value(text: str) -> Any:
+    try:
+        return literal_eval({"true": "True", "false": "False"}.get(text, text))
+    except (SyntaxError, ValueError):
+        return text
+
+
 class Net:
     """Builds an IR layer by layer.
 
@@ -36,6 +132,7 @@ class Net:
         self.layers: list[str] = []
         self.edges: list[str] = []
         self.weights = b""
+        self.named: dict[str, str] = {}
 
     def parameter(self, shape: str, element_type: str = "f32", name: str = "") -> str:
         number = len(self.layers)
@@ -116,6 +213,38 @@ class Net:
         )
         return str(number)
 
+    def add(self, text: str, *given: str, outputs: list[str] | None = None, name: str = "") -> str:
+        """The layer of a text, with its inputs; `outputs` as of `layer`."""
+        (written,) = read(text)
+        return self._add(written, iter(given), outputs, name)
+
+    def _add(
+        self,
+        written: Written | Source,
+        given: Iterator[str],
+        outputs: list[str] | None = None,
+        name: str = "",
+    ) -> str:
+        if isinstance(written, Source):
+            if written.element_type == "@":
+                return next(given)
+            if written.values is not None:
+                return self.constant(written.values, written.element_type)
+            if written.shape is None:
+                return self.named[written.element_type]
+            made = self.parameter(written.shape, written.element_type, written.label)
+            self.named[written.label] = made
+            return made
+        inputs: list[str] = []
+        for index, each in enumerate(written.inputs):
+            same = index and each is written.inputs[index - 1]
+            inputs.append(inputs[-1] if same else self._add(each, given))
+        attributes = " ".join(f'{name}="{value}"' for name, value in written.attributes.items())
+        outputs = outputs or ["FP32"] * written.outputs
+        return self.layer(
+            written.type, inputs, attributes, version=written.version, outputs=outputs, name=name
+        )
+
     def _port(self, producer: str, index: int) -> int:
         text = self.layers[int(producer)]
         return text.partition("<output>")[0].count("<port ") + index
@@ -178,3 +307,12 @@ def declared(path: Path) -> str:
 def shapes(inference: irshape.Inference, layer: str) -> list[str]:
     """What was inferred of a layer: `f32 [2,3]` for each output."""
     return [f"{tensor.element_type} {tensor.shape}" for tensor in inference.outputs(layer)]
+
+
+def mean_net() -> Net:
+    """`mean`: a ReduceMean of `data`, `[?,3,4]`, along axis 1."""
+    net = Net()
+    data = net.parameter("?,3,4", name="data")
+    mean = net.add("ReduceMean-1(keep_dims=true @ i64{[1]})", data, outputs=["FP32:-1,1,4"])
+    net.result(mean, name="mean")
+    return net

@@ -6,19 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from irshape.cli import cli
+from calling import said as call
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RIGHT = sorted((EXAMPLES / "layers" / "right").glob("*.xml"))
 WRONG = sorted((EXAMPLES / "layers" / "wrong").glob("*.xml"))
-
-
-def call(*arguments: str, stdin: bytes | None = None) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, list(arguments), input=stdin)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)

@@ -7,11 +7,12 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from calling import table
 from ir import Net
 
 import irshape
@@ -79,18 +80,6 @@ BOTH = {"models/a/wrong.xml", "models/b/stale.xml"}
 def nothing(_: Path) -> None: ...
 
 
-class Row(NamedTuple):
-    """A command, and what comes of it: status, the files that differ afterwards, and words."""
-
-    arguments: str
-    status: int
-    changed: Collection[str] = ()
-    out: tuple[str, ...] = ()
-    err: tuple[str, ...] = ()
-    prepare: Callable[[Path], Any] = nothing
-    never: tuple[str, ...] = ()
-
-
 def link(name: str, target: str) -> Callable[[Path], None]:
     return lambda here: os.symlink(target, here / name)
 
@@ -130,248 +119,6 @@ def unwritable_place(here: Path) -> None:
     write("new/a", "")(here)
 
 
-ROWS = {
-    "a link to nothing": Row(
-        "models --in-place",
-        2,
-        BOTH,
-        err=("'models/gone.xml': No such file", "1 file could not be read or written"),
-        prepare=link("models/gone.xml", "nowhere.xml"),
-    ),
-    "a pipe": Row(
-        "models --in-place",
-        2,
-        BOTH,
-        err=("'models/pipe.xml': not a regular file",),
-        prepare=lambda here: os.mkfifo(here / "models" / "pipe.xml"),
-    ),
-    "a file that is not XML to the end": Row(
-        "models --in-place",
-        1,
-        BOTH,
-        err=("models/cut.xml:1:1: left: error[IR0",),
-        prepare=write("models/cut.xml", "<net"),
-    ),
-    "an ONNX model": Row(
-        "models odd.onnx --in-place",
-        2,
-        BOTH,
-        err=("'odd.onnx': is not an IR; only IR files can be fixed",),
-        prepare=lambda here: shutil.copy(onnx_model(here), here / "odd.onnx"),
-    ),
-    "a path that is not there": Row(
-        "models nowhere.xml --in-place", 2, err=("'nowhere.xml': no such file or folder",)
-    ),
-    "a file named twice": Row(
-        "models/a/wrong.xml ./models/a/../a/wrong.xml --check",
-        1,
-        out=("models/a/wrong.xml: 1 finding can be fixed\n",),
-        err=("1 of 1 file",),
-        never=("..",),
-    ),
-    "a link beside its file": Row(
-        "models --in-place",
-        1,
-        BOTH,
-        err=("models/b/stale.xml: 1 finding fixed", "in 2 of 4 files"),
-        prepare=link("models/a/alias.xml", "../b/stale.xml"),
-        never=("alias",),
-    ),
-    "a link out of the folder": Row(
-        "models --in-place",
-        2,
-        BOTH,
-        err=("'models/linked.xml': is a link out of the folder, to '", "name it to change that"),
-        prepare=outside,
-    ),
-    "a link out of the folder by its name": Row(
-        "models/linked.xml models/b/sound.xml --in-place",
-        0,
-        {"blobs/blob.xml"},
-        err=("models/linked.xml: 1 finding fixed",),
-        prepare=outside,
-    ),
-    "a link from one folder to another": Row(
-        "models blobs --in-place", 1, {*BOTH, "blobs/blob.xml"}, prepare=outside
-    ),
-    "a folder that is a link": Row(
-        "models/a other --in-place",
-        1,
-        BOTH,
-        err=("other/stale.xml: 1 finding fixed",),
-        prepare=link("other", "models/b"),
-    ),
-    "a link to a folder inside": Row(
-        "models --in-place", 1, BOTH, err=("of 4 files",), prepare=link("models/c", "../models/b")
-    ),
-    "the change of a link out of the folder": Row(
-        "models --check", 1, out=("models/linked.xml: 1 finding can be fixed",), prepare=outside
-    ),
-    "a read-only file": Row(
-        "models --in-place",
-        2,
-        {"models/b/stale.xml"},
-        err=("'models/a/wrong.xml': is read-only",),
-        prepare=read_only,
-    ),
-    "a read-only file alone": Row(
-        "models/a/wrong.xml --in-place",
-        2,
-        err=("'models/a/wrong.xml': is read-only",),
-        prepare=read_only,
-    ),
-    "a copy over the weights of another": Row(
-        "models -o new",
-        2,
-        err=("'new/a/wrong.xml' belongs to the model that is read",),
-        prepare=shared,
-    ),
-    "copies over the models": Row("models -o models", 2, err=("belongs to the model",)),
-    "a copy over its model": Row("models/a/wrong.xml -o models/a", 2, err=("belongs to the",)),
-    "a copy where a file is in the way": Row(
-        "models -o new",
-        2,
-        {"new/b/sound.xml", "new/b/stale.xml", "new/b/undecided.xml"},
-        err=("'models/a/wrong.xml': ", "1 file could not be read or written"),
-        prepare=unwritable_place,
-    ),
-    "copies in a file": Row(
-        "models -o models/other.xml", 2, err=("'models/other.xml' is a file; several files need",)
-    ),
-    "copies on standard output": Row("models -o -", 2, err=("several need a folder",)),
-    "standard input among files": Row("models - --in-place", 2, err=("changed in place",)),
-    "standard input in a folder": Row("- models -o new", 2, err=("'-' is no file here",)),
-    "a URL in a folder": Row(
-        "models https://host/m.xml -o new", 2, err=("'https://host/m.xml' is no file here",)
-    ),
-    "a way out of a pattern": Row(
-        "models/a/*/../../b/st*.xml models/a/*.xml -o new",
-        0,
-        {"new/a/wrong.xml", "new/b/stale.xml"},
-        prepare=lambda here: (here / "models" / "a" / "deep").mkdir(),
-    ),
-    "both ways of writing": Row("models --check --in-place", 2, err=("exclude each other",)),
-    "a code that is none": Row("models --ignore IR299", 2, err=("no rule 'IR299'",)),
-    "a configuration that is none": Row(
-        "models --in-place", 2, err=("unknown",), prepare=write("irshape.toml", "ignored = []")
-    ),
-    "a baseline that is not there": Row(
-        "models --in-place --baseline none.json", 2, err=("there is no baseline",)
-    ),
-    "the diff": Row(
-        "models",
-        1,
-        out=("+++ models/a/wrong.xml\n", "+++ models/b/stale.xml\n"),
-        err=(
-            "models/a/wrong.xml: 1 finding can be fixed\n",
-            "models/b/undecided.xml:",
-            ": left: error[IR113] ",
-            "irshape: 2 findings can be fixed in 2 of 4 files with --in-place, 1 left in 1 file "
-            "(1 can be fixed with --unsafe-fixes)\n",
-        ),
-        never=("sound.xml", "other.xml"),
-    ),
-    "a list": Row(
-        "models --check",
-        1,
-        out=(
-            "models/a/wrong.xml: 1 finding can be fixed\n"
-            "models/b/stale.xml: 1 finding can be fixed\n",
-        ),
-        never=("@@", "left:"),
-    ),
-    "the status alone": Row("models --check -q", 1, never=("irshape", "models")),
-    "nothing to list": Row(
-        "models/b/sound.xml models/b/sound.bin --check --only-ir",
-        0,
-        err=("nothing to fix in 1 file",),
-    ),
-    "in place": Row(
-        "models --in-place",
-        1,
-        BOTH,
-        err=(
-            "models/a/wrong.xml: 1 finding fixed\n",
-            "irshape: 2 findings fixed in 2 of 4 files, 1 left in 1 file (1 can be fixed with",
-        ),
-        never=("@@",),
-    ),
-    "in place, with what is fixed": Row(
-        "models --in-place -v", 1, BOTH, err=("models/a/wrong.xml:", ": fixed [IR201] ReLU ")
-    ),
-    "in place, in silence": Row("models --in-place -q", 1, BOTH, never=("models", "irshape")),
-    "in place, the likeliest too": Row(
-        "models --in-place --unsafe-fixes",
-        0,
-        {*BOTH, "models/b/undecided.xml"},
-        err=("3 findings fixed in 3 of 4 files\n",),
-    ),
-    "a pattern": Row("models/*/s*.xml --in-place", 0, {"models/b/stale.xml"}, err=("of 2 files",)),
-    "a folder with one model": Row(
-        "models/a --in-place", 0, {"models/a/wrong.xml"}, err=("1 finding fixed in 1 of 1 file",)
-    ),
-    "part of the files": Row("models --in-place --shard 1/4", 0, {"models/a/wrong.xml"}),
-    "a file that is no IR, named": Row(
-        "models/a/wrong.xml models/other.xml --in-place",
-        1,
-        {"models/a/wrong.xml"},
-        err=("models/other.xml:1:1: left: error[IR003]",),
-    ),
-    "a file that is no IR, passed over": Row(
-        "models/a/wrong.xml models/other.xml --in-place --only-ir", 0, {"models/a/wrong.xml"}
-    ),
-    "copies": Row(
-        "models -o new",
-        1,
-        {"new/a/wrong.xml", "new/b/sound.xml", "new/b/stale.xml", "new/b/undecided.xml"},
-    ),
-    "a copy in a folder": Row("models/a/wrong.xml -o new/", 0, {"new/wrong.xml"}),
-    "copies of files": Row(
-        "models/a/wrong.xml models/b/stale.xml -o new", 0, {"new/a/wrong.xml", "new/b/stale.xml"}
-    ),
-    "copies below the folder": Row(
-        "models -o models/fixed",
-        1,
-        {f"models/fixed/{name}.xml" for name in ("a/wrong", "b/sound", "b/stale", "b/undecided")},
-        err=("of 4 files",),
-        prepare=old_copies,
-    ),
-    "no file that is an IR": Row(
-        "models/other.xml --in-place --only-ir", 0, err=("nothing was fixed in 0 files",)
-    ),
-    "what is ignored": Row(
-        "models --in-place --ignore IR201", 1, err=("nothing was fixed in 4 files, 1 left",)
-    ),
-    "what is selected": Row("models --in-place --select IR201", 0, BOTH, never=("left",)),
-    "what is ignored in a file": Row(
-        "models --in-place --per-file-ignores models/a/:IR201", 1, {"models/b/stale.xml"}
-    ),
-    "what the configuration ignores": Row(
-        "models --in-place",
-        1,
-        {"models/b/stale.xml"},
-        prepare=write("irshape.toml", '[per-file-ignores]\n"models/a/" = ["IR2"]'),
-    ),
-    "no configuration": Row(
-        "models --in-place --isolated",
-        1,
-        BOTH,
-        prepare=write("irshape.toml", 'ignore = ["IR2"]\n'),
-    ),
-    "what a baseline lists": Row(
-        "models --in-place --baseline known.json",
-        0,
-        BOTH,
-        err=("2 findings fixed in 2 of 4 files\n",),
-        prepare=write(
-            "known.json",
-            '{"version": 1, "files": {"models/b/undecided.xml": '
-            '[{"code": "IR113", "layer": "2", "port": "input:0"}]}}',
-        ),
-    ),
-}
-
-
 def onnx_model(here: Path) -> Path:
     onnx = pytest.importorskip("onnx")
     shape = [2, 3]
@@ -383,24 +130,149 @@ def onnx_model(here: Path) -> Path:
     return here / "made.onnx"
 
 
+PREPARED: dict[str, Callable[[Path], Any]] = {
+    "a link to nothing": link("models/gone.xml", "nowhere.xml"),
+    "a pipe": lambda here: os.mkfifo(here / "models" / "pipe.xml"),
+    "a file that is not XML to the end": write("models/cut.xml", "<net"),
+    "an ONNX model": lambda here: shutil.copy(onnx_model(here), here / "odd.onnx"),
+    "a link beside its file": link("models/a/alias.xml", "../b/stale.xml"),
+    "a link out of the folder": outside,
+    "a link out of the folder by its name": outside,
+    "a link from one folder to another": outside,
+    "a folder that is a link": link("other", "models/b"),
+    "a link to a folder inside": link("models/c", "../models/b"),
+    "the change of a link out of the folder": outside,
+    "a read-only file": read_only,
+    "a read-only file alone": read_only,
+    "a copy over the weights of another": shared,
+    "a copy where a file is in the way": unwritable_place,
+    "a way out of a pattern": lambda here: (here / "models" / "a" / "deep").mkdir(),
+    "a configuration that is none": write("irshape.toml", "ignored = []"),
+    "copies below the folder": old_copies,
+    "what the configuration ignores": write(
+        "irshape.toml", '[per-file-ignores]\n"models/a/" = ["IR2"]'
+    ),
+    "no configuration": write("irshape.toml", 'ignore = ["IR2"]\n'),
+    "what a baseline lists": write(
+        "known.json",
+        '{"version": 1, "files": {"models/b/undecided.xml": '
+        '[{"code": "IR113", "layer": "2", "port": "input:0"}]}}',
+    ),
+}
+# a command, its status and the files that differ afterwards, and words (¶ ends a line)
+ROWS = table(
+    """
+a link to nothing | models --in-place | 2 BOTH | err: 'models/gone.xml': No such file
+    | err: 1 file could not be read or written
+a pipe | models --in-place | 2 BOTH | err: 'models/pipe.xml': not a regular file
+a file that is not XML to the end | models --in-place | 1 BOTH
+    | err: models/cut.xml:1:1: left: error[IR0
+an ONNX model | models odd.onnx --in-place | 2 BOTH
+    | err: 'odd.onnx': is not an IR; only IR files can be fixed
+a path that is not there | models nowhere.xml --in-place | 2
+    | err: 'nowhere.xml': no such file or folder
+a file named twice | models/a/wrong.xml ./models/a/../a/wrong.xml --check | 1
+    | out: models/a/wrong.xml: 1 finding can be fixed¶ | err: 1 of 1 file | not: ..
+a link beside its file | models --in-place | 1 BOTH | err: models/b/stale.xml: 1 finding fixed
+    | err: in 2 of 4 files | not: alias
+a link out of the folder | models --in-place | 2 BOTH
+    | err: 'models/linked.xml': is a link out of the folder, to ' | err: name it to change that
+a link out of the folder by its name | models/linked.xml models/b/sound.xml --in-place
+    | 0 blobs/blob.xml | err: models/linked.xml: 1 finding fixed
+a link from one folder to another | models blobs --in-place | 1 BOTH blobs/blob.xml
+a folder that is a link | models/a other --in-place | 1 BOTH | err: other/stale.xml: 1 finding fixed
+a link to a folder inside | models --in-place | 1 BOTH | err: of 4 files
+the change of a link out of the folder | models --check | 1
+    | out: models/linked.xml: 1 finding can be fixed
+a read-only file | models --in-place | 2 models/b/stale.xml
+    | err: 'models/a/wrong.xml': is read-only
+a read-only file alone | models/a/wrong.xml --in-place | 2 | err: 'models/a/wrong.xml': is read-only
+a copy over the weights of another | models -o new | 2
+    | err: 'new/a/wrong.xml' belongs to the model that is read
+copies over the models | models -o models | 2 | err: belongs to the model
+a copy over its model | models/a/wrong.xml -o models/a | 2 | err: belongs to the
+a copy where a file is in the way | models -o new
+    | 2 new/b/sound.xml new/b/stale.xml new/b/undecided.xml | err: 'models/a/wrong.xml':
+    | err: 1 file could not be read or written
+copies in a file | models -o models/other.xml | 2
+    | err: 'models/other.xml' is a file; several files need
+copies on standard output | models -o - | 2 | err: several need a folder
+standard input among files | models - --in-place | 2 | err: changed in place
+standard input in a folder | - models -o new | 2 | err: '-' is no file here
+a URL in a folder | models https://host/m.xml -o new | 2 | err: 'https://host/m.xml' is no file here
+a way out of a pattern | models/a/*/../../b/st*.xml models/a/*.xml -o new
+    | 0 new/a/wrong.xml new/b/stale.xml
+both ways of writing | models --check --in-place | 2 | err: exclude each other
+a code that is none | models --ignore IR299 | 2 | err: no rule 'IR299'
+a configuration that is none | models --in-place | 2 | err: unknown
+a baseline that is not there | models --in-place --baseline none.json | 2
+    | err: there is no baseline
+the diff | models | 1 | out: +++ models/a/wrong.xml¶ | out: +++ models/b/stale.xml¶
+    | err: models/a/wrong.xml: 1 finding can be fixed¶ | err: models/b/undecided.xml:
+    | err: : left: error[IR113]
+    | err: irshape: 2 findings can be fixed in 2 of 4 files with --in-place, 1 left
+        in 1 file (1 can be fixed with --unsafe-fixes)¶
+    | not: sound.xml | not: other.xml
+a list | models --check | 1
+    | out: models/a/wrong.xml: 1 finding can be fixed¶models/b/stale.xml: 1 finding can be fixed¶
+    | not: @@ | not: left:
+the status alone | models --check -q | 1 | not: irshape | not: models
+nothing to list | models/b/sound.xml models/b/sound.bin --check --only-ir | 0
+    | err: nothing to fix in 1 file
+in place | models --in-place | 1 BOTH | err: models/a/wrong.xml: 1 finding fixed¶
+    | err: irshape: 2 findings fixed in 2 of 4 files, 1 left in 1 file (1 can be fixed with
+    | not: @@
+in place, with what is fixed | models --in-place -v | 1 BOTH | err: models/a/wrong.xml:
+    | err: : fixed [IR201] ReLU
+in place, in silence | models --in-place -q | 1 BOTH | not: models | not: irshape
+in place, the likeliest too | models --in-place --unsafe-fixes | 0 BOTH models/b/undecided.xml
+    | err: 3 findings fixed in 3 of 4 files¶
+a pattern | models/*/s*.xml --in-place | 0 models/b/stale.xml | err: of 2 files
+a folder with one model | models/a --in-place | 0 models/a/wrong.xml
+    | err: 1 finding fixed in 1 of 1 file
+part of the files | models --in-place --shard 1/4 | 0 models/a/wrong.xml
+a file that is no IR, named | models/a/wrong.xml models/other.xml --in-place | 1 models/a/wrong.xml
+    | err: models/other.xml:1:1: left: error[IR003]
+a file that is no IR, passed over | models/a/wrong.xml models/other.xml --in-place --only-ir
+    | 0 models/a/wrong.xml
+copies | models -o new | 1 new/a/wrong.xml new/b/sound.xml new/b/stale.xml new/b/undecided.xml
+a copy in a folder | models/a/wrong.xml -o new/ | 0 new/wrong.xml
+copies of files | models/a/wrong.xml models/b/stale.xml -o new | 0 new/a/wrong.xml new/b/stale.xml
+copies below the folder | models -o models/fixed
+    | 1 models/fixed/a/wrong.xml models/fixed/b/sound.xml models/fixed/b/stale.xml
+        models/fixed/b/undecided.xml
+    | err: of 4 files
+no file that is an IR | models/other.xml --in-place --only-ir | 0
+    | err: nothing was fixed in 0 files
+what is ignored | models --in-place --ignore IR201 | 1 | err: nothing was fixed in 4 files, 1 left
+what is selected | models --in-place --select IR201 | 0 BOTH | not: left
+what is ignored in a file | models --in-place --per-file-ignores models/a/:IR201
+    | 1 models/b/stale.xml
+what the configuration ignores | models --in-place | 1 models/b/stale.xml
+no configuration | models --in-place --isolated | 1 BOTH
+what a baseline lists | models --in-place --baseline known.json | 0 BOTH
+    | err: 2 findings fixed in 2 of 4 files¶
+"""
+)
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_a_command(name: str, models: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    row = ROWS[name]
+    command, expected, *words = ROWS[name]
+    expected_status, *expected_changes = expected.replace("BOTH", " ".join(BOTH)).split()
     here = models.parent
-    row.prepare(here)
+    PREPARED.get(name, nothing)(here)
     before = contents(here)
-    status = call(*row.arguments.split())
+    status = call(*command.split())
     shown = capsys.readouterr()
     after = contents(here)
-    assert status == row.status, shown.err
+    assert status == int(expected_status), shown.err
     changed = {path for path in {*before, *after} if before.get(path) != after.get(path)}
-    assert changed == set(row.changed), shown.err
-    for words in row.out:
-        assert words in shown.out
-    for words in row.err:
-        assert words in shown.err
-    for words in row.never:
-        assert words not in shown.out + shown.err
+    assert changed == {*expected_changes}, shown.err
+    streams = {"out": shown.out, "err": shown.err, "not": shown.out + shown.err}
+    for each in words:
+        where, _, text = each.replace("¶", "\n").partition(": ")
+        assert (text in streams[where]) == (where != "not"), each
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

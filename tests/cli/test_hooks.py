@@ -111,8 +111,7 @@ def test_the_hook(tree: Path) -> None:
     (tree / "models" / WRONG.name).unlink()
     assert (
         subprocess.run(
-            [*entry, *(path for path in given if WRONG.name not in path)],
-            check=False,
+            [*entry, *(path for path in given if WRONG.name not in path)], check=False
         ).returncode
         == 0
     )

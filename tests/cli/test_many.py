@@ -9,6 +9,7 @@ import concurrent.futures
 import contextlib
 import io
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -17,29 +18,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import calling
 import pytest
-from click.testing import CliRunner
+from calling import reported
 from ir import Net
 
 import irshape
 from irshape.checking import many
 from irshape.checking.many import shard
-from irshape.checking.processes import _processes
-from irshape.cli import cli, main
+from irshape.cli import main
 from irshape.diagnostics.report import FileReport
 from irshape.formats.loading import open_source
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def call(*arguments: str) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, ["validate", *arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
+call = partial(calling.call, "validate")
 
 
 @pytest.fixture
@@ -63,14 +61,8 @@ def folder(tmp_path: Path) -> Path:
 def test_the_report_is_the_same_whatever_the_jobs(folder: Path, form: str) -> None:
     first = call("--format", form, "--jobs", "1", "--no-cache", str(folder))
     assert first[0] == 1
-    for options in (
-        ["--jobs", "2", "--no-cache"],
-        ["--jobs", "7", "--no-cache"],
-        ["--jobs", "2"],
-        ["--jobs", "1"],
-        [],
-    ):  # the last two from the cache
-        assert call("--format", form, *options, str(folder)) == first
+    for options in ("--jobs 2 --no-cache", "--jobs 7 --no-cache", "--jobs 2", "--jobs 1", ""):
+        assert call("--format", form, *options.split(), str(folder)) == first  # two from the cache
 
 
 def test_shards_are_a_partition(folder: Path) -> None:
@@ -112,10 +104,8 @@ def test_a_file_that_vanishes_is_exit_status_2(
     for jobs in ("1", "2"):
         status, output, _ = call("--format", "json", "--jobs", jobs, str(folder))
         report = json.loads(output)
-        assert (status, [found["code"] for found in report["files"][-1]["diagnostics"]]) == (
-            2,
-            ["IR012"],
-        )
+        codes = [found["code"] for found in report["files"][-1]["diagnostics"]]
+        assert (status, codes) == (2, ["IR012"])
         assert len(report["files"]) > 30
 
 
@@ -165,12 +155,8 @@ def test_a_failure_stays_with_its_file(
         Path(file["path"]).name: [one["code"] for one in file["diagnostics"]]
         for file in json.loads(output)["files"]
     }
-    assert (found, files["reductions.xml"], files["broken.xml"], len(files)) == (
-        status,
-        [code],
-        ["IR001"],
-        39,
-    )
+    seen = (found, files["reductions.xml"], files["broken.xml"], len(files))
+    assert seen == (status, [code], ["IR001"], 39)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
@@ -305,23 +291,9 @@ def cached(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def errors(folder: Path, cache: Path, *options: str) -> list[str]:
-    _, output, error = call(
-        "--format",
-        "json",
-        "--cache-dir",
-        str(cache),
-        "--select",
-        "IR2,IR4,IR5",
-        *options,
-        str(folder),
-    )
-    assert output, error
-    return [
-        found["code"]
-        for file in json.loads(output)["files"]
-        for found in file["diagnostics"]
-        if found["severity"] != "info"
-    ]
+    """The codes of errors and warnings, by rules that look at shapes and at the .bin."""
+    given = ("--cache-dir", str(cache), "--select", "IR2,IR4,IR5", *options, str(folder))
+    return [found["code"] for found in reported(*given) if found["severity"] != "info"]
 
 
 def entries(cache: Path) -> int:
@@ -352,16 +324,12 @@ def test_the_cache_goes_by_content(
     data[4000] ^= 1
     weights.write_bytes(data)
     assert (errors(folder, cache), asked) == ([], [])  # no rule that is asked looks at this byte
-    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == (
-        [],
-        ["again"],
-    )  # other settings
+    # other settings
+    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == ([], ["again"])
     data[4000] ^= 1
     weights.write_bytes(data)
-    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == (
-        [],
-        ["again"] * 2,
-    )  # this rule reads all
+    # this rule reads all
+    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == ([], ["again"] * 2)
     data[0] = 4
     weights.write_bytes(data)
     assert errors(folder, cache) != []
@@ -448,16 +416,8 @@ def test_the_cache_knows_the_configuration(cached: tuple[Path, Path], tmp_path: 
         ('target = "2020.1"', "IR605"),
     ):
         (tmp_path / "irshape.toml").write_text(text)
-        _, output, _ = call(
-            "--format",
-            "json",
-            "--cache-dir",
-            str(cache),
-            "--config",
-            str(tmp_path / "irshape.toml"),
-            str(folder),
-        )
-        found = [one["code"] for one in json.loads(output)["files"][0]["diagnostics"]]
+        options = ("--cache-dir", cache, "--config", tmp_path / "irshape.toml", folder)
+        found = [one["code"] for one in reported(*options)]
         assert (code in found) if code else not {"IR908", "IR605"} & set(found)
 
 
@@ -470,7 +430,9 @@ def test_any_executor_gives_the_same_report(folder: Path) -> None:
     assert expected["summary"]["files"] == 40
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
         assert irshape.validate(paths, executor=threads).to_dict() == expected
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=_processes()) as processes:
+    with concurrent.futures.ProcessPoolExecutor(
+        2, mp_context=multiprocessing.get_context("spawn")
+    ) as processes:
         assert irshape.validate(paths, executor=processes).to_dict() == expected
     assert irshape.validate(map(Path, paths)).to_dict() == expected
 
@@ -534,15 +496,8 @@ def test_a_dask_cluster_gives_the_same_report(folder: Path, tmp_path: Path, kill
         "PYTHONPATH": str(EXAMPLES.parent),
         "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
     }
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=1800,
-        check=False,
-        env=environment,
-        cwd=tmp_path,
-    )
+    run = partial(subprocess.run, capture_output=True, text=True, timeout=1800, check=False)
+    done = run(command, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     status, workers, changed = json.loads(done.stdout.splitlines()[-1])
     assert (workers, changed) == (2, kill)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from formats.onednn.cases import graph, operation, tensor
 
 import irshape
 from irshape.cli import cli
@@ -15,7 +16,15 @@ from irshape.cli import cli
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 CONTROL_FLOW = EXAMPLES / "control_flow.xml"
-LAYER = '<layer id="{id}" name="{name}" type="{type}" version="opset1">{inner}</layer>'
+
+
+def net_of(name: str, count: int) -> str:
+    """Layers of one name, without anything."""
+    layers = "".join(
+        f'<layer id="{number}" name="{name}" type="Parameter" version="opset1"></layer>'
+        for number in range(count)
+    )
+    return f'<net name="n" version="11"><layers>{layers}</layers></net>'
 
 
 def query(*arguments: str | Path) -> Result:
@@ -31,14 +40,6 @@ def matches(xpath: str, *paths: Path) -> list[dict[str, Any]]:
     return list(answer["matches"])
 
 
-class Case(NamedTuple):
-    """An expression, and the ids (with the path inside bodies) of the layers that it selects."""
-
-    xpath: str
-    layers: list[str]
-    model: str = "control_flow.xml"
-
-
 def ids(found: list[dict[str, Any]]) -> list[str]:
     return ["/".join([*match["layer"]["path"], match["layer"]["id"]]) for match in found]
 
@@ -49,30 +50,19 @@ def loaded_ids(model: str, *types: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "case",
+    ("xpath", "model", "types"),
     [
-        Case(xpath="//nothing", layers=[]),
-        Case(xpath="//layer[@type='Loop']", layers=loaded_ids("control_flow.xml", "Loop")),
-        Case(xpath="//layer[@type='If']", layers=loaded_ids("control_flow.xml", "If")),
-        Case(
-            xpath="//layer[@type='Parameter']",
-            layers=loaded_ids("control_flow.xml", "Parameter"),
-        ),
-        Case(
-            xpath="//layer[@type='ReduceMean']/data",
-            layers=loaded_ids("reductions.xml", "ReduceMean"),
-            model="reductions.xml",
-        ),
-        Case(
-            xpath="//layer[@type='ReduceMean']/data/@keep_dims",
-            layers=loaded_ids("reductions.xml", "ReduceMean"),
-            model="reductions.xml",
-        ),
+        ("//nothing", "control_flow", ""),
+        ("//layer[@type='Loop']", "control_flow", "Loop"),
+        ("//layer[@type='If']", "control_flow", "If"),
+        ("//layer[@type='Parameter']", "control_flow", "Parameter"),
+        ("//layer[@type='ReduceMean']/data", "reductions", "ReduceMean"),
+        ("//layer[@type='ReduceMean']/data/@keep_dims", "reductions", "ReduceMean"),
     ],
-    ids=lambda case: case.xpath,
 )
-def test_layers_are_found(case: Case) -> None:
-    assert ids(matches(case.xpath, EXAMPLES / case.model)) == case.layers
+def test_layers_are_found(xpath: str, model: str, types: str) -> None:
+    """The ids of layers, with the path inside bodies."""
+    assert ids(matches(xpath, EXAMPLES / f"{model}.xml")) == loaded_ids(f"{model}.xml", types)
 
 
 def test_edges_are_followed() -> None:
@@ -130,39 +120,24 @@ def test_a_line_past_65535_is_right(tmp_path: Path) -> None:
     """libxml2 counts no further."""
     inner = "\n" * 70_000
     path = tmp_path / "long.xml"
-    path.write_text(
-        f'<net name="n" version="11"><layers>{inner}\n'
-        + LAYER.format(id=0, name="far", type="Parameter", inner="")
-        + "</layers></net>"
-    )
+    path.write_text(net_of("far", 1).replace("<layers>", f"<layers>{inner}\n"))
     (match,) = matches("//layer", path)
     assert (match["line"], match["column"]) == (70_002, 1)
 
 
-class Value(NamedTuple):
-    """An expression that selects no nodes, and what is printed of it."""
-
-    xpath: str
-    printed: str
-
-
 @pytest.mark.parametrize(
-    "case",
+    ("xpath", "printed"),
     [
-        Value(
-            xpath="count(//layer[@type='Loop'])",
-            printed=str(len(loaded_ids("control_flow.xml", "Loop"))),
-        ),
-        Value(xpath="string(//net/@version)", printed="11"),
-        Value(xpath="1 div 4", printed="0.25"),
-        Value(xpath="boolean(//layer[@type='NoSuch'])", printed="false"),
-        Value(xpath="boolean(//layer)", printed="true"),
+        ("count(//layer[@type='Loop'])", str(len(loaded_ids("control_flow.xml", "Loop")))),
+        ("string(//net/@version)", "11"),
+        ("1 div 4", "0.25"),
+        ("boolean(//layer[@type='NoSuch'])", "false"),
+        ("boolean(//layer)", "true"),
     ],
-    ids=lambda case: case.xpath,
 )
-def test_values_are_printed_for_each_file(case: Value) -> None:
-    assert query(case.xpath, CONTROL_FLOW).stdout == f"{CONTROL_FLOW}: {case.printed}\n"
-    (answer,) = json.loads(query(case.xpath, CONTROL_FLOW, "-f", "json").stdout)["matches"]
+def test_values_are_printed_for_each_file(xpath: str, printed: str) -> None:
+    assert query(xpath, CONTROL_FLOW).stdout == f"{CONTROL_FLOW}: {printed}\n"
+    (answer,) = json.loads(query(xpath, CONTROL_FLOW, "-f", "json").stdout)["matches"]
     assert answer["path"] == str(CONTROL_FLOW)
 
 
@@ -170,23 +145,10 @@ def test_layers_on_their_own_and_other_formats_are_documents_too(tmp_path: Path)
     alone = EXAMPLES / "layers/wrong/axis_not_reduced.xml"
     (match,) = matches("//layer[@type='ReduceMean']", alone)
     assert match["line"] == 1
-    operation = {
-        "kind": "ReLU",
-        "attrs": {},
-        "inputs": [{"id": 0, "dtype": "f32", "shape": [2, 3], "stride": [3, 1]}],
-        "outputs": [{"id": 1, "dtype": "f32", "shape": [2, 3], "stride": [3, 1]}],
-    }
-    for tensor in (*operation["inputs"], *operation["outputs"]):
-        tensor |= {"layout_type": "strided", "property_type": "undef"}
-    graph = {
-        "graph": [{"id": 0, "name": "relu", **operation}],
-        "input_ports": [0],
-        "output_ports": [1],
-    }
-    (tmp_path / "graph.json").write_text(json.dumps(graph))
-    (match,) = matches(
-        "//layer[@type='ReLU'][producer(.)/@type='Parameter']", tmp_path / "graph.json"
-    )
+    relu = operation("ReLU", [tensor(0, [2, 3])], [tensor(1, [2, 3])])
+    path = tmp_path / "graph.json"
+    path.write_text(graph(relu))
+    (match,) = matches("//layer[@type='ReLU'][producer(.)/@type='Parameter']", path)
     assert match["outputs"][0]["inferred"] == {"element_type": "f32", "shape": "[2,3]"}
 
 
@@ -216,10 +178,7 @@ def test_no_expression_hangs_or_raises(
     tmp_path: Path, xpath: str, seconds: float, status: int, said: str
 ) -> None:
     path = tmp_path / "m.xml"
-    layers = "".join(
-        LAYER.format(id=at, name="a" * 60 + "!\n", type="Parameter", inner="") for at in range(500)
-    )
-    path.write_text(f'<net name="n" version="11"><layers>{layers}</layers></net>')
+    path.write_text(net_of("a" * 60 + "!\n", 500))
     result = query("--timeout", str(seconds), xpath, path)
     assert result.exit_code == status, result.output
     assert said in result.output
@@ -227,11 +186,8 @@ def test_no_expression_hangs_or_raises(
 
 def test_an_expression_that_is_ended_does_not_end_the_next_file(tmp_path: Path) -> None:
     small, large = tmp_path / "a.xml", tmp_path / "b.xml"
-    for path, count in ((large, 600), (small, 1)):
-        layers = "".join(
-            LAYER.format(id=at, name="n", type="Parameter", inner="") for at in range(count)
-        )
-        path.write_text(f'<net name="n" version="11"><layers>{layers}</layers></net>')
+    large.write_text(net_of("n", 600))
+    small.write_text(net_of("n", 1))
     slow = "count(//layer[count(//layer[count(//layer[count(//layer) > 0]) > 0]) > 0])"
     result = query("--timeout", "4", slow, large, small)
     assert result.exit_code == 1
@@ -261,11 +217,10 @@ def test_no_entity_and_no_file_is_read(tmp_path: Path) -> None:
 
 
 def test_the_type_of_a_layer_is_no_expression_that_finds_it() -> None:
-    done = CliRunner().invoke(cli, ["query", "MatMul", str(EXAMPLES / "encoder.xml")])
+    done = query("MatMul", EXAMPLES / "encoder.xml")
     assert (done.exit_code, '//layer[@type="MatMul"]' in done.stderr) == (2, True)
 
 
 def test_no_match_is_said() -> None:
-    path = str(EXAMPLES / "encoder.xml")
-    done = CliRunner().invoke(cli, ["query", '//layer[@type="Foo"]', path])
+    done = query('//layer[@type="Foo"]', EXAMPLES / "encoder.xml")
     assert (done.exit_code, done.stdout, "nothing matches" in done.stderr) == (0, "", True)

@@ -7,13 +7,13 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
+import calling
 import pytest
-from click.testing import CliRunner
 
-from irshape.cli import cli
 from irshape.diagnostics.renderers import formats
 
 LAYERS = Path(__file__).resolve().parents[2] / "examples" / "layers"
@@ -21,10 +21,7 @@ WRONG = LAYERS / "wrong" / "keep_dims_forgotten.xml"
 RIGHT = LAYERS / "right" / "keep_dims_true.xml"
 
 
-def call(*arguments: str | Path) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, ["validate", *map(str, arguments)])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
+call = partial(calling.said, "validate")
 
 
 @pytest.mark.parametrize("form", formats())

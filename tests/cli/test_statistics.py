@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import calling
 import jsonschema
 import pytest
-from click.testing import CliRunner
-
-from irshape.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "schemas" / "statistics.schema.json").read_text())
@@ -29,10 +28,7 @@ LAYERS = (
 )
 
 
-def call(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, ["validate", "--isolated", "--no-cache", *arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
+call = partial(calling.said, "validate", "--isolated", "--no-cache")
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)

@@ -11,24 +11,16 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from calling import call, table
 from ir import Net
 
 from irshape.cli import COMMANDS, cli, main
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-
-
-def call(*arguments: str, **environment: str) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, list(arguments), env=environment)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
 
 
 def program(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -42,13 +34,6 @@ def program(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         check=False,
         env=environment,
     )
-
-
-class Mistake(NamedTuple):
-    arguments: list[str]
-    status: int
-    says: str
-    never: str = "\0"
 
 
 @pytest.fixture
@@ -70,136 +55,81 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-MISTAKES = {
-    "a command misspelt": Mistake(
-        ["crosschek", "whole.xml"], 2, "no command 'crosschek'; did you mean 'crosscheck'?"
-    ),
-    "a command in capitals": Mistake(["Infer", "whole.xml"], 2, "did you mean 'infer'?"),
-    "no such command": Mistake(["frobnicate"], 2, "`irshape --help` lists them"),
-    "an operation misspelt": Mistake(["ops", "ReduceMeen"], 2, "did you mean 'ReduceMean'?"),
-    "no such operation": Mistake(["ops", "Xyzzy"], 2, "`irshape ops` lists them"),
-    "a rule misspelt": Mistake(
-        ["rule", "output-shape-missmatch"], 2, "did you mean 'output-shape-mismatch'?"
-    ),
-    "no such rule": Mistake(["rule", "frobnicate"], 2, "`irshape rule` lists them"),
-    "a device in lower case": Mistake(
-        ["crosscheck", "whole.xml", "--device", "cpu"], 1, "no device 'cpu' here; did you mean"
-    ),
-    "no such device": Mistake(
-        ["crosscheck", "whole.xml", "--device", "XYZ"], 1, "no device 'XYZ' here (known: CPU"
-    ),
-    "a folder for infer": Mistake(["infer", "models"], 2, "'models': is a folder, not a file"),
-    "a folder of models": Mistake(["infer", "."], 2, "a file; give a model in it, such as ./"),
-    "a folder for run": Mistake(["run", "models"], 2, "'models': is a folder, not a file"),
-    "a gzip": Mistake(["infer", "packed.xml"], 1, "compressed with gzip (unpack it first"),
-    "a run without the .bin": Mistake(["run", "bare.xml", "--random"], 1, "there is no bare.bin"),
-    "a run with an empty .bin": Mistake(
-        ["run", "hollow.xml", "--random"], 1, "hollow.bin is empty"
-    ),
-    "a run that wants no .bin": Mistake(
-        ["run", "whole.xml", "--random", "--weights", "none"], 1, "was read without its .bin"
-    ),
-    "an input too many": Mistake(
-        ["run", "whole.xml", "-i", "a.npy", "-i", "b.npy"], 2, "has 1 input;", never="1 inputs"
-    ),
-    "convert onto itself": Mistake(
-        ["convert", "whole.xml", "-o", "./whole.xml"], 2, "--overwrite allows replacing it"
-    ),
-    "convert onto its .bin": Mistake(
-        ["convert", "bare.xml", "--weights", "whole.bin", "-o", "whole.xml"], 2, "'whole.bin'"
-    ),
-    "infer onto itself": Mistake(["infer", "whole.xml", "-o", "whole.xml"], 2, "--overwrite"),
-    "an IR under another name": Mistake(
-        ["convert", "whole.xml", "-o", "whole.onnx"], 2, "the name of an IR ends in .xml"
-    ),
-    "infer under no name of an IR": Mistake(["infer", "whole.xml", "-o", "new"], 2, "ends in .xml"),
-    "an IR in a folder that is not there": Mistake(
-        ["convert", "whole.xml", "-o", "gone/new.xml"], 2, "'gone': no such folder"
-    ),
-    "a report in a folder that is not there": Mistake(
-        ["validate", "whole.xml", "-f", "json=gone/new.json"], 2, "'gone': no such folder"
-    ),
-    "a fix onto the model": Mistake(
-        ["fix", "whole.xml", "-o", "./whole.xml"], 2, "'./whole.xml' belongs to the model"
-    ),
-    "a fix onto the .bin": Mistake(
-        ["fix", "whole.xml", "-o", "whole.bin"], 2, "'whole.bin' belongs to the model"
-    ),
-    "a report onto the model": Mistake(
-        ["validate", "whole.xml", "-o", "whole.xml"], 2, "belongs to the model that is read"
-    ),
-    "a report onto the .bin given": Mistake(
-        ["validate", "bare.xml", "--weights", "whole.bin", "-f", "json=whole.bin"], 2, "'whole.bin'"
-    ),
-    "a report onto one of several models": Mistake(
-        ["validate", ".", "-f", "text", "-f", "sarif=hollow.xml"], 2, "'hollow.xml' belongs"
-    ),
-    "a page onto the model": Mistake(["view", "whole.xml", "-o", "whole.xml"], 2, "belongs to"),
-    "a difference onto the second model": Mistake(
-        ["diff", "whole.xml", "bare.xml", "-o", "bare.xml"], 2, "'bare.xml' belongs"
-    ),
-    "a recording onto the .bin": Mistake(
-        ["crosscheck", "whole.xml", "--record", "whole.bin"], 2, "'whole.bin' belongs"
-    ),
-    "a comparison onto a model": Mistake(
-        ["compare", "whole.xml", "whole.xml", "-o", "whole.xml"], 2, "'whole.xml' belongs"
-    ),
-    "ranges onto the model": Mistake(
-        ["run", "whole.xml", "--random", "--stats", "--view", "whole.xml"], 2, "belongs to"
-    ),
-    "rules of which none is named": Mistake(
-        ["validate", "whole.xml", "--select", ""], 2, "--select names no rule"
-    ),
-    "a family of rules": Mistake(["rule", "IR2"], 2, "`irshape rule` lists them", "did you mean"),
-    "a code that no rule has": Mistake(
-        ["validate", "whole.xml", "--ignore", "IR299"], 2, "no rule 'IR299'; `irshape rule`"
-    ),
-    "a value without a name": Mistake(
-        ["validate", "whole.xml", "--value", "5"], 2, "--value takes INPUT=VALUE, got '5'"
-    ),
-    "an attribute without its layer": Mistake(
-        ["edit", "whole.xml", "-o", "new.xml", "--set", "axis"], 2, "takes LAYER:ATTRIBUTE=VALUE,"
-    ),
-    "an input of another rank": Mistake(
-        ["infer", str(EXAMPLES / "encoder.xml"), "--shape", "input_ids=[1,16,3]"],
-        1,
-        "'input_ids' has rank 3 here, and is [1..8,?] in the file",
-    ),
-    "a tensor misspelt": Mistake(["explain", "whole.xml", "scael"], 2, "did you mean 'scale'?"),
-    "an array that is a text": Mistake(
-        ["run", "whole.xml", "-i", "x=whole.xml"], 2, "'whole.xml' does not contain an array: it is"
-    ),
-    "an array of another type": Mistake(
-        ["run", "whole.xml", "-i", "double.npy"], 1, "float64; convert it with .astype('float32')"
-    ),
-    "an array of another shape": Mistake(
-        ["run", "whole.xml", "-i", "long.npy"], 1, "or reshape the model (`irshape edit --reshape`)"
-    ),
-    "the configuration of a model": Mistake(
-        ["validate", "config.json"], 1, "help: give the .xml of a model, or a graph as the oneDNN"
-    ),
-    "a library that is not there": Mistake(
-        ["crosscheck", "whole.xml", "--extension-library", "gone.so"], 2, "'gone.so': No such file"
-    ),
-    "fewer errors than none": Mistake(
-        ["compare", "whole.xml", "whole.xml", "--worst", "-1"], 2, "-1"
-    ),
-    "a file for a folder": Mistake(
-        ["run", "whole.xml", "--random", "-d", "config.json"], 2, "'config.json': is a file, not a"
-    ),
-    "a page of a server": Mistake(["validate", "page.xml"], 1, "the file is an HTML page"),
-}
+# a command, its status, what it says, and what it must not say
+MISTAKES = table(
+    """
+a command misspelt | crosschek whole.xml | 2 | no command 'crosschek'; did you mean 'crosscheck'?
+a command in capitals | Infer whole.xml | 2 | did you mean 'infer'?
+no such command | frobnicate | 2 | `irshape --help` lists them
+an operation misspelt | ops ReduceMeen | 2 | did you mean 'ReduceMean'?
+no such operation | ops Xyzzy | 2 | `irshape ops` lists them
+a rule misspelt | rule output-shape-missmatch | 2 | did you mean 'output-shape-mismatch'?
+no such rule | rule frobnicate | 2 | `irshape rule` lists them
+a device in lower case | crosscheck whole.xml --device cpu | 1 | no device 'cpu' here; did you mean
+no such device | crosscheck whole.xml --device XYZ | 1 | no device 'XYZ' here (known: CPU
+a folder for infer | infer models | 2 | 'models': is a folder, not a file
+a folder of models | infer . | 2 | a file; give a model in it, such as ./
+a folder for run | run models | 2 | 'models': is a folder, not a file
+a gzip | infer packed.xml | 1 | compressed with gzip (unpack it first
+a run without the .bin | run bare.xml --random | 1 | there is no bare.bin
+a run with an empty .bin | run hollow.xml --random | 1 | hollow.bin is empty
+a run that wants no .bin | run whole.xml --random --weights none | 1 | was read without its .bin
+an input too many | run whole.xml -i a.npy -i b.npy | 2 | has 1 input; | 1 inputs
+convert onto itself | convert whole.xml -o ./whole.xml | 2 | --overwrite allows replacing it
+convert onto its .bin | convert bare.xml --weights whole.bin -o whole.xml | 2 | 'whole.bin'
+infer onto itself | infer whole.xml -o whole.xml | 2 | --overwrite
+an IR under another name | convert whole.xml -o whole.onnx | 2 | the name of an IR ends in .xml
+infer under no name of an IR | infer whole.xml -o new | 2 | ends in .xml
+an IR in a folder that is not there | convert whole.xml -o gone/new.xml | 2 | 'gone': no such folder
+a report in a folder that is not there | validate whole.xml -f json=gone/new.json | 2
+    | 'gone': no such folder
+a fix onto the model | fix whole.xml -o ./whole.xml | 2 | './whole.xml' belongs to the model
+a fix onto the .bin | fix whole.xml -o whole.bin | 2 | 'whole.bin' belongs to the model
+a report onto the model | validate whole.xml -o whole.xml | 2 | belongs to the model that is read
+a report onto the .bin given | validate bare.xml --weights whole.bin -f json=whole.bin | 2
+    | 'whole.bin'
+a report onto one of several models | validate . -f text -f sarif=hollow.xml | 2
+    | 'hollow.xml' belongs
+a page onto the model | view whole.xml -o whole.xml | 2 | belongs to
+a difference onto the second model | diff whole.xml bare.xml -o bare.xml | 2 | 'bare.xml' belongs
+a recording onto the .bin | crosscheck whole.xml --record whole.bin | 2 | 'whole.bin' belongs
+a comparison onto a model | compare whole.xml whole.xml -o whole.xml | 2 | 'whole.xml' belongs
+ranges onto the model | run whole.xml --random --stats --view whole.xml | 2 | belongs to
+rules of which none is named | validate whole.xml --select '' | 2 | --select names no rule
+a family of rules | rule IR2 | 2 | `irshape rule` lists them | did you mean
+a code that no rule has | validate whole.xml --ignore IR299 | 2 | no rule 'IR299'; `irshape rule`
+a value without a name | validate whole.xml --value 5 | 2 | --value takes INPUT=VALUE, got '5'
+an attribute without its layer | edit whole.xml -o new.xml --set axis | 2
+    | takes LAYER:ATTRIBUTE=VALUE,
+an input of another rank | infer EXAMPLES/encoder.xml --shape input_ids=[1,16,3] | 1
+    | 'input_ids' has rank 3 here, and is [1..8,?] in the file
+a tensor misspelt | explain whole.xml scael | 2 | did you mean 'scale'?
+an array that is a text | run whole.xml -i x=whole.xml | 2
+    | 'whole.xml' does not contain an array: it is
+an array of another type | run whole.xml -i double.npy | 1
+    | float64; convert it with .astype('float32')
+an array of another shape | run whole.xml -i long.npy | 1
+    | or reshape the model (`irshape edit --reshape`)
+the configuration of a model | validate config.json | 1
+    | help: give the .xml of a model, or a graph as the oneDNN
+a library that is not there | crosscheck whole.xml --extension-library gone.so | 2
+    | 'gone.so': No such file
+fewer errors than none | compare whole.xml whole.xml --worst -1 | 2 | -1
+a file for a folder | run whole.xml --random -d config.json | 2 | 'config.json': is a file, not a
+a page of a server | validate page.xml | 1 | the file is an HTML page
+"""
+)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_named(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mistake = MISTAKES[name]
+    command, status, says, *never = MISTAKES[name]
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     with pytest.raises(SystemExit) as done:
-        main(mistake.arguments)
+        main(shlex.split(command.replace("EXAMPLES", str(EXAMPLES))))
     output = "".join(capsys.readouterr())
-    assert (done.value.code, mistake.says in output) == (mistake.status, True), output
-    assert mistake.never not in output
+    assert (done.value.code, says in output) == (int(status), True), output
+    assert not any(words in output for words in never)
     assert before == {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 

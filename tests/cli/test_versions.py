@@ -7,15 +7,14 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from calling import call, reported
 from ir import Net
 
 import irshape
-from irshape.cli import cli
 from irshape.diagnostics.renderers import formats
 from irshape.releases import (
     ELEMENT_TYPES,
@@ -34,21 +33,11 @@ TOKENIZERS = Path(__file__).parents[1] / "tokenizers"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def call(*arguments: str) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
-    done = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": ""})
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout, done.stderr
-
-
 def findings(*arguments: str) -> list[tuple[str, str, str, str]]:
     """Code, severity, message and help."""
-    _, output, error = call("validate", "--format", "json", *arguments)
-    assert output, error
     return [
         (found["code"], found["severity"], found["message"], found["help"])
-        for file in json.loads(output)["files"]
-        for found in file["diagnostics"]
+        for found in reported(*arguments)
     ]
 
 
@@ -83,6 +72,11 @@ def network(
     return net
 
 
+def converted(element_type: str, ir: str = "11") -> Net:
+    attributes = f'destination_type="{element_type}"'
+    return network("Convert", precision=element_type.upper(), attributes=attributes, ir=ir)
+
+
 @pytest.mark.parametrize(
     ("net", "release", "reason"),
     [
@@ -94,36 +88,12 @@ def network(
         (network("ReLU", "opset13"), "2023.2", "opset13"),
         (network("Identity", "opset16"), "2025.0", "opset16"),
         (network("Parameter", "opset17"), "2026.2", "opset17"),
-        (
-            network("Convert", precision="NF4", attributes='destination_type="nf4"'),
-            "2023.2",
-            "element type nf4",
-        ),
-        (
-            network("Convert", precision="F8E4M3", attributes='destination_type="f8e4m3"'),
-            "2024.0",
-            "element type f8e4m3",
-        ),
-        (
-            network("Convert", precision="U2", attributes='destination_type="u2"'),
-            "2024.1",
-            "element type u2",
-        ),
-        (
-            network("Convert", precision="F4E2M1", attributes='destination_type="f4e2m1"'),
-            "2024.3",
-            "element type f4e2m1",
-        ),
-        (
-            network("Convert", precision="I4", attributes='destination_type="i4"', ir="10"),
-            "2021.4",
-            "element type i4",
-        ),
-        (
-            network("Convert", precision="FP16", attributes='destination_type="f16"', ir="10"),
-            "2020.1",
-            "opset1",
-        ),
+        (converted("nf4"), "2023.2", "element type nf4"),
+        (converted("f8e4m3"), "2024.0", "element type f8e4m3"),
+        (converted("u2"), "2024.1", "element type u2"),
+        (converted("f4e2m1"), "2024.3", "element type f4e2m1"),
+        (converted("i4", ir="10"), "2021.4", "element type i4"),
+        (converted("f16", ir="10"), "2020.1", "opset1"),
     ],
 )
 def test_requires(tmp_path: Path, net: Net, release: str, reason: str) -> None:
@@ -149,15 +119,8 @@ def test_a_release_that_reads_a_model_and_does_not_run_it(tmp_path: Path) -> Non
     assert (status, document["requires"], document["runs"]) == (0, "2022.1", "2024.1")
     (reason,) = document["running_reasons"]
     assert {layer["type"][:6] for layer in reason["layers"]} == {"Reduce"}
-    codes = {
-        each["code"]
-        for target in ("2024.0", "2024.1")
-        for each in json.loads(call("validate", "--target", target, "-f", "json", path)[1])[
-            "files"
-        ][0]["diagnostics"]
-        if each["severity"] == "error"
-    }
-    assert codes == {"IR607"}
+    found = [each for target in ("2024.0", "2024.1") for each in findings("--target", target, path)]
+    assert {code for code, severity, *_ in found if severity == "error"} == {"IR607"}
     assert "2024.1 or newer runs it" in call("requires", path)[1]
 
 
@@ -165,11 +128,8 @@ def test_requires_of_bodies_and_of_what_nobody_knows(tmp_path: Path) -> None:
     path = network("Mine", "custom_opset").save(tmp_path)
     status, output, _ = call("requires", "--format", "json", str(path))
     found = json.loads(output)
-    assert (status, found["requires"], [layer["type"] for layer in found["unknown"]]) == (
-        0,
-        "2022.1",
-        ["Mine"],
-    )
+    unknown = [layer["type"] for layer in found["unknown"]]
+    assert (status, found["requires"], unknown) == (0, "2022.1", ["Mine"])
     assert "reads it without its library" in " ".join(call("requires", str(path))[1].split())
     inside = json.loads(call("requires", "--format", "json", str(EXAMPLES / "control_flow.xml"))[1])
     import jsonschema
@@ -200,26 +160,9 @@ def test_what_cannot_be_opened_among_several(tmp_path: Path, command: tuple[str,
 
 def test_the_tables_are_in_order() -> None:
     assert list(OPSETS.values()) == sorted(OPSETS.values())
-    assert [
-        newest_opset(parse_release(text))
-        for text in (
-            "2020.1",
-            "2020.3",
-            "2022.1",
-            "2023.3",
-            "2024.6",
-            "2025.4",
-            "2026.4",
-        )
-    ] == [
-        1,
-        2,
-        8,
-        13,
-        15,
-        15,
-        17,
-    ]
+    newest = "2020.1:1 2020.3:2 2022.1:8 2023.3:13 2024.6:15 2025.4:15 2026.4:17"
+    for release, _, opset in (each.partition(":") for each in newest.split()):
+        assert newest_opset(parse_release(release)) == int(opset), release
     assert newest_opset((2019, 4)) == 0
     assert parse_release("2024.6.0") == (2024, 6)
 
@@ -275,52 +218,36 @@ def test_the_tables_cover_what_openvino_has() -> None:
     ("net", "target", "expected"),
     [
         (network("SoftSign", "opset9"), "2022.2", []),
-        (
-            network("SoftSign", "opset9"),
-            "2022.1",
-            [
-                (
-                    "SoftSign of opset9 needs OpenVINO 2022.2 or newer; the target 2022.1 reads up "
-                    "to opset8"
-                )
-            ],
-        ),
+        (network("SoftSign", "opset9"), "2022.1", ["SoftSign of opset9: 2022.2, up to opset8"]),
         (
             network("FakeConvert", "opset13"),
             "2023.2",
-            [
-                "FakeConvert of opset13 needs OpenVINO 2023.3 or newer; "
-                "the target 2023.2 reads opset13 without it"
-            ],
+            ["FakeConvert of opset13: 2023.3, opset13 without it"],
         ),
         (
             network("MVN", "opset6"),
             "2021.1.0",
             [
-                "IR version 11 needs OpenVINO 2022.1 or newer; the target is 2021.1",
-                (
-                    "MVN of opset6 needs OpenVINO 2021.3 or newer; the target 2021.1 reads up to "
-                    "opset4 (nearest: MVN of opset4)"
-                ),
+                "IR version 11: 2022.1, ",
+                "MVN of opset6: 2021.3, up to opset4 (nearest: MVN of opset4)",
             ],
         ),
-        (
-            network("Convert", precision="NF4", attributes='destination_type="nf4"'),
-            "2023.1",
-            ["element type nf4 needs OpenVINO 2023.2 or newer; the target is 2023.1"],
-        ),
+        (converted("nf4"), "2023.1", ["element type nf4: 2023.2, "]),
     ],
 )
 def test_target(tmp_path: Path, net: Net, target: str, expected: list[str]) -> None:
+    """Expected: what it is, the release that it needs, and what the target reads instead."""
     path = net.save(tmp_path)
+    needs = re.compile(
+        r"(.*) needs OpenVINO (\S+) or newer; the target (?:is )?\S+(?: reads (.*))?"
+    )
     found = findings("--target", target, "--select", "IR605", str(path))
-    assert [(code, severity, message) for code, severity, message, _ in found] == [
-        ("IR605", "error", message) for message in expected
-    ]
-    reported = irshape.validate(
-        path, config=irshape.Configuration(target=parse_release(target), select=("IR605",))
-    ).diagnostics
-    assert [one.message for one in reported] == expected
+    said = [needs.fullmatch(message) for *_, message, _ in found]
+    assert [one and "{}: {}, {}".format(*one.groups("")) for one in said] == expected
+    assert {(code, severity) for code, severity, *_ in found} <= {("IR605", "error")}
+    config = irshape.Configuration(target=parse_release(target), select=("IR605",))
+    diagnostics = irshape.validate(path, config=config).diagnostics
+    assert [one.message for one in diagnostics] == [message for *_, message, _ in found]
 
 
 def test_a_target_that_has_the_same_operation(tmp_path: Path) -> None:
@@ -335,29 +262,25 @@ def test_a_target_that_has_the_same_operation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("type", "version", "options", "severity"),
+    ("type", "version", "extensions", "severity"),
     [
-        ("Mine", "custom_opset", [], "error"),
-        ("Mine", "custom_opset", ["--extension", "Mine"], "info"),
-        ("Mine", "custom_opset", ["--extension", "Mine@custom_opset"], "info"),
-        ("Mine", "custom_opset", ["--extension", "Mine@other"], "error"),
-        (
-            "Mine",
-            "custom_opset",
-            ["--extension", "mine"],
-            "error",
-        ),  # OpenVINO looks extensions up as they are written
-        ("Mine", "custom_opset", ["--extension", "Other", "--extension", "Mine"], "info"),
-        ("Mine", "opset1", [], "error"),
-        ("Mine", "opset1", ["--extension", "Mine"], "info"),
-        ("ReLU", "extension", [], "error"),
-        ("ReLU", "extension", ["--extension", "ReLU@extension"], "info"),
+        ("Mine", "custom_opset", "", "error"),
+        ("Mine", "custom_opset", "Mine", "info"),
+        ("Mine", "custom_opset", "Mine@custom_opset", "info"),
+        ("Mine", "custom_opset", "Mine@other", "error"),
+        ("Mine", "custom_opset", "mine", "error"),  # OpenVINO looks them up as they are written
+        ("Mine", "custom_opset", "Other Mine", "info"),
+        ("Mine", "opset1", "", "error"),
+        ("Mine", "opset1", "Mine", "info"),
+        ("ReLU", "extension", "", "error"),
+        ("ReLU", "extension", "ReLU@extension", "info"),
     ],
 )
 def test_extensions(
-    tmp_path: Path, type: str, version: str, options: list[str], severity: str
+    tmp_path: Path, type: str, version: str, extensions: str, severity: str
 ) -> None:
     path = network(type, version).save(tmp_path)
+    options = [option for name in extensions.split() for option in ("--extension", name)]
     ((code, found, message, hint),) = findings(*options, str(path))
     assert found == severity
     if severity == "info":
@@ -382,11 +305,10 @@ def test_crosscheck_says_how_to_load_a_library(
 def test_extensions_of_the_configuration(tmp_path: Path) -> None:
     path = network("Mine", "custom_opset").save(tmp_path)
     (tmp_path / "irshape.toml").write_text('extensions = ["Mine@custom_opset"]')
-    assert [row[:2] for row in findings("--config", str(tmp_path / "irshape.toml"), str(path))] == [
-        ("IR604", "info")
-    ]
-    assert call("validate", "--config", str(tmp_path / "irshape.toml"), str(path))[0] == 0
-    ((found),) = irshape.validate(
+    options = ("--config", str(tmp_path / "irshape.toml"), str(path))
+    assert [row[:2] for row in findings(*options)] == [("IR604", "info")]
+    assert call("validate", *options)[0] == 0
+    (found,) = irshape.validate(
         path, config=irshape.Configuration(extensions=("Mine",))
     ).diagnostics
     assert (found.code, found.severity) == ("IR604", "info")
@@ -428,8 +350,12 @@ class NoLayerNamedLayer(Rule):
 '''
 
 
+Install = Callable[[str, str, str], None]
+"""Installs a module: its name, its text and its entry points."""
+
+
 @pytest.fixture
-def plugin(tmp_path: Path) -> Iterator[object]:
+def plugin(tmp_path: Path) -> Iterator[Install]:
     """Installs a module with entry points, in a folder on the path, for one test."""
     from irshape.ops import registry
     from irshape.rules import _by_name, all_rules, plugins
@@ -470,22 +396,19 @@ def plugin(tmp_path: Path) -> Iterator[object]:
     forget()
 
 
-def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
-    assert callable(plugin)
-    plugin(
-        "their_ops",
-        OPERATION.format(name="Doubled"),
-        "[irshape.operations]\ndoubled = their_ops:Doubled\n",
-    )
+def test_an_operation_of_a_plugin(tmp_path: Path, plugin: Install) -> None:
+    points = "[irshape.operations]\ndoubled = their_ops:Doubled\n"
+    plugin("their_ops", OPERATION.format(name="Doubled"), points)
     path = network("Doubled", "custom_opset").save(tmp_path)
     assert [row[:2] for row in findings(str(path))] == [("IR604", "info"), ("IR201", "error")]
+    end = '</dim></port></output></layer>\n<layer id="2"'
     path.write_text(
-        path.read_text().replace(
-            '<dim>2</dim><dim>3</dim></port></output></layer>\n<layer id="2"',
-            '<dim>2</dim><dim>6</dim></port></output></layer>\n<layer id="2"',
-        )
+        path.read_text().replace(f"<dim>2</dim><dim>3{end}", f"<dim>2</dim><dim>6{end}")
     )
     assert [row[:2] for row in findings(str(path))] == [("IR604", "info")]
+
+
+NO_LAYER = "x = bad_plugin:NoLayerNamedLayer"
 
 
 @pytest.mark.parametrize(
@@ -493,57 +416,29 @@ def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
     [
         (
             OPERATION.format(name="ReLU").replace('custom_version = "custom_opset"', ""),
-            "[irshape.operations]\nx = bad_plugin:ReLU\n",
+            "x = bad_plugin:ReLU",
             "declares ReLU, which is declared already",
         ),
-        (
-            OPERATION.format(name="A"),
-            "[irshape.operations]\nx = bad_plugin:A\ny = bad_plugin:A\n",
-            "declares A, which is declared already",
-        ),
-        (
-            OPERATION.format(name="A"),
-            "[irshape.operations]\nx = bad_plugin:B\n",
-            "cannot be loaded",
-        ),
-        (
-            "A = 1",
-            "[irshape.operations]\nx = bad_plugin:A\n",
-            "is not an irshape.ops.Operation",
-        ),
-        (
-            RULE.format(code="IR201", name="mine"),
-            "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n",
-            "codes from IR950 to IR999",
-        ),
-        (
-            RULE.format(code="IR950", name="My Rule"),
-            "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n",
-            "needs a name of lower-case words",
-        ),
+        (OPERATION.format(name="A"), "x = bad_plugin:A\ny = bad_plugin:A", "A, which is declared"),
+        (OPERATION.format(name="A"), "x = bad_plugin:B", "cannot be loaded"),
+        ("A = 1", "x = bad_plugin:A", "is not an irshape.ops.Operation"),
+        (RULE.format(code="IR201", name="mine"), NO_LAYER, "codes from IR950 to IR999"),
+        (RULE.format(code="IR950", name="My Rule"), NO_LAYER, "needs a name of lower-case words"),
         (
             RULE.format(code="IR950", name="mine"),
-            "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\ny = bad_plugin:NoLayerNamedLayer\n",
+            f"{NO_LAYER}\ny{NO_LAYER[1:]}",
             "declares already",
         ),
-        (
-            RULE.format(code="IR950", name="cycle"),
-            "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n",
-            "declares cycle, which is a rule of irshape",
-        ),
-        (
-            "raise OSError('no')",
-            "[irshape.rules]\nx = bad_plugin:Rule\n",
-            "cannot be loaded: OSError: no",
-        ),
-        ("Rule = 1", "[irshape.rules]\nx = bad_plugin:Rule\n", "is not an irshape.rules.Rule"),
+        (RULE.format(code="IR950", name="cycle"), NO_LAYER, "cycle, which is a rule of irshape"),
+        ("raise OSError('no')", "x = bad_plugin:Rule", "cannot be loaded: OSError: no"),
+        ("Rule = 1", "x = bad_plugin:Rule", "is not an irshape.rules.Rule"),
     ],
 )
 def test_a_plugin_that_cannot_be_used(
-    tmp_path: Path, plugin: object, text: str, points: str, words: str
+    tmp_path: Path, plugin: Install, text: str, points: str, words: str
 ) -> None:
-    assert callable(plugin)
-    plugin("bad_plugin", text, points)
+    group = "rules" if "Rule" in text + points or "Layer" in points else "operations"
+    plugin("bad_plugin", text, f"[irshape.{group}]\n{points}\n")
     status, output, error = call("validate", str(network().save(tmp_path)))
     assert (status, output) == (2, "")
     assert words in error
@@ -551,18 +446,13 @@ def test_a_plugin_that_cannot_be_used(
         irshape.validate([tmp_path / "m.xml"])
 
 
-def test_a_rule_of_a_plugin(tmp_path: Path, plugin: object) -> None:
-    assert callable(plugin)
+def test_a_rule_of_a_plugin(tmp_path: Path, plugin: Install) -> None:
     path = network().save(tmp_path)
     assert findings(str(path)) == []
-    plugin(
-        "their_rules",
-        RULE.format(code="IR950", name="no-layer-named-layer"),
-        "[irshape.rules]\nmine = their_rules:NoLayerNamedLayer\n",
-    )
-    assert [row[:3] for row in findings(str(path))] == [
-        ("IR950", "warning", "this name says nothing")
-    ]
+    text = RULE.format(code="IR950", name="no-layer-named-layer")
+    plugin("their_rules", text, "[irshape.rules]\nmine = their_rules:NoLayerNamedLayer\n")
+    found = [row[:3] for row in findings(str(path))]
+    assert found == [("IR950", "warning", "this name says nothing")]
     assert findings("--ignore", "no-layer-named-layer", str(path)) == []
     assert [row[0] for row in findings("--select", "IR9", str(path))] == ["IR950"]
     assert "A name that says nothing." in call("rule", "IR950")[1]
@@ -610,80 +500,67 @@ def scaled(tmp_path: Path, scale: str) -> Path:
     return network("Scaled", "custom_opset", attributes=f'scale="{scale}"').save(tmp_path)
 
 
+NEGATIVE = ("IR960", "error", "the scale is -1.0", "write a scale of 0 or more")
+LARGE = ("IR961", "warning", "the scale is 200.0", None)
+
+
 @pytest.mark.parametrize(
-    ("rules", "scale", "reported"),
+    ("rules", "scale", "expected"),
     [
         ("", "2.0", []),
-        ("", "-1.0", [("IR960", "error", "the scale is -1.0", "write a scale of 0 or more")]),
-        ("", "200.0", [("IR961", "warning", "the scale is 200.0", None)]),
-        (
-            "negative = their_ops:NegativeScale",
-            "-1.0",
-            [("IR960", "error", "the scale is -1.0", "write a scale of 0 or more")],
-        ),
-        (
-            "large = their_ops:Checked",
-            "200.0",
-            [
-                ("IR961", "warning", "also checked", None),
-                ("IR961", "warning", "the scale is 200.0", None),
-            ],
-        ),
+        ("", "-1.0", [NEGATIVE]),
+        ("", "200.0", [LARGE]),
+        ("negative = their_ops:NegativeScale", "-1.0", [NEGATIVE]),
+        ("large = their_ops:Checked", "200.0", [("IR961", "warning", "also checked", None), LARGE]),
     ],
     ids=["sound", "from-infer", "from-check", "with-a-page", "with-a-check-of-its-own"],
 )
 def test_an_operation_of_a_plugin_with_a_rule_of_its_own(
     tmp_path: Path,
-    plugin: object,
+    plugin: Install,
     rules: str,
     scale: str,
-    reported: list[tuple[str, str, str, str | None]],
+    expected: list[tuple[str, str, str, str | None]],
 ) -> None:
-    assert callable(plugin)
     plugin("their_ops", OPERATION_WITH_A_RULE, f"{SCALED}[irshape.rules]\n{rules}\n")
     path = scaled(tmp_path, scale)
     rows = [row for row in findings(str(path)) if row[0] != "IR604"]
-    assert rows == reported
+    assert rows == expected
     diagnostics = [d for d in irshape.validate(path).diagnostics if d.code != "IR604"]
-    assert [(d.code, d.severity, d.message, d.help) for d in diagnostics] == reported
+    assert [(d.code, d.severity, d.message, d.help) for d in diagnostics] == expected
 
 
 @pytest.mark.parametrize(
     ("options", "codes"),
     [
-        (["--select", "IR960"], ["IR960"]),
-        (["--select", "IR9"], ["IR960"]),
-        (["--select", "ALL"], ["IR604", "IR960"]),
-        (["--select", "IR2"], []),
-        (["--extend-select", "IR701"], ["IR604", "IR960"]),
-        (["--ignore", "IR960"], ["IR604"]),
-        (["--ignore", "IR9"], ["IR604"]),
-        (["--per-file-ignores", "*.xml:IR96"], ["IR604"]),
+        ("--select IR960", "IR960"),
+        ("--select IR9", "IR960"),
+        ("--select ALL", "IR604 IR960"),
+        ("--select IR2", ""),
+        ("--extend-select IR701", "IR604 IR960"),
+        ("--ignore IR960", "IR604"),
+        ("--ignore IR9", "IR604"),
+        ("--per-file-ignores *.xml:IR96", "IR604"),
     ],
 )
 def test_a_rule_of_an_operation_without_a_page_is_selected_by_its_code(
-    tmp_path: Path, plugin: object, options: list[str], codes: list[str]
+    tmp_path: Path, plugin: Install, options: str, codes: str
 ) -> None:
-    assert callable(plugin)
     plugin("their_ops", OPERATION_WITH_A_RULE, SCALED)
-    assert [row[0] for row in findings(*options, str(scaled(tmp_path, "-1.0")))] == codes
+    found = findings(*options.split(), str(scaled(tmp_path, "-1.0")))
+    assert [row[0] for row in found] == codes.split()
 
 
-@pytest.mark.parametrize(
-    "form",
-    formats(),
-)
-def test_a_rule_without_a_page_in_every_report(tmp_path: Path, plugin: object, form: str) -> None:
-    assert callable(plugin)
+@pytest.mark.parametrize("form", formats())
+def test_a_rule_without_a_page_in_every_report(tmp_path: Path, plugin: Install, form: str) -> None:
     plugin("their_ops", OPERATION_WITH_A_RULE, SCALED)
     status, output, _ = call("validate", "-f", form, str(scaled(tmp_path, "-1.0")))
     assert status == 1
     assert "IR960" in output
 
 
-def test_a_rule_without_a_page_elsewhere(tmp_path: Path, plugin: object) -> None:
+def test_a_rule_without_a_page_elsewhere(tmp_path: Path, plugin: Install) -> None:
     """A comment silences it, and `fix` changes no port of a layer that it is about."""
-    assert callable(plugin)
     plugin("their_ops", OPERATION_WITH_A_RULE, SCALED)
     path = scaled(tmp_path, "-1.0")
     sound = path.read_text()
@@ -696,8 +573,7 @@ def test_a_rule_without_a_page_elsewhere(tmp_path: Path, plugin: object) -> None
     assert call("rule", "IR960")[0] == 2
 
 
-def test_the_plugin_of_the_documentation(tmp_path: Path, plugin: object) -> None:
-    assert callable(plugin)
+def test_the_plugin_of_the_documentation(tmp_path: Path, plugin: Install) -> None:
     text = (Path(__file__).resolve().parents[2] / "docs" / "custom-operations.md").read_text()
     blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
     points = text.split("# pyproject.toml of the package\n")[1].split("```")[0]
@@ -746,12 +622,8 @@ def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
     status, output, _ = call("requires", "--format", "json", str(tmp_path))
     answer = json.loads(output)
     using = [str(tmp_path / f"{name}_tokenizer.xml") for name in ("bpe", "wordpiece")]
-    assert (status, answer["requires"], answer["unknown"], answer["complete"]) == (
-        0,
-        "2025.2",
-        [],
-        True,
-    )
+    seen = (status, answer["requires"], answer["unknown"], answer["complete"])
+    assert seen == (0, "2025.2", [], True)
     assert answer["libraries"] == [
         {"install": "pip install openvino-tokenizers", "release": "2025.2", "models": using}
     ]
@@ -778,8 +650,8 @@ class Odd(Operation):
     def infer(self, data):
         return Tensor(data.element_type, data.shape)
 
-    def {method}(self, data):
-        {statement}
+    def {}(self, data):
+        {}
 '''
 FAILING_RULE = '''
 from irshape.rules import Rule
@@ -790,7 +662,7 @@ class Odd(Rule):
 
     @classmethod
     def check(cls, context):
-        {statement}
+        {}
 '''
 
 
@@ -798,36 +670,20 @@ class Odd(Rule):
     ("text", "message", "others"),
     [
         (
-            FAILING_OPERATION.format(method="infer", statement='raise RuntimeError("no")'),
-            "on this layer (RuntimeError: no); ",
-            ["IR604"],
+            FAILING_OPERATION.format("infer", 'raise RuntimeError("no")'),
+            "RuntimeError: no",
+            "IR604",
         ),
+        (FAILING_OPERATION.format("infer", "return None"), "TypeError: infer returns a ", "IR604"),
+        (FAILING_OPERATION.format("check", "return 3"), "TypeError: ", "IR604"),
+        (FAILING_RULE.format('raise KeyError("no")'), "KeyError: 'no')", ""),
         (
-            FAILING_OPERATION.format(method="infer", statement="return None"),
-            "on this layer (TypeError: infer returns a Tensor, or a tuple of them, not None); ",
-            ["IR604"],
+            FAILING_RULE.format("yield cls.finding('', 0); raise MemoryError"),
+            "MemoryError)",
+            "IR950",
         ),
-        (
-            FAILING_OPERATION.format(method="check", statement="return 3"),
-            "on this layer (TypeError: ",
-            ["IR604"],
-        ),
-        (FAILING_RULE.format(statement='raise KeyError("no")'), "(KeyError: 'no')", []),
-        (
-            FAILING_RULE.format(statement="yield cls.finding('a', 0); raise MemoryError"),
-            "(MemoryError)",
-            ["IR950"],
-        ),
-        (
-            FAILING_RULE.format(statement="yield 3"),
-            "(TypeError: check yields findings, not 3)",
-            [],
-        ),
-        (
-            FAILING_RULE.format(statement="yield cls.finding(None, 0)"),
-            "(TypeError: a finding has a message, a string, and an offset, an integer)",
-            [],
-        ),
+        (FAILING_RULE.format("yield 3"), "TypeError: check yields findings, not 3)", ""),
+        (FAILING_RULE.format("yield cls.finding(None, 0)"), "TypeError: a finding has a ", ""),
     ],
     ids=[
         *("infer-raises", "infer-returns-none", "check-returns-a-number"),
@@ -836,13 +692,12 @@ class Odd(Rule):
 )
 def test_a_plugin_that_fails_is_blamed_by_name(
     tmp_path: Path,
-    plugin: object,
+    plugin: Install,
     monkeypatch: pytest.MonkeyPatch,
     text: str,
     message: str,
-    others: list[str],
+    others: str,
 ) -> None:
-    assert callable(plugin)
     monkeypatch.delenv("IRSHAPE_DEBUG", raising=False)
     group = "operations" if "Operation" in text else "rules"
     plugin("odd_plugin", text, f"[irshape.{group}]\nodd = odd_plugin:Odd\n")
@@ -850,7 +705,6 @@ def test_a_plugin_that_fails_is_blamed_by_name(
     diagnostics = irshape.validate(path).diagnostics
     (failed,) = [found for found in diagnostics if found.code == "IR011"]
     assert "the plugin odd_plugin:Odd failed " in failed.message
-    assert message in failed.message
-    assert failed.help is not None
-    assert failed.help.startswith("a bug in the plugin odd_plugin:Odd: please report it to its ")
-    assert [found.code for found in diagnostics if found is not failed] == others
+    assert f"({message}" in failed.message
+    assert (failed.help or "").startswith("a bug in the plugin odd_plugin:Odd: ")
+    assert [found.code for found in diagnostics if found is not failed] == others.split()

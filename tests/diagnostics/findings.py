@@ -228,7 +228,7 @@ def fixed_report() -> Report:
             "error",
             "no closing tag for <layers>: the file ends in the middle",
             help="fetch it again; compare its size",
-        ),
+        )
     ]
     mean = Source("layers/mean.xml", MEAN.encode())
     in_mean = [

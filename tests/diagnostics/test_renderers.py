@@ -258,10 +258,7 @@ FIXABLE = {
         0, 2, 0, "`irshape fix --unsafe-fixes` can fix 2 findings (shown with --show-fixes)"
     ),
     "both": Fixable(
-        3,
-        1,
-        0,
-        "`irshape fix` can fix 3 findings, --unsafe-fixes 1 more (shown with --show-fixes)",
+        3, 1, 0, "`irshape fix` can fix 3 findings, --unsafe-fixes 1 more (shown with --show-fixes)"
     ),
 }
 

@@ -262,12 +262,7 @@ def reduced(key: str, oracle: Oracle, older: dict[str, Oracle]) -> Bug | None:
 
 
 def _seen(
-    model: Model,
-    inputs: list[Array],
-    ours: list[Array],
-    where: str,
-    oracle: Oracle,
-    times: int = 1,
+    model: Model, inputs: list[Array], ours: list[Array], where: str, oracle: Oracle, times: int = 1
 ) -> str:
     """Whether a release shows a bug that the newest one shows with these inputs."""
     answer = asked(oracle, model, inputs, times)
@@ -287,9 +282,7 @@ def asked(oracle: Oracle, model: Model, inputs: list[Array], times: int = 1) -> 
     """What an OpenVINO makes of a model with inputs in the order of its Parameters."""
     fed = {
         layer.name: Tensor(
-            element_type_of(array).name,
-            array.shape,
-            pack(array, element_type_of(array)),
+            element_type_of(array).name, array.shape, pack(array, element_type_of(array))
         )
         for layer, array in zip(model.parameters, inputs, strict=True)
         if array.dtype.kind != "O"

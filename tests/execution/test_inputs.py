@@ -7,22 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from calling import said as call
 from ir import Net
 
 import irshape
-from irshape.cli import cli
 from irshape.execution.inputs import random_inputs, restored, storable
 from irshape.execution.session import ExecutionError
 from irshape.numbers.statistics import merged, values
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-
-
-def call(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, list(arguments))
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 def sizes(model: irshape.Model, **options: object) -> list[tuple[int, ...]]:

@@ -39,8 +39,7 @@ class Call(NamedTuple):
 
 CALLS = {
     "a mask without the positions in the cache": Call(
-        prompt(2, 3, 3),
-        ("attention_mask` has shape [2,1,3,3]", "3,6", f"'{CACHE}'=[2, 2, 3, 8]"),
+        prompt(2, 3, 3), ("attention_mask` has shape [2,1,3,3]", "3,6", f"'{CACHE}'=[2, 2, 3, 8]")
     ),
     "another batch than the cache": Call(
         {**prompt(4, 1, 4), "beam_idx": np.arange(2, dtype=np.int32)},

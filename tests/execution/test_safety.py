@@ -11,22 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from calling import said as call
 from ir import Net
 
 import irshape
 from irshape.byte_sizes import parse_size, written_size
-from irshape.cli import cli
 from irshape.execution.session import ExecutionError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ROOT = EXAMPLES.parent
-
-
-def call(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, list(arguments))
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 def test_memory_is_estimated_before_it_is_taken(tmp_path: Path) -> None:

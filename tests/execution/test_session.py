@@ -20,19 +20,22 @@ DECODER = Path(__file__).resolve().parents[2] / "examples" / "decoder.xml"
 PROMPTS = [[5, 17, 42, 3], [1]]
 
 
+def fed(tokens: list[int], length: int) -> dict[str, np.ndarray]:
+    """The inputs of a step: the tokens that are new, of so many in all."""
+    return {
+        "input_ids": np.array([tokens], np.int64),
+        "attention_mask": np.ones((1, length), np.int64),
+        "beam_idx": np.zeros(1, np.int32),
+    }
+
+
 def generated(
     step: Callable[[dict[str, np.ndarray]], np.ndarray], prompt: list[int], count: int
 ) -> list[int]:
     """Greedy decoding: the prompt at once, then a token at a time."""
     tokens, given = list(prompt), list(prompt)
     for _ in range(count):
-        logits = step(
-            {
-                "input_ids": np.array([given], np.int64),
-                "attention_mask": np.ones((1, len(tokens)), np.int64),
-                "beam_idx": np.zeros(1, np.int32),
-            }
-        )
+        logits = step(fed(given, len(tokens)))
         given = [int(np.argmax(logits[0, -1]))]
         tokens += given
     return tokens[len(prompt) :]
@@ -41,26 +44,15 @@ def generated(
 def of_openvino() -> tuple[Callable[[dict[str, np.ndarray]], np.ndarray], Callable[[], None]]:
     import openvino as ov
 
-    core = ov.Core()
-    request = core.compile_model(
-        core.read_model(DECODER),
-        "CPU",
-        {
-            "INFERENCE_PRECISION_HINT": "f32",
-            "KV_CACHE_PRECISION": "f32",
-            "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
-        },
-    ).create_infer_request()
+    exact = {"INFERENCE_PRECISION_HINT": "f32", "KV_CACHE_PRECISION": "f32"}
+    exact["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = "0"
+    request = ov.Core().compile_model(DECODER, "CPU", exact).create_infer_request()
     names = {port.get_any_name() for port in request.model_inputs}
 
     def step(inputs: dict[str, np.ndarray]) -> Any:
-        request.infer(
-            {
-                name: array.astype(request.get_tensor(name).data.dtype)
-                for name, array in inputs.items()
-                if name in names
-            }
-        )
+        for name in names & inputs.keys():
+            inputs[name] = inputs[name].astype(request.get_tensor(name).data.dtype)
+        request.infer({name: inputs[name] for name in names & inputs.keys()})
         return request.get_output_tensor(0).data.copy()
 
     return step, request.reset_state
@@ -71,12 +63,9 @@ def of_irshape(session: irshape.Session) -> Callable[[dict[str, np.ndarray]], np
     kinds = {"i64": np.int64, "i32": np.int32}
 
     def step(inputs: dict[str, np.ndarray]) -> np.ndarray:
+        given = types.keys() & inputs.keys()
         made = session.run(
-            {
-                name: array.astype(kinds[types[name] or "i64"])
-                for name, array in inputs.items()
-                if name in types
-            }
+            {name: inputs[name].astype(kinds[types[name] or "i64"]) for name in given}
         )
         return next(iter(made.values()))
 
@@ -103,24 +92,9 @@ def test_twenty_tokens_are_those_of_openvino_after_a_reset_too() -> None:
 def test_the_state_is_what_makes_the_next_token() -> None:
     session = irshape.Session(irshape.load(DECODER))
     step = of_irshape(session)
-    logits = []
-    for number, token in enumerate(PROMPTS[0]):
-        made = step(
-            {
-                "input_ids": np.array([[token]], np.int64),
-                "attention_mask": np.ones((1, number + 1), np.int64),
-                "beam_idx": np.zeros(1, np.int32),
-            }
-        )
-        logits.append(made[0, -1])
+    logits = [step(fed([token], at + 1))[0, -1] for at, token in enumerate(PROMPTS[0])]
     session.reset()
-    whole = step(
-        {
-            "input_ids": np.array([PROMPTS[0]], np.int64),
-            "attention_mask": np.ones((1, len(PROMPTS[0])), np.int64),
-            "beam_idx": np.zeros(1, np.int32),
-        }
-    )
+    whole = step(fed(PROMPTS[0], len(PROMPTS[0])))
     np.testing.assert_allclose(logits, whole[0], rtol=1e-4, atol=1e-5)
 
 
@@ -149,21 +123,9 @@ def test_a_variable_is_read_before_it_is_assigned(assigned_first: bool) -> None:
 def test_a_kept_tensor_is_not_written_over() -> None:
     session = irshape.Session(irshape.load(DECODER))
     step = of_irshape(session)
-    first = step(
-        {
-            "input_ids": np.array([[5, 6]], np.int64),
-            "attention_mask": np.ones((1, 2), np.int64),
-            "beam_idx": np.zeros(1, np.int32),
-        }
-    )
+    first = step(fed([5, 6], 2))
     copy = first.copy()
-    step(
-        {
-            "input_ids": np.array([[7]], np.int64),
-            "attention_mask": np.ones((1, 3), np.int64),
-            "beam_idx": np.zeros(1, np.int32),
-        }
-    )
+    step(fed([7], 3))
     np.testing.assert_array_equal(first, copy)
 
 
@@ -192,18 +154,8 @@ def test_the_tensors_of_a_run_do_not_pile_up(tmp_path: Path) -> None:
 # name, inputs, whether it may overwrite one of them; what the others give are views, states and
 # tensors that somebody else still needs
 STEPS = [
-    ("ReLU", 1),
-    ("Add", 2),
-    ("Subtract", 2),
-    ("Multiply", 2),
-    ("Maximum", 2),
-    ("Divide", 2),
-    ("Exp", 1),
-    ("Sigmoid", 1),
-    ("Clamp", 1),
-    ("Wrapped", 1),
-    ("Halves", 1),
-    ("Turned", 1),
+    *(("ReLU", 1), ("Add", 2), ("Subtract", 2), ("Multiply", 2), ("Maximum", 2), ("Divide", 2)),
+    *(("Exp", 1), ("Sigmoid", 1), ("Clamp", 1), ("Wrapped", 1), ("Halves", 1), ("Turned", 1)),
     ("Kept", 1),
 ]
 
@@ -215,44 +167,27 @@ def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
     """
     net = Net()
     tensors = [net.parameter("128,256", name="x"), net.parameter("1,256", name="row")]
-    order, axis, lengths = (net.constant(values) for values in ([1, 0], 0, [64, 64]))
     for number, (type, chosen) in enumerate(steps):
         taken = [tensors[index % len(tensors)] for index in chosen]
+        variable = f"variable_id=v{number} variable_type=f32 variable_shape=128,256"
         if type == "Wrapped":
-            made = net.layer("Squeeze", [net.layer("Unsqueeze", [taken[0], axis]), axis])
+            made = net.add("Squeeze-1(Unsqueeze-1(@ i64{0}) i64{0})", *taken)
         elif type == "Turned":
-            made = net.layer("Transpose", [net.layer("Transpose", [taken[0], order]), order])
+            made = net.add("Transpose-1(Transpose-1(@ i64{[1, 0]}) i64{[1, 0]})", *taken)
         elif type == "Halves":
-            split = net.layer(
-                "VariadicSplit",
-                [net.layer("Add", [tensors[0], taken[0]], 'auto_broadcast="numpy"'), axis, lengths],
-                outputs=["FP32:64,256", "FP32:64,256"],
-            )
-            made = net.layer("Concat", [net.layer("ReLU", [split]), f"{split}:1"], 'axis="0"')
+            total = net.add("Add-1(auto_broadcast=numpy @ @)", tensors[0], *taken)
+            outputs = ["FP32:64,256", "FP32:64,256"]
+            split = net.add("VariadicSplit-1(@ i64{0} i64{[64, 64]})", total, outputs=outputs)
+            made = net.add("Concat-1(axis=0 ReLU-1(@) @)", split, f"{split}:1")
         elif type == "Kept":
-            start = net.layer("Add", [tensors[0], taken[0]], 'auto_broadcast="numpy"')
-            read = net.layer(
-                "ReadValue",
-                [start],
-                f'variable_id="v{number}" variable_type="f32" variable_shape="128,256"',
-                version="opset6",
-            )
-            made = net.layer("Add", [read, taken[0]], 'auto_broadcast="numpy"')
-            net.layer(
-                "Assign",
-                [made],
-                f'variable_id="v{number}" variable_type="f32" variable_shape="128,256"',
-                version="opset6",
-                outputs=["FP32:128,256"],
-            )
-            made = net.layer("ReLU", [made])
+            read = f"ReadValue-6({variable} Add-1(auto_broadcast=numpy @ @))"
+            made = net.add(f"Add-1(auto_broadcast=numpy {read} @)", tensors[0], *taken, *taken)
+            net.add(f"Assign-6({variable} @)", made, outputs=["FP32:128,256"])
+            made = net.add("ReLU-1(@)", made)
+        elif type == "Clamp":
+            made = net.add("Clamp-1(min=-1 max=1 @)", *taken)
         else:
-            attributes = (
-                {1: "", 2: 'auto_broadcast="numpy"'}[len(taken)]
-                if type != "Clamp"
-                else 'min="-1" max="1"'
-            )
-            made = net.layer(type, taken, attributes)
+            made = net.layer(type, taken, 'auto_broadcast="numpy"' if len(taken) == 2 else "")
         tensors.append(made)
     for tensor in tensors[-3:]:
         net.result(tensor)
@@ -304,35 +239,17 @@ def test_an_elementwise_layer_takes_no_new_memory(tmp_path: Path) -> None:
     assert peak_of_a_run(["ReLU", "Exp", "Sigmoid", "Sin"] * 10, tmp_path) < 1.2 * (1 << 20)
 
 
-@pytest.mark.parametrize("version", ["opset8", "opset14"])
+@pytest.mark.parametrize("opset", [8, 14])
 def test_an_output_that_nobody_takes_changes_nothing_of_the_other(
-    tmp_path: Path, version: str
+    tmp_path: Path, opset: int
 ) -> None:
-    data = np.array(
-        [
-            [
-                [
-                    [np.nan, 5, 1, np.nan],
-                    [2, np.nan, -np.inf, -np.inf],
-                    [np.nan, np.nan, 3, -np.inf],
-                    [np.nan, np.nan, -1, np.nan],
-                ]
-            ]
-        ],
-        np.float32,
-    )
+    rows = "nan 5 1 nan, 2 nan -inf -inf, nan nan 3 -inf, nan nan -1 nan"
+    data = np.array([row.split() for row in rows.split(", ")], np.float32).reshape(1, 1, 4, 4)
     for both in (False, True):
         net = Net()
-        pool = net.layer(
-            "MaxPool",
-            [net.parameter("1,1,4,4")],
-            (
-                'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" '
-                'index_element_type="i64" axis="0"'
-            ),
-            version=version,
-            outputs=["FP32", "I64"],
-        )
+        attributes = "strides=2,2 dilations=1,1 pads_begin=0,0 pads_end=0,0 kernel=2,2 axis=0"
+        text = f"MaxPool-{opset}({attributes} index_element_type=i64 f32[1,1,4,4])"
+        pool = net.add(text, outputs=["FP32", "I64"])
         for output in (pool, f"{pool}:1")[: 1 + both]:
             net.result(output)
         made = list(irshape.Session(net.load(tmp_path)).run([data]).values())

@@ -2,69 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from calling import table
 
 import irshape
 
-
-class Row(NamedTuple):
-    type: str
-    attributes: str
-    data: str
-    values: str
-    """The shape of the input that is not known."""
-    declared: str
-    code: str | None
-    severity: str = ""
-    operand: str = "axes"
-    version: str = "opset1"
-    more: str = ""
-    """The shape of a third input, which is not known either."""
-
-
-ROWS = {
-    "a size that is neither kept nor 1": Row(
-        "ReduceMean", 'keep_dims="true"', "6,12,10,24", "2", "6,12,1,3", "IR201", "error"
-    ),
-    "two axes": Row(
-        "ReduceMean", 'keep_dims="true"', "6,12,10,24", "2", "6,12,1,1", "IR203", "info"
-    ),
-    "more axes than given": Row(
-        "ReduceMean", 'keep_dims="true"', "6,12,10,24", "1", "6,1,1,24", "IR201", "error"
-    ),
-    "axes of unknown number": Row(
-        "ReduceSum", 'keep_dims="true"', "6,12,10", "-1", "1,12,1", "IR203", "info"
-    ),
-    "no dimension is kept": Row(
-        "ReduceMax", 'keep_dims="false"', "6,12", "1", "7", "IR201", "error"
-    ),
-    "one is": Row("ReduceMax", 'keep_dims="false"', "6,12", "1", "6", "IR203", "info"),
-    "a dimension more": Row("Unsqueeze", "", "6,12", "1", "6,1,12", "IR203", "info"),
-    "a dimension of another size": Row("Unsqueeze", "", "6,12", "1", "6,2,12", "IR201", "error"),
-    "an order": Row("Transpose", "", "2,6,7", "3", "7,6,2", "IR203", "info", "order"),
-    "no order": Row("Transpose", "", "2,6,7", "3", "7,6,3", "IR201", "error", "order"),
-    "as many elements": Row(
-        "Reshape", 'special_zero="true"', "2,6", "2", "3,4", "IR203", "info", "pattern"
-    ),
-    "another number of elements": Row(
-        "Reshape", 'special_zero="true"', "2,6", "2", "3,5", "IR201", "error", "pattern"
-    ),
-    "a dimension repeated": Row(
-        "Broadcast", 'mode="numpy"', "1,6", "3", "4,2,6", "IR203", "info", "target_shape", "opset3"
-    ),
-    "a size that cannot be repeated": Row(
-        "Broadcast", 'mode="numpy"', "2,6", "3", "4,3,6", "IR201", "error", "target_shape", "opset3"
-    ),
-    "an axis beside unknown indices": Row(
-        "Gather", 'batch_dims="0"', "2,6", "5", "5,6", "IR203", "info", "axis", "opset8", "1"
-    ),
-    "no axis, whatever the indices are": Row(
-        "Gather", 'batch_dims="0"', "2,6", "5", "2,6", "IR201", "error", "axis", "opset8", "1"
-    ),
-}
+# the operation, the shapes of its inputs (all but the first have values that are not given), the
+# declared shape, what is found, and the input that it names
+ROWS = table("""
+a size that is neither kept nor 1 | ReduceMean-1 keep_dims=true
+    | 6,12,10,24 2 | 6,12,1,3 | IR201 error axes
+two axes | ReduceMean-1 keep_dims=true | 6,12,10,24 2 | 6,12,1,1 | IR203 info axes
+more axes than given | ReduceMean-1 keep_dims=true | 6,12,10,24 1 | 6,1,1,24 | IR201 error axes
+axes of unknown number | ReduceSum-1 keep_dims=true | 6,12,10 -1 | 1,12,1 | IR203 info axes
+no dimension is kept | ReduceMax-1 keep_dims=false | 6,12 1 | 7 | IR201 error axes
+one is | ReduceMax-1 keep_dims=false | 6,12 1 | 6 | IR203 info axes
+a dimension more | Unsqueeze-1 | 6,12 1 | 6,1,12 | IR203 info axes
+a dimension of another size | Unsqueeze-1 | 6,12 1 | 6,2,12 | IR201 error axes
+an order | Transpose-1 | 2,6,7 3 | 7,6,2 | IR203 info order
+no order | Transpose-1 | 2,6,7 3 | 7,6,3 | IR201 error order
+as many elements | Reshape-1 special_zero=true | 2,6 2 | 3,4 | IR203 info pattern
+another number of elements | Reshape-1 special_zero=true | 2,6 2 | 3,5 | IR201 error pattern
+a dimension repeated | Broadcast-3 mode=numpy | 1,6 3 | 4,2,6 | IR203 info target_shape
+a size that cannot be repeated | Broadcast-3 mode=numpy | 2,6 3 | 4,3,6 | IR201 error target_shape
+an axis beside unknown indices | Gather-8 batch_dims=0 | 2,6 5 1 | 5,6 | IR203 info axis
+no axis, whatever the indices are | Gather-8 batch_dims=0 | 2,6 5 1 | 2,6 | IR201 error axis
+""")
 
 
 def port(number: int, precision: str, dims: str) -> str:
@@ -74,15 +40,19 @@ def port(number: int, precision: str, dims: str) -> str:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_unknown_values(name: str, tmp_path: Path) -> None:
-    row = ROWS[name]
+    operation, shapes, declared, expected = ROWS[name]
+    head, _, attribute = operation.partition(" ")
+    type, _, opset = head.partition("-")
+    data = re.sub(r"(\w+)=(\w+)", r'<data \1="\2"/>', attribute)
+    first, *values = shapes.split()
+    given = "".join(port(number, "I64", each) for number, each in enumerate(values, 1))
     path = tmp_path / "layer.xml"
     path.write_text(
-        f'<layer id="1" name="m" type="{row.type}" version="{row.version}">'
-        f"<data {row.attributes}/>"
-        f"<input>{port(0, 'FP32', row.data)}{port(1, 'I64', row.values)}"
-        f"{port(2, 'I64', row.more) if row.more else ''}</input>"
-        f"<output>{port(3, 'FP32', row.declared)}</output></layer>"
+        f'<layer id="1" name="m" type="{type}" version="opset{opset}">{data}'
+        f"<input>{port(0, 'FP32', first)}{given}</input>"
+        f"<output>{port(3, 'FP32', declared)}</output></layer>"
     )
+    code, severity, operand = expected.split()
     (found,) = irshape.validate(path).diagnostics
-    assert (found.code, found.severity) == (row.code, row.severity)
-    assert f"`{row.operand}`" in found.message
+    assert (found.code, found.severity) == (code, severity)
+    assert f"`{operand}`" in found.message

@@ -46,10 +46,7 @@ MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
         ("fix", "{}", "--unsafe-fixes", "-o", "out.xml"),
     ),
     "requires": (("requires", "{}"), ("requires", "{}", "--format", "json")),
-    "convert": (
-        ("convert", "{}", "-o", "out.xml"),
-        ("convert", "{}", "-o", "out.xml", "--force"),
-    ),
+    "convert": (("convert", "{}", "-o", "out.xml"), ("convert", "{}", "-o", "out.xml", "--force")),
     "compare": (
         ("compare", "{}", "right.xml", "--runtime", "irshape", *LIMITS[:2]),
         ("compare", "{}", "{}", "--runtime", "irshape", "--force", *LIMITS[:2]),
@@ -125,7 +122,7 @@ OTHERS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
         "crosscheck": (
             ("crosscheck", "right.xml", "--replay", "{}", *LIMITS[:2]),
             ("crosscheck", "right.xml", "--replay", "{}", "--format", "json", *LIMITS[:2]),
-        ),
+        )
     },
     "result": {
         "view --crosscheck": (("view", "right.xml", "--crosscheck", "{}", *PAGE),),
@@ -146,12 +143,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "run --max-memory": ("run", "right.xml", "--random", "--max-memory={}"),
     "validate --select": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--select={}"),
     "validate --ignore": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--ignore={}"),
-    "validate --per-file-ignores": (
-        *CHECK[:1],
-        "wrong.xml",
-        *CHECK[3:],
-        "--per-file-ignores={}",
-    ),
+    "validate --per-file-ignores": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--per-file-ignores={}"),
     "validate --target": (*CHECK[:1], "right.xml", *CHECK[3:], "--target={}"),
     "validate --extension": (*CHECK[:1], "right.xml", *CHECK[3:], "--extension={}"),
     "validate --shard": (*CHECK[:1], "right.xml", *CHECK[3:], "--shard={}"),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tempfile
 import zipfile
 from pathlib import Path
 
 import numpy as np
-from ir import Net
+from ir import Net, read
 
 import irshape
 
@@ -27,53 +28,41 @@ EXAMPLES: dict[str, tuple[bytes, bytes]] = {
 DOCUMENTS = sorted((ROOT / "examples" / "layers" / "right").glob("*.xml"))
 
 LAYERS = """
-ReduceMean opset1 (2,3,4) 1: keep_dims=true
-Convolution opset1 (1,3,8,8) (4,3,3,3): strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1
-    auto_pad=explicit
-Reshape opset1 (?,3,4) 0,-1: special_zero=true
-Concat opset1 (2,3) (2,4): axis=1
-Split opset1 (2,6) =1: num_splits=2
-TopK opset11 (2,6) =3: axis=1 mode=max sort=value index_element_type=i64
-Slice opset8 (8,6) 1 7 2 0:
-StridedSlice opset1 (8,6) 1,0 7,6 2,1: begin_mask=0,1 end_mask=0,1 new_axis_mask=0,0
-    shrink_axis_mask=0,0 ellipsis_mask=0,0
-Pad opset12 (2,3) 1,1 0,2: pad_mode=reflect
-MaxPool opset8 (1,2,8,8): strides=2,2 dilations=1,1 pads_begin=0,0 pads_end=0,0 kernel=3,3
-    rounding_type=ceil auto_pad=explicit index_element_type=i64 axis=0
-Interpolate opset11 (1,2,4,4) 8,8 2,3: mode=linear shape_calculation_mode=sizes antialias=false
+ReduceMean-1(keep_dims=true f32[2,3,4] i64{[1]})
+Convolution-1(strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit
+    f32[1,3,8,8] f32[4,3,3,3])
+Reshape-1(special_zero=true f32[?,3,4] i64{[0, -1]})
+Concat-1(axis=1 f32[2,3] f32[2,4])
+Split-1:2(num_splits=2 f32[2,6] i64{1})
+TopK-11:2(axis=1 mode=max sort=value index_element_type=i64 f32[2,6] i64{3})
+Slice-8(f32[8,6] i64{[1]} i64{[7]} i64{[2]} i64{[0]})
+StridedSlice-1(begin_mask=0,1 end_mask=0,1 new_axis_mask=0,0 shrink_axis_mask=0,0
+    ellipsis_mask=0,0 f32[8,6] i64{[1, 0]} i64{[7, 6]} i64{[2, 1]})
+Pad-12(pad_mode=reflect f32[2,3] i64{[1, 1]} i64{[0, 2]})
+MaxPool-8:2(strides=2,2 dilations=1,1 pads_begin=0,0 pads_end=0,0 kernel=3,3 rounding_type=ceil
+    auto_pad=explicit index_element_type=i64 axis=0 f32[1,2,8,8])
+Interpolate-11(mode=linear shape_calculation_mode=sizes antialias=false
     coordinate_transformation_mode=half_pixel nearest_mode=floor pads_begin=0 pads_end=0
-Gather opset8 (5,4) 1,2 0: batch_dims=0
-MatMul opset1 (2,3,4) (4,5): transpose_a=false transpose_b=false
-Einsum opset7 (2,3) (3,4): equation=ab,bc->ac
-Broadcast opset3 (1,3) 4,3: mode=numpy
-Tile opset1 (2,3) 2,2:
-DepthToSpace opset1 (1,8,2,2): mode=blocks_first block_size=2
+    f32[1,2,4,4] i64{[8, 8]} i64{[2, 3]})
+Gather-8(batch_dims=0 f32[5,4] i64{[1, 2]} i64{[0]})
+MatMul-1(transpose_a=false transpose_b=false f32[2,3,4] f32[4,5])
+Einsum-7(equation=ab,bc->ac f32[2,3] f32[3,4])
+Broadcast-3(mode=numpy f32[1,3] i64{[4, 3]})
+Tile-1(f32[2,3] i64{[2, 2]})
+DepthToSpace-1(mode=blocks_first block_size=2 f32[1,8,2,2])
 """
-"""A layer a row: its type, its opset, its inputs, its attributes. An input is the shape of a
-Parameter, or the value of a constant: a list, or a scalar behind `=`."""
-TWO_OUTPUTS = ("Split", "TopK", "MaxPool")
 
 
 def _layers() -> dict[str, tuple[bytes, bytes]]:
-    """The .xml and the .bin of a model for each row."""
+    """The .xml and the .bin of a model for each layer."""
     models = {}
-    for row in LAYERS.strip().replace("\n    ", " ").splitlines():
-        head, _, attributes = row.partition(":")
-        type, version, *inputs = head.split()
+    for text in re.split(r"\n(?=\S)", LAYERS.strip()):
+        (written,) = read(text)
         net = Net()
-        ids = []
-        for text in inputs:
-            if text[0] == "(":
-                ids.append(net.parameter(text[1:-1]))
-            else:
-                numbers = [int(number) for number in text.lstrip("=").split(",")]
-                ids.append(net.constant(numbers[0] if text[0] == "=" else numbers))
-        quoted = " ".join('{}="{}"'.format(*each.split("=", 1)) for each in attributes.split())
-        outputs = 1 + (type in TWO_OUTPUTS)
-        layer = net.layer(type, ids, quoted, version=version, outputs=["FP32"] * outputs)
-        for port in range(outputs):
+        layer = net.add(text)
+        for port in range(written.outputs):
             net.result(f"{layer}:{port}")
-        models[type] = net.text().encode(), net.weights
+        models[written.type] = net.text().encode(), net.weights
     return models
 
 

@@ -132,10 +132,7 @@ def main(layers: int) -> None:
                 seconds(save, lambda: after(swish, graph.copy())),
                 seconds(save_model, lambda: rewritten(read())),
             ),
-            "copy with a change": (
-                seconds(renamed, lambda: graph),
-                seconds(ov.Model.clone, read),
-            ),
+            "copy with a change": (seconds(renamed, lambda: graph), seconds(ov.Model.clone, read)),
             "reshape": (seconds(reshape, graph.copy), seconds(reshape, read)),
             "rewrite": (seconds(swish, graph.copy), seconds(rewritten, read)),
         }

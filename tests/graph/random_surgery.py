@@ -109,10 +109,7 @@ def agrees(actual: Any, expected: Any) -> bool:
 
 
 def proven(
-    part: Graph,
-    feed: Callable[[Output], Any],
-    expect: list[Any],
-    as_it_is: list[Any] | None = None,
+    part: Graph, feed: Callable[[Output], Any], expect: list[Any], as_it_is: list[Any] | None = None
 ) -> str:
     """What became of a result: `equal`, or what is wrong.
 

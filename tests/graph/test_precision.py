@@ -67,8 +67,7 @@ def test_a_constant_is_compressed_as_save_model_does(case: str, value: Any, tmp_
 
 
 @pytest.mark.parametrize(
-    "model",
-    ["encoder", "classifier", "recurrent", "control_flow", "decoder", "int8", "compressed"],
+    "model", ["encoder", "classifier", "recurrent", "control_flow", "decoder", "int8", "compressed"]
 )
 def test_a_model_is_compressed_as_save_model_does(model: str, tmp_path: Path) -> None:
     path = EXAMPLES / f"{model}.xml"

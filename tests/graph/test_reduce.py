@@ -90,9 +90,7 @@ PROPERTIES = {
     "one layer": Case("encoder", has("Gelu"), ["Gelu"]),
     "two layers far apart": Case("classifier", has("MaxPool", "SoftMax"), ["MaxPool", "SoftMax"]),
     "one feeds the other": Case(
-        "decoder",
-        lambda model: feeds(model, "Reshape", "Transpose"),
-        ["Reshape", "Transpose"],
+        "decoder", lambda model: feeds(model, "Reshape", "Transpose"), ["Reshape", "Transpose"]
     ),
     "a layer whose sizes are values": Case("ir_v10", has("StridedSlice"), ["StridedSlice"]),
     "a residual connection": Case("encoder", residual, ["Add", "MatMul"]),

@@ -52,15 +52,8 @@ def raw(
 
 def simple(shape: str = "2,3") -> Net:
     net = Net()
-    net.result(
-        net.layer(
-            "ReLU",
-            [net.parameter(shape)],
-            outputs=[
-                "FP32:" + ",".join(size if size.isdigit() else "-1" for size in shape.split(","))
-            ],
-        )
-    )
+    dims = ",".join(size if size.isdigit() else "-1" for size in shape.split(","))
+    net.result(net.layer("ReLU", [net.parameter(shape)], outputs=[f"FP32:{dims}"]))
     return net
 
 
@@ -81,29 +74,13 @@ LAUGHS = (
     + "]>"
 )
 raw("billion laughs", LAUGHS + '<net name="&a11;" version="11"/>', "IR002")
-raw(
-    "external entity",
-    '<!DOCTYPE net [<!ENTITY x SYSTEM "file:///etc/passwd">]><net name="&x;" version="11"/>',
-    "IR002",
-)
-raw(
-    "external entity in a layer",
-    '<!DOCTYPE layer [<!ENTITY x SYSTEM "file:///etc/passwd">]><layer type="ReLU">&x;</layer>',
-    "IR002",
-)
-raw(
-    "external DTD",
-    (
-        '<?xml version="1.0"?><!DOCTYPE net SYSTEM "http://127.0.0.1:9/x.dtd">'
-        '<net name="m" version="11"/>'
-    ),
-    "IR002",
-)
-raw(
-    "parameter entity",
-    '<!DOCTYPE net [<!ENTITY % x SYSTEM "file:///dev/zero"> %x;]><net version="11"/>',
-    "IR002",
-)
+FILE = '[<!ENTITY x SYSTEM "file:///etc/passwd">]'
+raw("external entity", f'<!DOCTYPE net {FILE}><net name="&x;" version="11"/>', "IR002")
+raw("external entity in a layer", f'<!DOCTYPE layer {FILE}><layer type="ReLU">&x;</layer>', "IR002")
+DTD = '<?xml version="1.0"?><!DOCTYPE net SYSTEM "http://127.0.0.1:9/x.dtd">'
+raw("external DTD", f'{DTD}<net name="m" version="11"/>', "IR002")
+ZEROS = '[<!ENTITY % x SYSTEM "file:///dev/zero"> %x;]'
+raw("parameter entity", f'<!DOCTYPE net {ZEROS}><net version="11"/>', "IR002")
 raw("undefined entity", '<net name="&nothing;" version="11"/>', "IR001")
 raw(
     "XInclude",
@@ -224,93 +201,52 @@ raw("many dimensions", simple(",".join(["2"] * 3000)).text(), "")
 changed("an interval", 'shape="2,3"', 'shape="0..9223372036854775807,3"', "")
 
 
-def _layer(
-    type: str,
-    inputs: list[str | list[int]],
-    attributes: str = "",
-    version: str = "opset1",
-    outputs: int = 1,
-) -> Net:
-    net = Net()
-    ids = [
-        net.constant(given) if isinstance(given, list) else net.parameter(given) for given in inputs
-    ]
-    net.result(net.layer(type, ids, attributes, version=version, outputs=["FP32"] * outputs))
-    return net
+def small(name: str, made: Net | str, expected: str | None) -> None:
+    """An attack that is a net, or one layer as a text of `ir`."""
+    net = made if isinstance(made, Net) else Net()
+    if isinstance(made, str):
+        net.result(net.add(made))
 
-
-def small(name: str, net: Net, expected: str | None) -> None:
     def make(folder: Path) -> Path:
         return net.save(folder)
 
     ATTACKS[name] = Attack(make, expected)
 
 
-BIG = 2**40
+BIG, MOST = 2**40, 2**62
+POOL = "pads_begin=0,0 pads_end=0,0 rounding_type=floor f32[1,1,8,8]"
 small(
     "a broadcast to a huge shape",
-    _layer("Broadcast", ["1", [BIG, BIG]], 'mode="numpy"', "opset3"),
+    f"Broadcast-3(mode=numpy f32[1] i64{{[{BIG}, {BIG}]}})",
     "IR210",
 )
-small("a tile without end", _layer("Tile", ["2,3", [BIG, BIG]]), "IR210")
+small("a tile without end", f"Tile-1(f32[2,3] i64{{[{BIG}, {BIG}]}})", "IR210")
 small(
     "a pad without end",
-    _layer("Pad", ["2,3", [2**62, 2**62], [2**62, 2**62]], 'pad_mode="constant"'),
+    f"Pad-1(pad_mode=constant f32[2,3] i64{{[{MOST}, {MOST}]}} i64{{[{MOST}, {MOST}]}})",
     "IR210",
 )
 small(
     "a negative pad",
-    _layer("Pad", ["2,3", [-(2**62), 0], [-(2**62), 0]], 'pad_mode="constant"', "opset12"),
+    f"Pad-12(pad_mode=constant f32[2,3] i64{{[-{MOST}, 0]}} i64{{[-{MOST}, 0]}})",
     "IR40",
 )
 small(
-    "a range without end", _layer("Range", [[0], [2**62], [1]], 'output_type="i64"', "opset4"), None
-)
-small("one-hot without end", _layer("OneHot", ["2,3", [2**62], [1], [0]], 'axis="-1"'), None)
-small(
-    "a reshape past 2^63",
-    _layer("Reshape", ["2,3", [2**62, 2**62]], 'special_zero="false"'),
-    "IR40",
-)
-small("a split into many", _layer("Split", ["8", [0]], 'num_splits="1000000000000"'), "IR40")
-small(
-    "a window past all bounds",
-    _layer(
-        "MaxPool",
-        ["1,1,8,8"],
-        f'strides="1,1" pads_begin="0,0" pads_end="0,0" kernel="{2**62},1" rounding_type="floor"',
-    ),
-    None,
+    "a range without end", f"Range-4(output_type=i64 i64{{[0]}} i64{{[{MOST}]}} i64{{[1]}})", None
 )
 small(
-    "strides of zero",
-    _layer(
-        "MaxPool",
-        ["1,1,8,8"],
-        'strides="0,0" pads_begin="0,0" pads_end="0,0" kernel="1,1" rounding_type="floor"',
-    ),
-    None,
+    "one-hot without end", f"OneHot-1(axis=-1 f32[2,3] i64{{[{MOST}]}} i64{{[1]}} i64{{[0]}})", None
 )
 small(
-    "a list without end",
-    _layer(
-        "MaxPool",
-        ["1,1,8,8"],
-        (
-            f'strides="{"1," * 100_000}1" pads_begin="0,0" pads_end="0,0" kernel="1,1" '
-            'rounding_type="floor"'
-        ),
-    ),
-    None,
+    "a reshape past 2^63", f"Reshape-1(special_zero=false f32[2,3] i64{{[{MOST}, {MOST}]}})", "IR40"
 )
-small(
-    "an Einsum of many", _layer("Einsum", ["2,2"], f'equation="{"a" * 50_000}->"', "opset7"), "IR40"
-)
-small(
-    "an upsampling without end",
-    _layer("SpaceToDepth", ["1,4,8,8"], f'mode="blocks_first" block_size="{2**62}"'),
-    None,
-)
+small("a split into many", "Split-1(num_splits=1000000000000 f32[8] i64{[0]})", "IR40")
+small("a window past all bounds", f"MaxPool-1(strides=1,1 kernel={MOST},1 {POOL})", None)
+small("strides of zero", f"MaxPool-1(strides=0,0 kernel=1,1 {POOL})", None)
+small("a list without end", f"MaxPool-1(strides={'1,' * 100_000}1 kernel=1,1 {POOL})", None)
+small("an Einsum of many", f"Einsum-7(equation={'a' * 50_000}-> f32[2,2])", "IR40")
+blocks = f"SpaceToDepth-1(mode=blocks_first block_size={MOST} f32[1,4,8,8])"
+small("an upsampling without end", blocks, None)
 
 
 def _many(count: int) -> Net:
@@ -329,81 +265,44 @@ small("doubled a hundred times", _many(100), "IR210")
 
 def constant(
     name: str,
-    data: str,
+    data: tuple[str, object, int, int],
     weights: bytes,
     expected: str | None,
-    dims: str = "<dim>2</dim>",
+    dims: str = "2",
     precision: str = "FP32",
 ) -> None:
+    """data: element type, shape, offset and size; dims: those of its port."""
+    element_type, shape, offset, size = data
+    sizes = "".join(f"<dim>{each}</dim>" for each in dims.split(",") if each)
     net = Net()
     net.layers.append(
-        f'<layer id="0" name="c" type="Const" version="opset1"><data {data}/><output>'
-        f'<port id="0" precision="{precision}">{dims}</port></output></layer>'
+        f'<layer id="0" name="c" type="Const" version="opset1"><data element_type="{element_type}" '
+        f'shape="{shape}" offset="{offset}" size="{size}"/><output>'
+        f'<port id="0" precision="{precision}">{sizes}</port></output></layer>'
     )
     net.result("0")
     net.weights = weights
     small(name, net, expected)
 
 
-for what, offset in {
-    "2^63": 2**63,
-    "2^64": 2**64,
-    "negative": -8,
-    "a hundred digits": 10**100,
-}.items():
-    constant(
-        f"a constant at {what}",
-        f'element_type="f32" shape="2" offset="{offset}" size="8"',
-        b"\0" * 8,
-        "IR",
-    )
-    constant(
-        f"a constant of size {what}",
-        f'element_type="f32" shape="2" offset="0" size="{offset}"',
-        b"\0" * 8,
-        "IR",
-    )
-constant(
-    "a constant of huge shape",
-    f'element_type="f32" shape="{2**31},{2**31},4" offset="0" size="8"',
-    b"\0" * 8,
-    "IR503",
-    f"<dim>{2**31}</dim><dim>{2**31}</dim><dim>4</dim>",
-)
-constant(
-    "a constant whose size overflows",
-    f'element_type="f32" shape="{2**62}" offset="0" size="0"',
-    b"\0" * 8,
-    "IR503",
-    f"<dim>{2**62}</dim>",
-)
-constant(
-    "a scalar of no bytes",
-    'element_type="f32" shape="" offset="0" size="0"',
-    b"\0" * 8,
-    "IR503",
-    "",
-)
+NOTHING = b"\0" * 8
+PLACES = {"2^63": 2**63, "2^64": 2**64, "negative": -8, "a hundred digits": 10**100}
+for what, offset in PLACES.items():
+    constant(f"a constant at {what}", ("f32", "2", offset, 8), NOTHING, "IR")
+    constant(f"a constant of size {what}", ("f32", "2", 0, offset), NOTHING, "IR")
+huge = f"{2**31},{2**31},4"
+constant("a constant of huge shape", ("f32", huge, 0, 8), NOTHING, "IR503", huge)
+constant("a constant whose size overflows", ("f32", MOST, 0, 0), NOTHING, "IR503", str(MOST))
+constant("a scalar of no bytes", ("f32", "", 0, 0), NOTHING, "IR503", "")
 for packed in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1"):
     precision = {"u1": "BIN"}.get(packed, packed.upper())
-    constant(
-        f"{packed} of odd size",
-        f'element_type="{packed}" shape="7" offset="0" size="1"',
-        b"\xff",
-        "IR503" if packed not in ("u1",) else "",
-        "<dim>7</dim>",
-        precision,
-    )
+    code = "" if packed == "u1" else "IR503"
+    constant(f"{packed} of odd size", (packed, "7", 0, 1), b"\xff", code, "7", precision)
 
 
 def strings(name: str, payload: bytes) -> None:
-    constant(
-        f"strings: {name}",
-        f'element_type="string" shape="2" offset="0" size="{len(payload)}"',
-        payload,
-        "IR503",
-        precision="STRING",
-    )
+    data = ("string", "2", 0, len(payload))
+    constant(f"strings: {name}", data, payload, "IR503", precision="STRING")
 
 
 strings("a count of 2^31", struct.pack("<iii", 2**31 - 1, 0, 1) + b"ab")
@@ -414,66 +313,37 @@ strings("negative offsets", struct.pack("<iiii", 2, -5, 1, 2) + b"ab")
 strings("cut short", b"\2\0\0")
 
 
-def beside(name: str, expected: str | None) -> Callable[[Callable[[Path], None]], None]:
+def beside(name: str, expected: str, make: Callable[[Path], object]) -> None:
     """Something odd where the .bin should be."""
 
-    def add(make: Callable[[Path], None]) -> None:
-        def both(folder: Path) -> Path:
-            path = _layer("Reshape", ["2,3", [3, 2]], 'special_zero="false"').save(folder)
-            path.with_suffix(".bin").unlink()
-            make(path.with_suffix(".bin"))
-            return path
+    def both(folder: Path) -> Path:
+        net = Net()
+        net.result(net.add("Reshape-1(special_zero=false f32[2,3] i64{[3, 2]})"))
+        path = net.save(folder)
+        path.with_suffix(".bin").unlink()
+        make(path.with_suffix(".bin"))
+        return path
 
-        ATTACKS[f"the .bin: {name}"] = Attack(both, expected)
-
-    return add
-
-
-@beside("a pipe", "IR501")
-def _(path: Path) -> None:
-    os.mkfifo(path)
+    ATTACKS[f"the .bin: {name}"] = Attack(both, expected)
 
 
-@beside("a folder", "IR501")
-def _(path: Path) -> None:
-    path.mkdir()
-
-
-@beside("a device", "IR501")
-def _(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-@beside("a link to itself", "IR501")
-def _(path: Path) -> None:
-    path.symlink_to(path)
-
-
-@beside("a link to nowhere", "IR501")
-def _(path: Path) -> None:
-    path.symlink_to("/no/such/file")
-
-
-@beside("a process file", "IR50")
-def _(path: Path) -> None:
-    path.symlink_to("/proc/self/environ")
-
-
-@beside("an LFS pointer", "IR501")
-def _(path: Path) -> None:
-    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 16\n")
-
-
-@beside("empty", "IR50")
-def _(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-@beside("larger than the memory", "IR501")  # which the child process may not map
-def _(path: Path) -> None:
+def larger_than_the_memory(path: Path) -> None:
+    """The child process may not map it."""
     with path.open("wb") as file:
         file.write(struct.pack("<qq", 3, 2))
         file.truncate(1 << 33)
+
+
+LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 16\n"
+beside("a pipe", "IR501", os.mkfifo)
+beside("a folder", "IR501", Path.mkdir)
+beside("a device", "IR501", lambda path: path.symlink_to("/dev/zero"))
+beside("a link to itself", "IR501", lambda path: path.symlink_to(path))
+beside("a link to nowhere", "IR501", lambda path: path.symlink_to("/no/such/file"))
+beside("a process file", "IR50", lambda path: path.symlink_to("/proc/self/environ"))
+beside("an LFS pointer", "IR501", lambda path: path.write_text(LFS))
+beside("empty", "IR50", lambda path: path.write_bytes(b""))
+beside("larger than the memory", "IR501", larger_than_the_memory)
 
 
 # the .xml itself
@@ -700,14 +570,11 @@ def surplus_output() -> str:
 def unused_body() -> str:
     """A Result that holds a body, which nothing infers, with constants in it."""
     inner = Net()
-    for type, shape in (("Add", "2,3"), ("Reshape", "?,3")):
-        inner.result(
-            inner.layer(
-                type,
-                [inner.parameter(shape), inner.constant([1, 3])],
-                'special_zero="false"' if type == "Reshape" else "",
-            )
-        )
+    for text in (
+        "Add-1(f32[2,3] i64{[1, 3]})",
+        "Reshape-1(special_zero=false f32[?,3] i64{[1, 3]})",
+    ):
+        inner.result(inner.add(text))
     body = inner.text()
     body = body[body.index("<layers>") : body.index("</net>")]
     net = simple("?,3")

@@ -35,16 +35,13 @@ def refused(path: Path, *arguments: str) -> list[str]:
 @pytest.mark.parametrize(("one", "other", "axis"), [("[4,8]", "[4,9]", 1), ("[2,8]", "[3,8]", 0)])
 def test_two_dimensions(one: str, other: str, axis: int, tmp_path: Path) -> None:
     path = model(tmp_path)
-    names = ["p0", "p1"]
-    lines = refused(path, "--shape", f"{names[0]}={one}", "--shape", f"{names[1]}={other}")
+    given = ["--shape", f"p0={one}", "--shape", f"p1={other}"]
+    lines = refused(path, *given)
     assert len(lines) <= 5
     assert "Add" in lines[0]
     sizes = [shape.strip("[]").split(",")[axis] for shape in (one, other)]
     assert f"p0_{axis} is {sizes[0]} by p0, {sizes[1]} by p1" in lines[1]
-    many = refused(
-        path, "--verbose", "--shape", f"{names[0]}={one}", "--shape", f"{names[1]}={other}"
-    )
-    assert len(many) > 5
+    assert len(refused(path, "--verbose", *given)) > 5
 
 
 def test_against_a_constant(tmp_path: Path) -> None:
@@ -68,13 +65,8 @@ def positions(folder: Path, stride: int) -> Path:
     end = net.constant([2**31 - 1])
     strided = net.layer("Slice", [x, zero, end, step, axes], version="opset8", name="strided")
     if stride == 1:
-        shape = net.layer("ShapeOf", [x], 'output_type="i64"', version="opset3", outputs=["I64"])
-        length = net.layer(
-            "Gather",
-            [shape, axes, net.constant(0)],
-            version="opset8",
-            outputs=["I64"],
-        )
+        shape = net.add("ShapeOf-3(output_type=i64 @)", x, outputs=["I64"])
+        length = net.add("Gather-8(@ @ i64{0})", shape, axes, outputs=["I64"])
         first = net.constant([0])
         table = net.layer("Slice", [table, zero, length, step, first], version="opset8")
     net.result(net.layer("Add", [strided, table], name="add"))
@@ -83,11 +75,8 @@ def positions(folder: Path, stride: int) -> Path:
 
 @pytest.mark.parametrize(
     ("stride", "shape", "allowed"),
-    [
-        pytest.param(1, "[2,20]", "allows up to 8", id="a table of positions"),
-        pytest.param(2, "[2,20]", "allows 16", id="behind a stride"),
-        pytest.param(2, "[20,20]", "", id="two axes of one size"),
-    ],
+    [(1, "[2,20]", "allows up to 8"), (2, "[2,20]", "allows 16"), (2, "[20,20]", "")],
+    ids=["a table of positions", "behind a stride", "two axes of one size"],
 )
 def test_the_constant_that_does_not_fit_and_what_would(
     stride: int, shape: str, allowed: str, tmp_path: Path

@@ -276,7 +276,7 @@ from irshape.rule_ids import INPUT_RANK
 
 def operator(*_):
     return lambda function: function
-""",
+"""
 }
 """What the programs of a document have been told to import."""
 

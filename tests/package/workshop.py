@@ -145,10 +145,6 @@ def variables() -> dict[str, Any]:
         "beams": np.zeros(1, np.int32),
         "token": ids[:, :1],
         "longer": np.ones((1, 5), np.int64),
-        "inputs": {
-            "input_ids": ids,
-            "attention_mask": ids,
-            "beam_idx": np.zeros(1, np.int32),
-        },
+        "inputs": {"input_ids": ids, "attention_mask": ids, "beam_idx": np.zeros(1, np.int32)},
         "ProcessPoolExecutor": ThreadPoolExecutor,
     }

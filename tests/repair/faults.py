@@ -21,131 +21,125 @@ from .networks import (
 
 
 class Fault(NamedTuple):
-    """A fault planted in a network, and what irshape makes of it."""
+    """A fault planted in a network, and what irshape makes of it.
 
-    network: Callable[[], irshape.Graph]
+    `IR201 image conv`: the code of the one error or warning at the top of the report, the network,
+    and the layer where it stands, unless it is the file as such. `--unsafe-fixes` gives the
+    original back; `(safe)`: so does a safe fix, `(left)`: neither does.
+    """
+
+    told: str
     change: Change
-    code: str
-    """Of the one error or warning that stands at the top of the report."""
-    at: str
-    """The name of the layer where it stands; empty for the file as such."""
-    safe: bool = False
-    """Whether a safe fix gives the original back."""
-    unsafe: bool = True
-    """Whether `--unsafe-fixes` does."""
 
+    @property
+    def code(self) -> str:
+        return self.told.partition(" ")[0]
 
-IMAGE, TEXT = image_network, text_network
+    @property
+    def network(self) -> Callable[[], irshape.Graph]:
+        return image_network if self.told.split()[1] == "image" else text_network
+
+    @property
+    def at(self) -> str:
+        return " ".join(word for word in self.told.split()[2:] if "(" not in word)
+
+    @property
+    def given_back(self) -> list[bool]:
+        """By safe fixes alone, and by the others too."""
+        return ["(safe)" in self.told, "(left)" not in self.told]
+
 
 FAULTS: dict[str, Fault] = {
     # Attributes that OpenVINO reads
-    "strides": Fault(IMAGE, attribute("conv", "strides", "2, 2"), "IR201", "conv"),
-    "one stride": Fault(IMAGE, attribute("conv", "strides", "1, 2"), "IR201", "conv"),
-    "padding": Fault(IMAGE, attribute("conv", "pads_begin", "0, 0"), "IR201", "conv"),
-    "dilations": Fault(IMAGE, attribute("conv", "dilations", "2, 2"), "IR201", "conv"),
-    "kernel": Fault(IMAGE, attribute("pool", "kernel", "3, 3"), "IR201", "pool"),
-    "auto_pad": Fault(IMAGE, attribute("conv", "auto_pad", "valid"), "IR201", "conv"),
-    "keep_dims": Fault(IMAGE, attribute("mean", "keep_dims", "true"), "IR201", "mean"),
-    "keep_dims of a sum": Fault(TEXT, attribute("summed", "keep_dims", "false"), "IR201", "summed"),
-    "transpose_b": Fault(IMAGE, attribute("scores", "transpose_b", "false"), "IR406", "scores"),
-    "axis of Concat": Fault(TEXT, attribute("joined", "axis", "1"), "IR201", "joined"),
-    "axis out of range": Fault(IMAGE, attribute("softmax", "axis", "5"), "IR401", "softmax"),
-    "splits": Fault(TEXT, attribute("halves", "num_splits", "4"), "IR201", "halves"),
-    "hidden_size": Fault(TEXT, attribute("cell", "hidden_size", "15"), "IR304", "cell"),
-    "axis of TopK": Fault(TEXT, attribute("best", "axis", "0"), "IR201", "best"),
-    "batch": Fault(IMAGE, attribute("image", "shape", "4,3,16,16"), "IR201", "image"),
-    "channels": Fault(IMAGE, attribute("image", "shape", "1,4,16,16"), "IR201", "image"),
-    "type of an input": Fault(IMAGE, attribute("image", "element_type", "f16"), "IR202", "image"),
-    "type of indices": Fault(TEXT, attribute("ids", "element_type", "i32"), "IR202", "ids"),
+    "strides": Fault("IR201 image conv", attribute("conv", "strides", "2, 2")),
+    "one stride": Fault("IR201 image conv", attribute("conv", "strides", "1, 2")),
+    "padding": Fault("IR201 image conv", attribute("conv", "pads_begin", "0, 0")),
+    "dilations": Fault("IR201 image conv", attribute("conv", "dilations", "2, 2")),
+    "kernel": Fault("IR201 image pool", attribute("pool", "kernel", "3, 3")),
+    "auto_pad": Fault("IR201 image conv", attribute("conv", "auto_pad", "valid")),
+    "keep_dims": Fault("IR201 image mean", attribute("mean", "keep_dims", "true")),
+    "keep_dims of a sum": Fault("IR201 text summed", attribute("summed", "keep_dims", "false")),
+    "transpose_b": Fault("IR406 image scores", attribute("scores", "transpose_b", "false")),
+    "axis of Concat": Fault("IR201 text joined", attribute("joined", "axis", "1")),
+    "axis out of range": Fault("IR401 image softmax", attribute("softmax", "axis", "5")),
+    "splits": Fault("IR201 text halves", attribute("halves", "num_splits", "4")),
+    "hidden_size": Fault("IR304 text cell", attribute("cell", "hidden_size", "15")),
+    "axis of TopK": Fault("IR201 text best", attribute("best", "axis", "0")),
+    "batch": Fault("IR201 image image", attribute("image", "shape", "4,3,16,16")),
+    "channels": Fault("IR201 image image", attribute("image", "shape", "1,4,16,16")),
+    "type of an input": Fault("IR202 image image", attribute("image", "element_type", "f16")),
+    "type of indices": Fault("IR202 text ids", attribute("ids", "element_type", "i32")),
     # Values of attributes
-    "a word": Fault(IMAGE, attribute("mean", "keep_dims", "maybe"), "IR304", "mean"),
-    "a misspelt word": Fault(
-        IMAGE, attribute("conv", "auto_pad", "explcit"), "IR304", "conv", True
-    ),
-    "a number": Fault(IMAGE, attribute("softmax", "axis", "one"), "IR304", "softmax"),
-    "a list of another length": Fault(IMAGE, attribute("conv", "strides", "1"), "IR401", "conv"),
+    "a word": Fault("IR304 image mean", attribute("mean", "keep_dims", "maybe")),
+    "a misspelt word": Fault("IR304 image conv (safe)", attribute("conv", "auto_pad", "explcit")),
+    "a number": Fault("IR304 image softmax", attribute("softmax", "axis", "one")),
+    "a list of another length": Fault("IR401 image conv", attribute("conv", "strides", "1")),
     "an element type": Fault(
-        IMAGE, attribute("image", "element_type", "fp32"), "IR304", "image", True
+        "IR304 image image (safe)", attribute("image", "element_type", "fp32")
     ),
-    "a name of an attribute": Fault(IMAGE, layer("mean", "keep_dims", "keepdims"), "IR302", "mean"),
+    "a name of an attribute": Fault("IR302 image mean", layer("mean", "keep_dims", "keepdims")),
     "an attribute that is needed": Fault(
-        IMAGE, layer("conv", "dilations", "dilatoins"), "IR302", "conv"
+        "IR302 image conv", layer("conv", "dilations", "dilatoins")
     ),
-    "an attribute that is gone": Fault(TEXT, layer("joined", ' axis="2"', ""), "IR303", "joined"),
+    "an attribute that is gone": Fault("IR303 text joined", layer("joined", ' axis="2"', "")),
     "an unknown attribute": Fault(
-        IMAGE, layer("mean", "keep_dims", 'colour="red" keep_dims'), "IR301", "mean", True
+        "IR301 image mean (safe)", layer("mean", "keep_dims", 'colour="red" keep_dims')
     ),
     # Types and versions
-    "a type": Fault(IMAGE, layer("relu", "ReLU", "Relu6"), "IR602", "relu"),
-    "a misspelt type": Fault(
-        IMAGE, layer("softmax", "SoftMax", "SoftMxa"), "IR602", "softmax", True
-    ),
-    "a version": Fault(IMAGE, layer("conv", "opset1", "opset99"), "IR603", "conv", False, False),
-    "a misspelt version": Fault(
-        IMAGE, layer("conv", "opset1", "opste1"), "IR604", "conv", False, False
-    ),
-    "a version that is too old": Fault(TEXT, layer("best", "opset11", "opset0"), "IR603", "best"),
+    "a type": Fault("IR602 image relu", layer("relu", "ReLU", "Relu6")),
+    "a misspelt type": Fault("IR602 image softmax (safe)", layer("softmax", "SoftMax", "SoftMxa")),
+    "a version": Fault("IR603 image conv (left)", layer("conv", "opset1", "opset99")),
+    "a misspelt version": Fault("IR604 image conv (left)", layer("conv", "opset1", "opste1")),
+    "a version that is too old": Fault("IR603 text best", layer("best", "opset11", "opset0")),
     "another type of layer": Fault(
-        IMAGE, layer("mean", "ReduceMean", "ReduceLogicalAnd"), "IR403", "mean", False, False
+        "IR403 image mean (left)", layer("mean", "ReduceMean", "ReduceLogicalAnd")
     ),
     # Ports
     "a size of an output": Fault(
-        IMAGE,
+        "IR201 image mean (safe)",
         layer(
             "mean",
             "<dim>4</dim>\n\t\t\t\t</port>\n\t\t\t</output>",
             "<dim>7</dim>\n\t\t\t\t</port>\n\t\t\t</output>",
         ),
-        "IR201",
-        "mean",
-        True,
     ),
     "a precision of an output": Fault(
-        IMAGE,
+        "IR202 image shifted (safe)",
         layer("shifted", '"2" precision="FP32"', '"2" precision="FP16"'),
-        "IR202",
-        "shifted",
-        True,
     ),
     "a size of an input": Fault(
-        IMAGE, layer("pool", "<dim>16</dim>", "<dim>17</dim>"), "IR205", "pool", True
+        "IR205 image pool (safe)", layer("pool", "<dim>16</dim>", "<dim>17</dim>")
     ),
     "a precision of an input": Fault(
-        IMAGE,
+        "IR206 image relu (safe)",
         layer("relu", 'id="0" precision="FP32"', 'id="0" precision="I32"'),
-        "IR206",
-        "relu",
-        True,
     ),
     "a precision that is none": Fault(
-        IMAGE,
+        "IR118 image shifted (safe)",
         layer("shifted", '"2" precision="FP32"', '"2" precision="FP3"'),
-        "IR118",
-        "shifted",
-        True,
     ),
     "a size that is no number": Fault(
-        IMAGE, layer("conv", "<dim>16</dim>", "<dim>x</dim>"), "IR104", "conv", True
+        "IR104 image conv (safe)", layer("conv", "<dim>16</dim>", "<dim>x</dim>")
     ),
     "a size below -1": Fault(
-        IMAGE, layer("conv", "<dim>16</dim>", "<dim>-5</dim>"), "IR104", "conv", True
+        "IR104 image conv (safe)", layer("conv", "<dim>16</dim>", "<dim>-5</dim>")
     ),
     # Edges and ids
     "an edge from elsewhere": Fault(
-        TEXT, edge("flat", 0, 'from-layer="12"', 'from-layer="10"'), "IR205", "flat"
+        "IR205 text flat", edge("flat", 0, 'from-layer="12"', 'from-layer="10"')
     ),
-    "an edge that is gone": Fault(IMAGE, edge("relu", 0), "IR113", "relu"),
+    "an edge that is gone": Fault("IR113 image relu", edge("relu", 0)),
     "an edge from no layer": Fault(
-        IMAGE, edge("relu", 0, 'from-layer="4"', 'from-layer="44"'), "IR110", "relu"
+        "IR110 image relu", edge("relu", 0, 'from-layer="4"', 'from-layer="44"')
     ),
     "an edge from no port": Fault(
-        IMAGE, edge("relu", 0, 'from-port="2"', 'from-port="7"'), "IR110", "shifted", True
+        "IR110 image shifted (safe)", edge("relu", 0, 'from-port="2"', 'from-port="7"')
     ),
     "an edge to no port": Fault(
-        IMAGE, edge("relu", 0, 'to-port="0"', 'to-port="3"'), "IR110", "relu", True
+        "IR110 image relu (safe)", edge("relu", 0, 'to-port="0"', 'to-port="3"')
     ),
     "an edge twice": Fault(
-        IMAGE,
+        "IR112 image relu (safe)",
         of_text(
             lambda text: text.replace(
                 '\t\t<edge from-layer="4"',
@@ -154,37 +148,29 @@ FAULTS: dict[str, Fault] = {
                 1,
             )
         ),
-        "IR112",
-        "relu",
-        True,
     ),
     "a cycle": Fault(
-        IMAGE,
+        "IR114 image shifted (safe)",
         edge("shifted", 0, 'from-layer="2" from-port="2"', 'from-layer="5" from-port="1"'),
-        "IR114",
-        "shifted",
-        True,
     ),
-    "an id twice": Fault(IMAGE, replaced('<layer id="5"', '<layer id="4"'), "IR101", "relu"),
+    "an id twice": Fault("IR101 image relu", replaced('<layer id="5"', '<layer id="4"')),
     # Constants
     # Values in the .bin, which is never edited: a cause says what would fit
-    "an axis": Fault(IMAGE, value("axes", 1, 1), "IR201", "mean"),
-    "an axis out of range": Fault(IMAGE, value("axes", 1, 9), "IR405", "mean"),
-    "a shape to reshape to": Fault(TEXT, value("heads_shape", 3, 5), "IR201", "heads"),
-    "an order": Fault(TEXT, value("order", 1, 1), "IR405", "turned"),
-    "k": Fault(TEXT, value("k", 0, 4), "IR201", "best"),
+    "an axis": Fault("IR201 image mean", value("axes", 1, 1)),
+    "an axis out of range": Fault("IR405 image mean", value("axes", 1, 9)),
+    "a shape to reshape to": Fault("IR201 text heads", value("heads_shape", 3, 5)),
+    "an order": Fault("IR405 text turned", value("order", 1, 1)),
+    "k": Fault("IR201 text best", value("k", 0, 4)),
     # Places of constants
-    "a size of a constant": Fault(IMAGE, attribute("dense", "size", "76"), "IR503", "dense"),
+    "a size of a constant": Fault("IR503 image dense", attribute("dense", "size", "76")),
     "an offset beyond the file": Fault(
-        IMAGE, attribute("dense", "offset", "99999"), "IR502", "dense", False, False
+        "IR502 image dense (left)", attribute("dense", "offset", "99999")
     ),
-    "a shape of a constant": Fault(IMAGE, attribute("dense", "shape", "5, 3"), "IR503", "dense"),
-    "a type of a constant": Fault(
-        IMAGE, attribute("dense", "element_type", "f16"), "IR507", "dense"
-    ),
+    "a shape of a constant": Fault("IR503 image dense", attribute("dense", "shape", "5, 3")),
+    "a type of a constant": Fault("IR507 image dense", attribute("dense", "element_type", "f16")),
     # The text
-    "a tag that is not closed": Fault(IMAGE, replaced("</output>", "", 1), "IR001", "", True),
+    "a tag that is not closed": Fault("IR001 image (safe)", replaced("</output>", "", 1)),
     "a quote that is gone": Fault(
-        IMAGE, replaced('keep_dims="false"', 'keep_dims="false'), "IR001", "", False, False
+        "IR001 image (left)", replaced('keep_dims="false"', 'keep_dims="false')
     ),
 }

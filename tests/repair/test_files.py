@@ -38,9 +38,7 @@ def as_it_is(text: str, weights: bytes) -> File:
 
 
 def saved(
-    folder: Path,
-    network: Callable[[], irshape.Graph] = image_network,
-    change: Change = as_it_is,
+    folder: Path, network: Callable[[], irshape.Graph] = image_network, change: Change = as_it_is
 ) -> Path:
     text, weights = change(*written(network))
     path = folder / "m.xml"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import irshape
 from irshape.diagnostics.report import Diagnostic, Report
@@ -60,7 +60,7 @@ _OUTER = """\
 <layer id="10" name="outer_x" type="Parameter" version="opset1">\
 <data shape="1,3,8,8" element_type="f32"/>
 <output><port id="0" precision="FP32" names="outer_x">\
-<dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output></layer>
+{dims}</port></output></layer>
 <layer id="11" name="condition" type="Parameter" version="opset1">\
 <data shape="" element_type="boolean"/>
 <output><port id="0" precision="BOOL" names="condition"/></output></layer>
@@ -68,7 +68,7 @@ _OUTER = """\
 <output><port id="0" precision="I64" names="times"/></output></layer>
 <layer id="13" {what}>
 <input>{inputs}\
-<port id="{port}" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></input>
+<port id="{port}" precision="FP32">{dims}</port></input>
 <output><port id="9" precision="FP32" names="outer_y">\
 <dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></output>
 {inside}
@@ -156,7 +156,7 @@ def network(where: str = "net", layers: str = LAYERS, edges: str = EDGES) -> str
             f"<port_map>{line.format(more='')}{going}</port_map><back_edges/><body>{body}</body>"
         )
     return _net(
-        _OUTER.format(port=port, what=what, inputs=inputs, inside=inside),
+        _OUTER.format(port=port, what=what, inputs=inputs, inside=inside, dims=dims(1, 3, 8, 8)),
         _OUTER_EDGES.format(port=port) + outer + "\n",
     )
 
@@ -169,37 +169,80 @@ def _net(layers: str, edges: str) -> str:
     return f'<?xml version="1.0"?>\n<net name="m" version="11">{_body(layers, edges)}</net>\n'
 
 
-class Fault(NamedTuple):
-    """A fault and its finding: `old` becomes `new`; the finding points at where `at` then is."""
+@dataclass
+class Told:
+    """A finding as a text: `IR106 4/output/2 warning: id, precision, names, not name`.
 
-    code: str
-    old: str
-    new: str
-    at: str
-    layer: str | None = None
-    port: tuple[str, str] | None = None
-    expected: str | None = None
-    actual: str | None = None
+    Code, layer and port, and the severity if it is not `error`; then parts of what is expected and
+    of what is there. `taken` says that OpenVINO takes the file in silence.
+    """
+
+    told: str
+
+    def __post_init__(self) -> None:
+        head, _, said = self.told.partition(": ")
+        self.code, *words = head.split()
+        flags = {"warning", "info", "taken"} & {*words}
+        self.taken = "taken" in flags
+        self.severity = "".join(flags - {"taken"}) or "error"
+        place = [part for word in words if word not in flags for part in word.split("/")]
+        self.layer = place[0] if place else None
+        self.port = {"direction": place[1], "id": place[2]} if place[1:] else None
+        expected, _, actual = f", {said}".partition(", not ")
+        self.expected, self.actual = expected[2:] or None, actual or None
+
+
+@dataclass
+class Fault(Told):
+    """A fault in the network: `old` becomes `new`.
+
+    The finding points at `»` in the new text, at `at`, or at the layer.
+    """
+
+    old: str = ""
+    new: str = ""
+    at: str = ""
     weights: bytes = WEIGHTS
     also: tuple[str, ...] = ()
-    severity: str = "error"
     then: tuple[str, str] | None = None
     """A second change that belongs to the fault."""
     others: tuple[str, ...] = ()
     """Codes of what else is rightly reported."""
 
-    def put(self, where: str = "net") -> str:
-        """The network with the fault in it."""
+    def _marked(self, where: str) -> str:
         both = LAYERS + "</layers>\n<edges>\n" + EDGES
-        assert not self.old or both.count(self.old) == 1, (
-            f"{both.count(self.old)} times in the network: {self.old}"
-        )
-        both = both.replace(self.old, self.new) if self.old else both
-        if self.then:
-            assert both.count(self.then[0]) == 1, self.then
-            both = both.replace(*self.then)
+        for old, new in ((self.old, self.new), *([self.then] if self.then else [])):
+            assert not old or both.count(old) == 1, f"{both.count(old)} times in the network: {old}"
+            both = both.replace(old, new) if old else both
         layers, _, edges = both.partition("</layers>\n<edges>\n")
         return network(where, layers, edges)
+
+    def put(self, where: str = "net") -> str:
+        """The network with the fault in it."""
+        return self._marked(where).replace("»", "")
+
+    def place(self, where: str = "net") -> tuple[int, int]:
+        """Line and column of the finding."""
+        marked = self._marked(where)
+        at = "»" if "»" in marked else self.at or f'<layer id="{self.layer}"'
+        body = marked.index('<layer id="0" name="x"')
+        return position(marked, marked.index(at, body))
+
+
+def agrees(finding: Diagnostic, told: Told) -> None:
+    """Demands that a finding is as told."""
+    layer = finding.layer["id"] if finding.layer else None
+    assert (finding.code, finding.severity, layer) == (told.code, told.severity, told.layer)
+    assert finding.port == told.port
+    for wanted, seen in ((told.expected, finding.expected), (told.actual, finding.actual)):
+        assert wanted is None or wanted in (seen or ""), (wanted, seen)
+    assert finding.help
+    assert finding.message
+
+
+def unexpected(report: Report, told: Told, others: tuple[str, ...] = ()) -> list[str]:
+    """What is reported beside it at error or warning."""
+    return [each for each in serious(report) if each.split()[0] not in (told.code, *others)]
 
 
 def validate(
@@ -227,5 +270,9 @@ def serious(report: Report) -> list[str]:
 def place(text: str, at: str) -> tuple[int, int]:
     """Line and column of the one place where a text stands."""
     assert text.count(at) == 1, f"{text.count(at)} times: {at}"
-    before = text[: text.index(at)]
+    return position(text, text.index(at))
+
+
+def position(text: str, offset: int) -> tuple[int, int]:
+    before = text[:offset]
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1

@@ -12,15 +12,7 @@ import irshape
 from irshape.inference.engine import infer
 from irshape.model.graph import Model
 from irshape.repair.search import SUSPECTS
-from irshape.rules import (
-    Context,
-    Fault,
-    Finding,
-    Rule,
-    RuleId,
-    all_rules,
-    findings,
-)
+from irshape.rules import Context, Fault, Finding, Rule, RuleId, all_rules, findings
 
 EVERYTHING = {rule.code for rule in all_rules()}
 

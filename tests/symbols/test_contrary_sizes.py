@@ -6,14 +6,16 @@ Each fits the dynamic shape that reaches it, so that inference of intervals find
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
 import openvino
 import pytest
+from ir import grown
 
 import irshape
 from irshape import Graph, op
@@ -25,144 +27,9 @@ def data(graph: Graph, *sizes: int, element_type: str = "f32") -> Any:
     return graph.parameter(element_type, f"[{','.join('?' if s < 0 else str(s) for s in sizes)}]")
 
 
-Build = Callable[[Graph, Any, int], Any]
-"""A layer that needs an axis of a tensor, the second argument, to have a size, the third."""
-
-
-class Row(NamedTuple):
-    name: str
-    shape: str
-    build: Build
-    element_type: str = "f32"
-
-
-def convolution(graph: Graph, x: Any, n: int) -> Any:
-    return op.convolution(
-        x,
-        data(graph, 2, n, 1, 1),
-        strides=[1, 1],
-        pads_begin=[0, 0],
-        pads_end=[0, 0],
-        dilations=[1, 1],
-    )
-
-
-def group_convolution(graph: Graph, x: Any, n: int) -> Any:
-    return op.group_convolution(
-        x,
-        data(graph, 2, 3, n // 2, 1, 1),
-        strides=[1, 1],
-        pads_begin=[0, 0],
-        pads_end=[0, 0],
-        dilations=[1, 1],
-    )
-
-
-def backprop(graph: Graph, x: Any, n: int) -> Any:
-    return op.convolution_backprop_data(
-        x,
-        data(graph, n, 2, 1, 1),
-        strides=[1, 1],
-        pads_begin=[0, 0],
-        pads_end=[0, 0],
-        dilations=[1, 1],
-    )
-
-
-def binary_convolution(graph: Graph, x: Any, n: int) -> Any:
-    filters = data(graph, 2, n, 1, 1, element_type="u1")
-    return op.binary_convolution(
-        x,
-        filters,
-        strides=[1, 1],
-        pads_begin=[0, 0],
-        pads_end=[0, 0],
-        dilations=[1, 1],
-        mode="xnor-popcount",
-        pad_value=0.0,
-    )
-
-
-def deformable(graph: Graph, x: Any, n: int) -> Any:
-    return op.deformable_convolution(
-        x,
-        data(graph, 1, 2, 5, 5),
-        data(graph, 2, n, 1, 1),
-        strides=[1, 1],
-        pads_begin=[0, 0],
-        pads_end=[0, 0],
-        dilations=[1, 1],
-        group=1,
-        deformable_group=1,
-    )
-
-
-def lstm(graph: Graph, x: Any, n: int) -> Any:
-    return op.lstm_sequence(
-        x,
-        data(graph, n, 1, 5),
-        data(graph, n, 1, 5),
-        data(graph, n, element_type="i64"),
-        data(graph, 1, 20, 3),
-        data(graph, 1, 20, 5),
-        data(graph, 1, 20),
-        hidden_size=5,
-        direction="forward",
-    )[0]
-
-
-def gru(graph: Graph, x: Any, n: int) -> Any:
-    return op.gru_sequence(
-        x,
-        data(graph, n, 1, 5),
-        data(graph, n, element_type="i64"),
-        data(graph, 1, 15, 3),
-        data(graph, 1, 15, 5),
-        data(graph, 1, 15),
-        hidden_size=5,
-        direction="forward",
-    )[0]
-
-
-def rnn(graph: Graph, x: Any, n: int) -> Any:
-    return op.rnn_sequence(
-        x,
-        data(graph, n, 1, 5),
-        data(graph, n, element_type="i64"),
-        data(graph, 1, 5, 3),
-        data(graph, 1, 5, 5),
-        data(graph, 1, 5),
-        hidden_size=5,
-        direction="forward",
-    )[0]
-
-
-def lstm_cell(graph: Graph, x: Any, n: int) -> Any:
-    return op.lstm_cell(
-        x,
-        data(graph, n, 5),
-        data(graph, n, 5),
-        data(graph, 20, 3),
-        data(graph, 20, 5),
-        data(graph, 20),
-        hidden_size=5,
-    )[0]
-
-
-def gru_cell(graph: Graph, x: Any, n: int) -> Any:
-    return op.gru_cell(
-        x, data(graph, n, 5), data(graph, 15, 3), data(graph, 15, 5), data(graph, 15), hidden_size=5
-    )
-
-
-def keys(graph: Graph, x: Any, n: int) -> Any:
-    return op.scaled_dot_product_attention(data(graph, 2, 6, 8), x, data(graph, 2, n, 8))
-
-
 def in_a_loop(graph: Graph, x: Any, n: int) -> Any:
-    return op.loop(
-        3, True, x, body=lambda a: op.concat([a, np.ones((n, 3), np.float32)], axis=1)[:, :3]
-    )
+    rows = np.ones((n, 3), np.float32)
+    return op.loop(3, True, x, body=lambda a: op.concat([a, rows], axis=1)[:, :3])
 
 
 def in_slices(graph: Graph, x: Any, n: int) -> Any:
@@ -174,230 +41,114 @@ def in_slices(graph: Graph, x: Any, n: int) -> Any:
     )
 
 
-ROWS = [
-    Row("Concat", "[?,3]", lambda g, x, n: op.concat([x, data(g, n, 3)], axis=1)),
-    Row("MatMul", "[2,?]", lambda g, x, n: op.mat_mul(x, data(g, n, 5))),
-    Row(
-        "MatMul transposed", "[?,2]", lambda g, x, n: op.mat_mul(x, data(g, n, 5), transpose_a=True)
-    ),
-    Row("MatMul right", "[2,?]", lambda g, x, n: op.mat_mul(data(g, 5, n), x, transpose_b=True)),
-    Row("MatMul batch", "[2..,3,3]", lambda g, x, n: op.mat_mul(data(g, n, 3, 3), x)),
-    Row("Add", "[2..,3]", lambda g, x, n: op.add(x, data(g, n, 3))),
-    Row("Less", "[2..,3]", lambda g, x, n: op.less(data(g, n, 3), x)),
-    Row(
-        "Add without broadcasting",
-        "[?,3]",
-        lambda g, x, n: op.add(x, data(g, n, 3), auto_broadcast="none"),
-    ),
-    Row("Add pdpd", "[2..,3]", lambda g, x, n: op.add(data(g, n, 3), x, auto_broadcast="pdpd")),
-    Row(
-        "FakeQuantize",
-        "[2..,3]",
-        lambda g, x, n: op.fake_quantize(
-            x, data(g, n, 1), data(g, n, 1), data(g, n, 1), data(g, n, 1), levels=256
-        ),
-    ),
-    Row(
-        "Select",
-        "[2..,3]",
-        lambda g, x, n: op.select(data(g, n, 3, element_type="boolean"), x, data(g, n, 3)),
-    ),
-    Row("SquaredDifference", "[2..,3]", lambda g, x, n: op.squared_difference(x, data(g, n, 3))),
-    Row("Convolution", "[1,?,5,5]", convolution),
-    Row("GroupConvolution", "[1,?,5,5]", group_convolution),
-    Row("ConvolutionBackpropData", "[1,?,5,5]", backprop),
-    Row("BinaryConvolution", "[1,?,5,5]", binary_convolution),
-    Row("DeformableConvolution", "[1,?,5,5]", deformable),
-    Row("Einsum", "[2..,3]", lambda g, x, n: op.einsum([x, data(g, n, 2)], equation="ab,ac->bc")),
-    Row("LSTMSequence", "[?,7,3]", lstm),
-    Row("GRUSequence", "[?,7,3]", gru),
-    Row("RNNSequence", "[?,7,3]", rnn),
-    Row("LSTMCell", "[?,3]", lstm_cell),
-    Row("GRUCell", "[?,3]", gru_cell),
-    Row(
-        "ScaledDotProductAttention values",
-        "[2,?,8]",
-        lambda g, x, n: op.scaled_dot_product_attention(data(g, 2, 6, 8), data(g, 2, n, 8), x),
-    ),
-    Row("ScaledDotProductAttention keys", "[2,?,8]", keys),
-    Row(
-        "GroupNormalization",
-        "[1,?,5]",
-        lambda g, x, n: op.group_normalization(
-            x, data(g, n), data(g, n), num_groups=2, epsilon=1e-5
-        ),
-    ),
-    Row(
-        "BatchNormInference",
-        "[1,?,5]",
-        lambda g, x, n: op.batch_norm_inference(
-            x, data(g, n), data(g, n), data(g, n), data(g, n), epsilon=1e-5
-        ),
-    ),
-    Row(
-        "ScatterElementsUpdate",
-        "[?,3]",
-        lambda g, x, n: op.scatter_elements_update(
-            data(g, 9, 3), data(g, n, 3, element_type="i64"), x, 0
-        ),
-    ),
-    Row(
-        "ScatterUpdate",
-        "[?,3]",
-        lambda g, x, n: op.scatter_update(data(g, 9, 3), data(g, n, element_type="i64"), x, 0),
-    ),
-    Row(
-        "ScatterUpdate data",
-        "[9,?]",
-        lambda g, x, n: op.scatter_update(x, data(g, 2, element_type="i64"), data(g, 2, n), 0),
-    ),
-    Row(
-        "ScatterNDUpdate",
-        "[?,3]",
-        lambda g, x, n: op.scatter_nd_update(data(g, 9, 3), data(g, n, 1, element_type="i64"), x),
-    ),
-    Row(
-        "Gather batch",
-        "[?,3]",
-        lambda g, x, n: op.gather(x, data(g, n, 2, element_type="i64"), 1, batch_dims=1),
-    ),
-    Row(
-        "GatherND",
-        "[?,3]",
-        lambda g, x, n: op.gather_nd(x, data(g, n, 1, element_type="i64"), batch_dims=1),
-    ),
-    Row(
-        "GatherElements",
-        "[?,3]",
-        lambda g, x, n: op.gather_elements(x, data(g, n, 2, element_type="i64"), axis=1),
-    ),
-    Row(
-        "ReverseSequence",
-        "[?,3]",
-        lambda g, x, n: op.reverse_sequence(
-            x, data(g, n, element_type="i64"), batch_axis=0, seq_axis=1
-        ),
-    ),
-    Row("Broadcast", "[2..,3]", lambda g, x, n: op.broadcast(x, [n, 3])),
-    Row("Reshape", "[?,3]", lambda g, x, n: op.reshape(x, [n * 3], special_zero=False)),
-    Row("VariadicSplit", "[?,3]", lambda g, x, n: op.variadic_split(x, 0, [1, n - 1])[0]),
-    Row("Squeeze", "[2,?]", lambda g, x, n: op.concat([x, data(g, 3, n)], axis=0)),
-    Row(
-        "CTCLoss",
-        "[?,7,5]",
-        lambda g, x, n: op.ctc_loss(
-            x,
-            data(g, n, element_type="i32"),
-            data(g, n, 7, element_type="i32"),
-            data(g, n, element_type="i32"),
-        ),
-    ),
-    Row(
-        "CTCGreedyDecoderSeqLen",
-        "[?,7,5]",
-        lambda g, x, n: op.ctc_greedy_decoder_seq_len(x, data(g, n, element_type="i32"))[0],
-    ),
-    Row(
-        "NormalizeL2",
-        "[?,3]",
-        lambda g, x, n: op.concat(
-            [op.normalize_l2(x, [1], eps=1e-5, eps_mode="add"), data(g, n, 3)], axis=1
-        ),
-    ),
-    Row(
-        "EmbeddingBagPackedSum",
-        "[?,2]",
-        lambda g, x, n: op.embedding_bag_packed_sum(data(g, 9, 4), x, data(g, n, 2)),
-        "i64",
-    ),
-    Row(
-        "EmbeddingSegmentsSum",
-        "[?]",
-        lambda g, x, n: op.embedding_segments_sum(
-            data(g, 9, 4), x, data(g, n, element_type="i64"), 3
-        ),
-        "i64",
-    ),
-    Row(
-        "ROIAlign",
-        "[?,4]",
-        lambda g, x, n: op.roi_align(
-            data(g, 1, 3, 9, 9),
-            x,
-            data(g, n, element_type="i64"),
-            pooled_h=2,
-            pooled_w=2,
-            sampling_ratio=0,
-            spatial_scale=1.0,
-            mode="avg",
-        ),
-    ),
-    Row(
-        "NonMaxSuppression",
-        "[1,?,4]",
-        lambda g, x, n: op.non_max_suppression(x, data(g, 1, 2, n))[0],
-    ),
-    Row("MatrixNms", "[1,?,4]", lambda g, x, n: op.matrix_nms(x, data(g, 1, 2, n))[0]),
-    Row("MulticlassNms", "[1,?,4]", lambda g, x, n: op.multiclass_nms(x, data(g, 1, 2, n))[0]),
-    Row("SearchSorted", "[?,3]", lambda g, x, n: op.search_sorted(x, data(g, n, 2))),
-    Row(
-        "SegmentMax",
-        "[?,3]",
-        lambda g, x, n: op.segment_max(x, data(g, n, element_type="i64"), fill_mode="ZERO"),
-    ),
-    Row("GridSample", "[?,3,5,5]", lambda g, x, n: op.grid_sample(x, data(g, n, 2, 2, 2))),
-    Row(
-        "GatherTree",
-        "[7,?,3]",
-        lambda g, x, n: op.gather_tree(x, data(g, 7, n, 3), data(g, n), data(g)),
-    ),
-    Row(
-        "Roll",
-        "[?]",
-        lambda g, x, n: op.roll(data(g, 3, 3, 3), x, data(g, n, element_type="i64")),
-        "i64",
-    ),
-    Row("Inverse", "[?,3]", lambda g, x, n: op.reshape(x, [n, 3], special_zero=False)),
-    Row(
-        "OneHot",
-        "[?]",
-        lambda g, x, n: op.concat([op.one_hot(x, 5, 1.0, 0.0, axis=-1), data(g, n, 2)], axis=1),
-        "i64",
-    ),
-    Row(
-        "AdaptiveAvgPool",
-        "[?,3,5]",
-        lambda g, x, n: op.concat([op.adaptive_avg_pool(x, [2]), data(g, n, 3, 2)], axis=1),
-    ),
-    Row(
-        "Pad",
-        "[?,3]",
-        lambda g, x, n: op.concat(
-            [op.pad(x, [0, 1], [0, 1], 0.0, pad_mode="constant"), data(g, n, 5)], axis=1
-        ),
-    ),
-    Row("Loop", "[?,3]", in_a_loop),
-    Row("TensorIterator", "[?,4]", in_slices),
-    Row("ColorConvert", "[1,?,4,1]", lambda g, x, n: op.nv12_to_rgb(x, data(g, 1, n // 2, 2, 2))),
-    Row("DFT", "[?,3,2]", lambda g, x, n: op.concat([op.dft(x, [1]), data(g, n, 3, 2)], axis=1)),
-    Row(
-        "two apart",
-        "[?,3]",
-        lambda g, x, n: op.concat(
-            [op.concat([x, data(g, 2, 3)], axis=0), data(g, n + 2, 1)], axis=1
-        ),
-    ),
-    Row(
-        "transposed",
-        "[?,3]",
-        lambda g, x, n: op.concat([op.transpose(x, [1, 0]), data(g, 1, n)], axis=0),
-    ),
-]
+BODIES = {"LOOP": in_a_loop, "SLICES": in_slices}
+WINDOW = "strides=1,1 pads_begin=0,0 pads_end=0,0 dilations=1,1"
+CELL = "hidden_size=5 direction=forward"
+TEXT = """
+Concat [?,3]: Concat(axis=1 @ f32[N,3])
+MatMul [2,?]: MatMul(@ f32[N,5])
+MatMul transposed [?,2]: MatMul(transpose_a=true @ f32[N,5])
+MatMul right [2,?]: MatMul(transpose_b=true f32[5,N] @)
+MatMul batch [2..,3,3]: MatMul(f32[N,3,3] @)
+Add [2..,3]: Add(@ f32[N,3])
+Less [2..,3]: Less(f32[N,3] @)
+Add without broadcasting [?,3]: Add(auto_broadcast=none @ f32[N,3])
+Add pdpd [2..,3]: Add(auto_broadcast=pdpd f32[N,3] @)
+FakeQuantize [2..,3]: FakeQuantize(levels=256 @ f32[N,1] f32[N,1] f32[N,1] f32[N,1])
+Select [2..,3]: Select(boolean[N,3] @ f32[N,3])
+SquaredDifference [2..,3]: SquaredDifference(@ f32[N,3])
+Convolution [1,?,5,5]: Convolution($WINDOW @ f32[2,N,1,1])
+GroupConvolution [1,?,5,5]: GroupConvolution($WINDOW @ f32[2,3,N//2,1,1])
+ConvolutionBackpropData [1,?,5,5]: ConvolutionBackpropData($WINDOW @ f32[N,2,1,1])
+BinaryConvolution [1,?,5,5]:
+    BinaryConvolution($WINDOW mode=xnor-popcount pad_value=0.0 @ u1[2,N,1,1])
+DeformableConvolution [1,?,5,5]:
+    DeformableConvolution($WINDOW group=1 deformable_group=1 @ f32[1,2,5,5] f32[2,N,1,1])
+Einsum [2..,3]: Einsum(equation=ab,ac->bc @ f32[N,2])
+LSTMSequence [?,7,3]:
+    LSTMSequence($CELL @ f32[N,1,5] f32[N,1,5] i64[N] f32[1,20,3] f32[1,20,5] f32[1,20])
+GRUSequence [?,7,3]: GRUSequence($CELL @ f32[N,1,5] i64[N] f32[1,15,3] f32[1,15,5] f32[1,15])
+RNNSequence [?,7,3]: RNNSequence($CELL @ f32[N,1,5] i64[N] f32[1,5,3] f32[1,5,5] f32[1,5])
+LSTMCell [?,3]: LSTMCell(hidden_size=5 @ f32[N,5] f32[N,5] f32[20,3] f32[20,5] f32[20])
+GRUCell [?,3]: GRUCell(hidden_size=5 @ f32[N,5] f32[15,3] f32[15,5] f32[15])
+ScaledDotProductAttention values [2,?,8]: ScaledDotProductAttention(f32[2,6,8] f32[2,N,8] @)
+ScaledDotProductAttention keys [2,?,8]: ScaledDotProductAttention(f32[2,6,8] @ f32[2,N,8])
+GroupNormalization [1,?,5]: GroupNormalization(num_groups=2 epsilon=1e-5 @ f32[N] f32[N])
+BatchNormInference [1,?,5]: BatchNormInference(epsilon=1e-5 @ f32[N] f32[N] f32[N] f32[N])
+ScatterElementsUpdate [?,3]: ScatterElementsUpdate(f32[9,3] i64[N,3] @ i64{0})
+ScatterUpdate [?,3]: ScatterUpdate(f32[9,3] i64[N] @ i64{0})
+ScatterUpdate data [9,?]: ScatterUpdate(@ i64[2] f32[2,N] i64{0})
+ScatterNDUpdate [?,3]: ScatterNDUpdate(f32[9,3] i64[N,1] @)
+Gather batch [?,3]: Gather(batch_dims=1 @ i64[N,2] i64{1})
+GatherND [?,3]: GatherND(batch_dims=1 @ i64[N,1])
+GatherElements [?,3]: GatherElements(axis=1 @ i64[N,2])
+ReverseSequence [?,3]: ReverseSequence(batch_axis=0 seq_axis=1 @ i64[N])
+Broadcast [2..,3]: Broadcast(@ i64{[N, 3]})
+Reshape [?,3]: Reshape(special_zero=false @ i64{[N*3]})
+VariadicSplit [?,3]: VariadicSplit(@ i64{0} i64{[1, N-1]})
+Concat of columns [2,?]: Concat(axis=0 @ f32[3,N])
+CTCLoss [?,7,5]: CTCLoss(@ i32[N] i32[N,7] i32[N])
+CTCGreedyDecoderSeqLen [?,7,5]: CTCGreedyDecoderSeqLen(@ i32[N])
+NormalizeL2 [?,3]: Concat(axis=1 NormalizeL2(eps=1e-5 eps_mode=add @ i64{[1]}) f32[N,3])
+EmbeddingBagPackedSum i64[?,2]: EmbeddingBagPackedSum(f32[9,4] @ f32[N,2])
+EmbeddingSegmentsSum i64[?]: EmbeddingSegmentsSum(f32[9,4] @ i64[N] i64{3})
+ROIAlign [?,4]:
+    ROIAlign(pooled_h=2 pooled_w=2 sampling_ratio=0 spatial_scale=1.0 mode=avg
+        f32[1,3,9,9] @ i64[N])
+NonMaxSuppression [1,?,4]: NonMaxSuppression(@ f32[1,2,N])
+MatrixNms [1,?,4]: MatrixNms(@ f32[1,2,N])
+MulticlassNms [1,?,4]: MulticlassNms(@ f32[1,2,N])
+SearchSorted [?,3]: SearchSorted(@ f32[N,2])
+SegmentMax [?,3]: SegmentMax(fill_mode=ZERO @ i64[N])
+GridSample [?,3,5,5]: GridSample(@ f32[N,2,2,2])
+GatherTree [7,?,3]: GatherTree(@ f32[7,N,3] f32[N] f32[])
+Roll i64[?]: Roll(f32[3,3,3] @ i64[N])
+Reshape to rows [?,3]: Reshape(special_zero=false @ i64{[N, 3]})
+OneHot i64[?]: Concat(axis=1 OneHot(axis=-1 @ i64{5} f32{1.0} f32{0.0}) f32[N,2])
+AdaptiveAvgPool [?,3,5]: Concat(axis=1 AdaptiveAvgPool(@ i64{[2]}) f32[N,3,2])
+Pad [?,3]: Concat(axis=1 Pad(pad_mode=constant @ i64{[0, 1]} i64{[0, 1]} f32{0.0}) f32[N,5])
+Loop [?,3]: LOOP
+TensorIterator [?,4]: SLICES
+ColorConvert [1,?,4,1]: NV12toRGB(@ f32[1,N//2,2,2])
+DFT [?,3,2]: Concat(axis=1 DFT(@ i64{[1]}) f32[N,3,2])
+two apart [?,3]: Concat(axis=1 Concat(axis=0 @ f32[2,3]) f32[N+2,1])
+transposed [?,3]: Concat(axis=0 Transpose(@ i64{[1, 0]}) f32[1,N])
+"""
 
 
-def written(
-    folder: Path, shape: str, element_type: str, *builds: Callable[[Graph, Any], Any]
-) -> Path:
+class Row(NamedTuple):
+    """An input of a dynamic size, and a layer that needs this size to be a number N."""
+
+    name: str
+    element_type: str
+    shape: str
+    layer: str
+
+    def build(self, graph: Graph, x: Any, number: int) -> Any:
+        if self.layer in BODIES:
+            return BODIES[self.layer](graph, x, number)
+        sizes = re.sub(
+            r"\bN\b((//|[*+-])\d)?", lambda size: str(eval(size[0], {"N": number})), self.layer
+        )
+        return grown(graph, sizes, x)
+
+
+def rows_of(text: str) -> Iterator[Row]:
+    for each in re.split(r"\n(?=\S)", Template(text.strip()).substitute(CELL=CELL, WINDOW=WINDOW)):
+        head, _, layer = each.partition(":")
+        name, _, x = head.rpartition(" ")
+        element_type, _, shape = x.partition("[")
+        yield Row(name, element_type or "f32", f"[{shape}", layer.strip())
+
+
+ROWS = list(rows_of(TEXT))
+
+
+Layer = Callable[[Graph, Any], Any]
+"""Builds a layer upon a tensor."""
+
+
+def written(folder: Path, shape: str, element_type: str, *builds: Layer) -> Path:
     graph = Graph(name="contrary")
     x = graph.parameter(element_type, shape, name="x")
     for index, build in enumerate(builds):
@@ -460,43 +211,33 @@ def test_openvino_takes_no_size(row: Row, tmp_path: Path) -> None:
 
 class Pair(NamedTuple):
     name: str
-    shape: str
-    first: Callable[[Graph, Any], Any]
-    second: Callable[[Graph, Any], Any]
-    error: str | None
-    """The end of the message, after the layer that it is about; None where both can be met."""
+    first: Layer
+    second: Layer
+    error: str = ""
+    """The layer that is reported and its need, and the other; none where both can be met."""
+    shape: str = "[?,3]"
 
 
-def rows(number: int) -> Callable[[Graph, Any], Any]:
-    return lambda g, x: op.concat([x, data(g, number, 3)], axis=1, name=f"rows{number}")
+def named(name: str, text: str) -> Layer:
+    """A layer of a text in which N is the number at the end of the name."""
+    number = name.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return lambda g, x: grown(g, text.replace("N", number), x, name=name)
 
 
-def times(number: int) -> Callable[[Graph, Any], Any]:
-    return lambda g, x: op.multiply(x, data(g, number, 3), name=f"times{number}")
+def rows(number: int) -> Layer:
+    return named(f"rows{number}", "Concat(axis=1 @ f32[N,3])")
 
 
-def plus(number: int) -> Callable[[Graph, Any], Any]:
-    return lambda g, x: op.add(x, data(g, number, 3), name=f"plus{number}")
+def times(number: int) -> Layer:
+    return named(f"times{number}", "Multiply(@ f32[N,3])")
 
 
-def parts(number: int) -> Callable[[Graph, Any], Any]:
-    return lambda g, x: op.split(x, 0, num_splits=number, name=f"parts{number}")[0]
+def parts(number: int) -> Layer:
+    return named(f"parts{number}", "Split(num_splits=N @ i64{0})")
 
 
-def window(number: int) -> Callable[[Graph, Any], Any]:
-    return lambda g, x: op.max_pool(
-        op.unsqueeze(x, [0, 1]),
-        kernel=[number, 1],
-        strides=[1, 1],
-        pads_begin=[0, 0],
-        pads_end=[0, 0],
-        dilations=[1, 1],
-        name=f"window{number}",
-    )[0]
-
-
-def longer(g: Graph, x: Any) -> Any:
-    return op.concat([op.concat([x, data(g, 2, 3)], axis=0), data(g, 6, 1)], axis=1, name="longer")
+WINDOW7 = named("window7", f"MaxPool(kernel=N,1 {WINDOW} Unsqueeze(@ i64{{[0, 1]}}))")
+LONGER = named("longer", "Concat(axis=1 Concat(axis=0 @ f32[2,3]) f32[6,1])")
 
 
 def halves_of_four(g: Graph, x: Any) -> Any:
@@ -505,23 +246,18 @@ def halves_of_four(g: Graph, x: Any) -> Any:
 
 
 def variable(g: Graph, x: Any) -> Any:
-    attributes = {"variable_shape": "?,3", "variable_type": "f32"}
-    content = g.add("ReadValue", x, variable_id="v", **attributes)
+    content = grown(g, "ReadValue(variable_id=v variable_shape=?,3 variable_type=f32 @)", x)
     g.result(rows(4)(g, content), "four")
     return rows(8)(g, content)
 
 
-def nothing(g: Graph, x: Any) -> Any:
-    return x
-
-
-def inside(number: int) -> Callable[[Graph, Any], Any]:
+def inside(number: int) -> Layer:
     def build(g: Graph, x: Any) -> Any:
-        condition = g.parameter("boolean", "[]")
+        condition, name = g.parameter("boolean", "[]"), f"rows{number}"
         return op.if_(
             condition,
             x,
-            then_body=lambda a: rows(number)(g, a),
+            then_body=lambda a: op.concat([a, data(g, number, 3)], axis=1, name=name),
             else_body=lambda a: op.tile(a, [1, 2]),
         )
 
@@ -529,106 +265,37 @@ def inside(number: int) -> Callable[[Graph, Any], Any]:
 
 
 PAIRS = [
+    Pair("equal and equal", rows(4), rows(8), "rows8 x_0 == 8, rows4 x_0 == 4"),
+    Pair("an excluded multiple", halves_of_four, rows(8), "rows8 x_0 == 8, rows4 x_0 == 4"),
+    Pair("equal and a multiple", rows(4), parts(3), "parts3 (x_0%3) == 0, rows4 x_0 == 4"),
+    Pair("a multiple and equal", parts(3), rows(4), "rows4 x_0 == 4, parts3 (x_0%3) == 0"),
+    Pair("equal and a multiple that it is", rows(6), parts(3)),
+    Pair("equal and a window", rows(4), WINDOW7, "window7 x_0 >= 7, rows4 x_0 == 4"),
+    Pair("a window and equal", WINDOW7, rows(4), "rows4 x_0 == 4, window7 x_0 >= 7"),
+    Pair("a window that fits", WINDOW7, rows(7)),
+    Pair("equal and broadcast", rows(4), times(8), "times8 x_0 == 1 or 8, rows4 x_0 == 4"),
+    Pair("broadcast and equal", times(8), rows(4), "rows4 x_0 == 4, times8 x_0 == 1 or 8"),
+    Pair("broadcast and 1", times(8), rows(1)),
+    Pair("broadcast to two sizes", times(4), times(8)),
     Pair(
-        "equal and equal",
-        "[?,3]",
-        rows(4),
-        rows(8),
-        "rows8: it needs x_0 == 8, but Concat 'rows4' needs x_0 == 4",
+        "to two sizes, never 1", times(4), times(8), "times8 x_0 == 8, times4 x_0 == 4", "[2..,3]"
     ),
-    Pair(
-        "a multiple that excludes neither",
-        "[?,3]",
-        halves_of_four,
-        rows(8),
-        "rows8: it needs x_0 == 8, but Concat 'rows4' needs x_0 == 4",
-    ),
-    Pair(
-        "equal and a multiple",
-        "[?,3]",
-        rows(4),
-        parts(3),
-        "parts3: it needs (x_0%3) == 0, but Concat 'rows4' needs x_0 == 4",
-    ),
-    Pair(
-        "a multiple and equal",
-        "[?,3]",
-        parts(3),
-        rows(4),
-        "rows4: it needs x_0 == 4, but Split 'parts3' needs (x_0%3) == 0",
-    ),
-    Pair("equal and a multiple that it is", "[?,3]", rows(6), parts(3), None),
-    Pair(
-        "equal and a window",
-        "[?,3]",
-        rows(4),
-        window(7),
-        "window7: it needs x_0 >= 7, but Concat 'rows4' needs x_0 == 4",
-    ),
-    Pair(
-        "a window and equal",
-        "[?,3]",
-        window(7),
-        rows(4),
-        "rows4: it needs x_0 == 4, but MaxPool 'window7' needs x_0 >= 7",
-    ),
-    Pair("a window that fits", "[?,3]", window(7), rows(7), None),
-    Pair(
-        "equal and broadcast",
-        "[?,3]",
-        rows(4),
-        times(8),
-        "times8: it needs x_0 == 1 or 8, but Concat 'rows4' needs x_0 == 4",
-    ),
-    Pair(
-        "broadcast and equal",
-        "[?,3]",
-        times(8),
-        rows(4),
-        "rows4: it needs x_0 == 4, but Multiply 'times8' needs x_0 == 1 or 8",
-    ),
-    Pair("broadcast and 1", "[?,3]", times(8), rows(1), None),
-    Pair("broadcast to two sizes", "[?,3]", times(4), times(8), None),
-    Pair(
-        "broadcast to two sizes, never 1",
-        "[2..,3]",
-        times(4),
-        times(8),
-        "times8: it needs x_0 == 8, but Multiply 'times4' needs x_0 == 4",
-    ),
-    Pair("broadcast to one size", "[?,3]", times(4), plus(4), None),
-    Pair(
-        "equal, two more",
-        "[?,3]",
-        rows(5),
-        longer,
-        "longer: it needs x_0+2 == 6, but Concat 'rows5' needs x_0 == 5",
-    ),
-    Pair("equal, two more that fit", "[?,3]", rows(4), longer, None),
-    Pair(
-        "of a variable",
-        "[?,3]",
-        variable,
-        nothing,
-        "rows8: it needs v_0 == 8, but Concat 'rows4' needs v_0 == 4",
-    ),
-    Pair(
-        "an open branch",
-        "[?,3]",
-        inside(8),
-        rows(4),
-        "rows8: it needs x_0 == 8, but Concat 'rows4' needs x_0 == 4",
-    ),
-    Pair("an open branch that fits", "[?,3]", rows(4), inside(4), None),
+    Pair("broadcast to one size", times(4), named("plus4", "Add(@ f32[N,3])")),
+    Pair("equal, two more", rows(5), LONGER, "longer x_0+2 == 6, rows5 x_0 == 5"),
+    Pair("equal, two more that fit", rows(4), LONGER),
+    Pair("of a variable", variable, lambda g, x: x, "rows8 v_0 == 8, rows4 v_0 == 4"),
+    Pair("an open branch", inside(8), rows(4), "rows8 x_0 == 8, rows4 x_0 == 4"),
+    Pair("an open branch that fits", rows(4), inside(4)),
 ]
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_two_demands(pair: Pair, tmp_path: Path) -> None:
-    seen = errors(written(tmp_path, pair.shape, "f32", pair.first, pair.second))
-    if pair.error is None:
-        assert not seen
-    else:
-        (error,) = seen
-        layer, _, message = error.partition(": ")
-        assert f"{layer}: {message.rpartition('; ')[2]}" == pair.error
+    needs = re.compile(r"(\w+): .*; it needs (.*), but \w+ '(\w+)' needs (.*)")
+    seen = [
+        needs.fullmatch(each)
+        for each in errors(written(tmp_path, pair.shape, "f32", pair.first, pair.second))
+    ]
+    assert [each and "{} {}, {} {}".format(*each.groups()) for each in seen] == [pair.error] * bool(
+        pair.error
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
-from collections.abc import Callable
 from pathlib import Path
+from string import Template
 
 import pytest
 from differential.cases import Case, build
@@ -30,231 +31,103 @@ def written(model: irshape.Model, layer: str, **options: object) -> list[str | N
     return [None if size is None else str(size) for size in known]
 
 
-def window(net: Net, data: str, pool: str, **changed: str) -> str:
-    attributes = {
-        "strides": "2,2",
-        "pads_begin": "0,0",
-        "pads_end": "0,0",
-        "kernel": "3,3",
-        "rounding_type": "floor",
-        "auto_pad": "explicit",
-        "exclude-pad": "true",
-    } | {name.replace("_pad_", "-pad"): text for name, text in changed.items()}
-    text = " ".join(f'{name}="{value}"' for name, value in attributes.items())
-    return net.layer(pool, [data], text, version="opset14")
-
-
-def shape_of(net: Net, data: str, index: int) -> str:
+def size(of: str, axis: int = 0) -> str:
     """An element of the shape of a tensor, as a list of one."""
-    shape = net.layer("ShapeOf", [data], 'output_type="i64"', version="opset3", outputs=["I64"])
-    inputs = [shape, net.constant([index]), net.constant(0)]
-    return net.layer("Gather", inputs, 'batch_dims="0"', version="opset8", outputs=["I64"])
+    return f"Gather-8(batch_dims=0 ShapeOf-3(output_type=i64 {of}) i64{{[{axis}]}} i64{{0}})"
 
 
-def concat(net: Net, *parts: str, axis: int = 0, kind: str = "I64") -> str:
-    return net.layer("Concat", list(parts), f'axis="{axis}"', outputs=[kind])
-
-
-def reshape(net: Net, data: str, pattern: str) -> str:
-    return net.layer("Reshape", [data, pattern], 'special_zero="false"')
-
-
-def _pool(rounding: str, pads: str = "0,0", **more: str) -> Callable[[Net], str]:
-    def make(net: Net) -> str:
-        data = net.parameter("?,3,?,32", name="x")
-        return window(
-            net, data, "AvgPool", rounding_type=rounding, pads_begin=pads, pads_end=pads, **more
-        )
-
-    return make
-
-
-def _computed(*steps: tuple[str, int]) -> Callable[[Net], str]:
-    """A reshape of x [?,24] to an expression of its first size, and -1."""
-
-    def make(net: Net) -> str:
-        data = net.parameter("?,24", name="x")
-        size = shape_of(net, data, 0)
-        for operation, number in steps:
-            size = net.layer(operation, [size, net.constant([number])], outputs=["I64"])
-        ones = net.constant(1.0, "f32")
-        return net.layer("Broadcast", [ones, size], 'mode="numpy"', version="opset3")
-
-    return make
-
-
-def _merged_axes(net: Net) -> str:
-    data = net.parameter("?,?,768", name="x")
-    heads = reshape(net, data, concat(net, shape_of(net, data, 0), net.constant([-1, 12, 64])))
-    return reshape(net, heads, concat(net, shape_of(net, data, 0), net.constant([-1, 768])))
-
-
-def _batch_back(net: Net) -> str:
-    data = net.parameter("?,?,8", name="x")
-    flat = reshape(net, data, net.constant([-1, 8]))
-    return reshape(
-        net, flat, concat(net, net.constant([-1]), shape_of(net, data, 1), net.constant([8]))
-    )
-
-
-def _last_is_static(net: Net) -> str:
-    data = net.parameter("?,?,8", name="x")
-    pattern = concat(net, shape_of(net, data, 0), shape_of(net, data, 1), net.constant([-1]))
-    return reshape(net, data, pattern)
-
-
-def _flattened(net: Net) -> str:
-    data = net.parameter("?,3", name="x")
-    total = net.layer("Multiply", [shape_of(net, data, 0), shape_of(net, data, 1)], outputs=["I64"])
-    return reshape(net, data, total)
-
-
-def _last_axes_joined(net: Net) -> str:
-    data = net.parameter("?,?,4", name="x")
-    last = net.layer("Multiply", [shape_of(net, data, 1), net.constant([4])], outputs=["I64"])
-    return reshape(net, data, concat(net, shape_of(net, data, 0), last))
-
-
-def _concatenated(net: Net) -> str:
-    past, new = net.parameter("?,4,?,8", name="past"), net.parameter("?,4,?,8", name="new")
-    return concat(net, past, new, axis=2, kind="FP32")
-
-
-def _sliced(net: Net) -> str:
-    """x from y's size to the end."""
-    data, other = net.parameter("?,8", name="x"), net.parameter("?,3", name="y")
-    inputs = [data, shape_of(net, other, 0), net.constant([2**63 - 1]), net.constant([1])]
-    return net.layer("Slice", [*inputs, net.constant([0])], version="opset8")
-
-
-def _sliced_by_step(net: Net) -> str:
-    data = net.parameter("?,8", name="x")
-    inputs = [net.constant([1]), net.constant([-1]), net.constant([3]), net.constant([0])]
-    return net.layer("Slice", [data, *inputs], version="opset8")
-
-
-def _backwards(net: Net) -> str:
-    data = net.parameter("?,8", name="x")
-    inputs = [net.constant([-1]), net.constant([-(2**63)]), net.constant([-2]), net.constant([0])]
-    return net.layer("Slice", [data, *inputs], version="opset8")
-
-
-def _tiled(net: Net) -> str:
-    data = net.parameter("?,8", name="x")
-    return net.layer("Tile", [data, net.constant([3, 2])])
-
-
-def _range(net: Net) -> str:
-    data = net.parameter("?,8", name="x")
-    size = net.layer("Squeeze", [shape_of(net, data, 0), net.constant([0])], outputs=["I64"])
-    inputs = [net.constant(1), size, net.constant(2)]
-    return net.layer("Range", inputs, 'output_type="i64"', version="opset4", outputs=["I64"])
-
-
-def _interpolated(net: Net) -> str:
-    data = net.parameter("?,3,?,?", name="x")
-    attributes = 'mode="nearest" shape_calculation_mode="scales" pads_begin="0" pads_end="0"'
-    inputs = [data, net.constant([2.0, 0.5], "f32"), net.constant([2, 3])]
-    return net.layer("Interpolate", inputs, attributes, version="opset11")
-
-
-def _split(net: Net) -> str:
-    data = net.parameter("?,8", name="x")
-    return net.layer("Split", [data, net.constant(0)], 'num_splits="2"', outputs=["FP32", "FP32"])
-
-
-def _broadcast(net: Net) -> str:
-    """One may be 1 in another model, but here the Concat demands that they are equal."""
-    first, second = net.parameter("?,8", name="x"), net.parameter("?,8", name="y")
-    total = net.layer("Add", [first, second], 'auto_broadcast="numpy"')
-    joined = concat(net, first, second, axis=1, kind="FP32")
-    return net.layer("MatMul", [joined, total], 'transpose_a="true" transpose_b="false"')
-
-
-def _convolution(net: Net) -> str:
-    data, filters = net.parameter("?,3,?,?", name="x"), net.parameter("16,3,3,3", name="w")
-    attributes = 'strides="2,1" dilations="1,2" pads_begin="1,0" pads_end="1,0" auto_pad="explicit"'
-    return net.layer("Convolution", [data, filters], attributes)
-
-
-def _suppressed(version: str, boxes: str, scores: str) -> Callable[[Net], str]:
-    def make(net: Net) -> str:
-        inputs = [net.parameter(boxes, name="b"), net.parameter(scores, name="s"), net.constant(5)]
-        inputs += [net.constant(0.5, "f32"), net.constant(0.5, "f32")]
-        return net.layer("NonMaxSuppression", inputs, version=version, outputs=["I64"])
-
-    return make
-
-
-def _cell(net: Net) -> str:
-    """States whose size is that of an attribute."""
-    inputs = [net.parameter(shape, name=name) for shape, name in (("?,4", "x"), ("?,?", "h"))]
-    inputs += [net.parameter(shape) for shape in ("?,?", "12,4", "12,?", "12")]
-    return net.layer("LSTMCell", inputs, 'hidden_size="3"', version="opset4", outputs=["FP32"] * 2)
-
-
-def _squeezed_part(net: Net) -> str:
-    """A quarter of an axis, which is taken to be 1."""
-    data = net.parameter("?,?", name="x")
-    part = net.layer("Split", [data, net.constant(0)], 'num_splits="4"', outputs=["FP32"] * 4)
-    return net.layer("Squeeze", [part, net.constant([0])])
-
-
-ROWS: list[tuple[str, Callable[[Net], str], list[str | None]]] = [
-    ("floor", _pool("floor"), ["x_0", "3", "(x_2+1)//2-1", "15"]),
-    ("padded", _pool("floor", "1,1"), ["x_0", "3", "(x_2+1)//2", "16"]),
-    ("ceil", _pool("ceil"), ["x_0", "3", "x_2//2", "16"]),
-    ("valid", _pool("floor", auto_pad="valid"), ["x_0", "3", "(x_2+1)//2-1", "15"]),
-    ("same", _pool("floor", auto_pad="same_upper"), ["x_0", "3", "(x_2+1)//2", "16"]),
-    ("convolution", _convolution, ["x_0", "16", "(x_2+1)//2", "x_3-4"]),
-    ("add", _computed(("Add", 3)), ["x_0+3"]),
-    ("arithmetic", _computed(("Multiply", 6), ("Divide", 4), ("Add", 1)), ["(3*x_0)//2+1"]),
-    ("remainder", _computed(("FloorMod", 4)), ["(x_0%4)"]),
-    ("maximum", _computed(("Subtract", 4), ("Maximum", 0)), ["max(0,x_0-4)"]),
-    ("minimum", _computed(("Minimum", 512)), ["min(512,x_0)"]),
-    ("heads", _merged_axes, ["x_0", "x_1", "768"]),
-    ("left over is the batch", _batch_back, ["x_0", "x_1", "8"]),
-    ("left over is a number", _last_is_static, ["x_0", "x_1", "8"]),
-    ("all sizes multiplied", _flattened, ["3*x_0"]),
-    ("sizes multiplied", _last_axes_joined, ["x_0", "4*x_1"]),
-    ("cache", _concatenated, ["past_0", "4", "new_2+past_2", "8"]),
-    ("slice from a size", _sliced, ["max(0,x_0-y_0)", "8"]),
-    ("slice by a step", _sliced_by_step, ["x_0//3", "8"]),
-    ("slice backwards", _backwards, ["(x_0+1)//2", "8"]),
-    ("tile", _tiled, ["3*x_0", "16"]),
-    ("range", _range, ["x_0//2"]),
-    ("interpolate", _interpolated, ["x_0", "3", "2*x_2", "x_3//2"]),
-    ("split", _split, ["x_0//2", "8"]),
-    ("equal by another layer", _broadcast, ["16", "8"]),
-    ("boxes", _suppressed("opset1", "2,?,4", "2,3,?"), ["min(15,b_1)", "3"]),
-    ("classes", _suppressed("opset4", "2,9,4", "2,1..3,9"), ["10*s_1", "3"]),
-    ("squeezed part", _squeezed_part, ["x_1"]),
-    ("cell", _cell, ["x_0", "3"]),
-]
-
-
-def _list_of_sizes(net: Net) -> str:
-    sizes = net.parameter("1..2", "i64", name="sizes")
-    data, filters = net.parameter("1,3,?,8", name="x"), net.parameter("3,4,3,3", name="w")
-    attributes = 'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0"'
-    return net.layer("ConvolutionBackpropData", [data, filters, sizes], attributes)
-
-
-def _random(net: Net) -> str:
-    inputs = [net.parameter("..4", "i64", name="x"), net.constant(0), net.constant(9)]
-    return net.layer("RandomUniform", inputs, 'output_type="i64"', version="opset8")
-
-
-def _unknown_axis(net: Net) -> str:
-    return net.layer("Squeeze", [net.parameter("?,?", name="x"), net.parameter("1", "i64")])
-
-
-@pytest.mark.parametrize("make", [_list_of_sizes, _random, _unknown_axis])
-def test_a_rank_that_may_change_is_not_said(make: Callable[[Net], str], tmp_path: Path) -> None:
-    """OpenVINO infers a rank that is another one once the sizes are known."""
+def built(text: str) -> tuple[Net, str]:
+    """The layer of a text and its id. `$X0` and `$X1` are sizes of the input `x`."""
     net = Net()
-    layer = make(net)
+    of_rows = {"ROWS": size("x:f32[?,24]"), "Y0": size("y:f32[?,3]")}
+    layer = net.add(Template(text).substitute(of_rows, POOL=POOL, X0=size("x"), X1=size("x", 1)))
     net.result(layer)
+    return net, layer
+
+
+POOL = "AvgPool-14(strides=2,2 kernel=3,3 exclude-pad=true x:f32[?,3,?,32]"
+LAST_IS_STATIC = "Reshape-1(special_zero=false x:f32[?,?,8] Concat-1(axis=0 $X0 $X1 i64{[-1]}))"
+ROWS = """
+floor | x_0 3 (x_2+1)//2-1 15
+    $POOL rounding_type=floor auto_pad=explicit pads_begin=0,0 pads_end=0,0)
+padded | x_0 3 (x_2+1)//2 16
+    $POOL rounding_type=floor auto_pad=explicit pads_begin=1,1 pads_end=1,1)
+ceil | x_0 3 x_2//2 16
+    $POOL rounding_type=ceil auto_pad=explicit pads_begin=0,0 pads_end=0,0)
+valid | x_0 3 (x_2+1)//2-1 15
+    $POOL rounding_type=floor auto_pad=valid pads_begin=0,0 pads_end=0,0)
+same | x_0 3 (x_2+1)//2 16
+    $POOL rounding_type=floor auto_pad=same_upper pads_begin=0,0 pads_end=0,0)
+convolution | x_0 16 (x_2+1)//2 x_3-4
+    Convolution-1(strides=2,1 dilations=1,2 pads_begin=1,0 pads_end=1,0 auto_pad=explicit
+        x:f32[?,3,?,?] w:f32[16,3,3,3])
+add | x_0+3
+    Broadcast-3(mode=numpy f32{1.0} Add-1($ROWS i64{[3]}))
+arithmetic | (3*x_0)//2+1
+    Broadcast-3(mode=numpy f32{1.0}
+        Add-1(Divide-1(Multiply-1($ROWS i64{[6]}) i64{[4]}) i64{[1]}))
+remainder | (x_0%4)
+    Broadcast-3(mode=numpy f32{1.0} FloorMod-1($ROWS i64{[4]}))
+maximum | max(0,x_0-4)
+    Broadcast-3(mode=numpy f32{1.0} Maximum-1(Subtract-1($ROWS i64{[4]}) i64{[0]}))
+minimum | min(512,x_0)
+    Broadcast-3(mode=numpy f32{1.0} Minimum-1($ROWS i64{[512]}))
+heads | x_0 x_1 768
+    Reshape-1(special_zero=false
+        Reshape-1(special_zero=false x:f32[?,?,768] Concat-1(axis=0 $X0 i64{[-1, 12, 64]}))
+        Concat-1(axis=0 $X0 i64{[-1, 768]}))
+left over is the batch | x_0 x_1 8
+    Reshape-1(special_zero=false Reshape-1(special_zero=false x:f32[?,?,8] i64{[-1, 8]})
+        Concat-1(axis=0 i64{[-1]} $X1 i64{[8]}))
+left over is a number | x_0 x_1 8
+    $LAST_IS_STATIC
+all sizes multiplied | 3*x_0
+    Reshape-1(special_zero=false x:f32[?,3] Multiply-1($X0 $X1))
+sizes multiplied | x_0 4*x_1
+    Reshape-1(special_zero=false x:f32[?,?,4] Concat-1(axis=0 $X0 Multiply-1($X1 i64{[4]})))
+cache | past_0 4 new_2+past_2 8
+    Concat-1(axis=2 past:f32[?,4,?,8] new:f32[?,4,?,8])
+slice from a size | max(0,x_0-y_0) 8
+    Slice-8(x:f32[?,8] $Y0 i64{[9223372036854775807]} i64{[1]} i64{[0]})
+slice by a step | x_0//3 8
+    Slice-8(x:f32[?,8] i64{[1]} i64{[-1]} i64{[3]} i64{[0]})
+slice backwards | (x_0+1)//2 8
+    Slice-8(x:f32[?,8] i64{[-1]} i64{[-9223372036854775808]} i64{[-2]} i64{[0]})
+tile | 3*x_0 16
+    Tile-1(x:f32[?,8] i64{[3, 2]})
+range | x_0//2
+    Range-4(output_type=i64 i64{1} Squeeze-1($ROWS i64{[0]}) i64{2})
+interpolate | x_0 3 2*x_2 x_3//2
+    Interpolate-11(mode=nearest shape_calculation_mode=scales pads_begin=0 pads_end=0
+        x:f32[?,3,?,?] f32{[2.0, 0.5]} i64{[2, 3]})
+split | x_0//2 8
+    Split-1:2(num_splits=2 x:f32[?,8] i64{0})
+equal by another layer | 16 8
+    MatMul-1(transpose_a=true transpose_b=false
+        Concat-1(axis=1 x:f32[?,8] y:f32[?,8]) Add-1(auto_broadcast=numpy x y))
+boxes | min(15,b_1) 3
+    NonMaxSuppression-1(b:f32[2,?,4] s:f32[2,3,?] i64{5} f32{0.5} f32{0.5})
+classes | 10*s_1 3
+    NonMaxSuppression-4(b:f32[2,9,4] s:f32[2,1..3,9] i64{5} f32{0.5} f32{0.5})
+squeezed part | x_1
+    Squeeze-1(Split-1:4(num_splits=4 x:f32[?,?] i64{0}) i64{[0]})
+cell | x_0 3
+    LSTMCell-4:2(hidden_size=3 x:f32[?,4] h:f32[?,?] f32[?,?] f32[12,4] f32[12,?] f32[12])
+""".replace("$LAST_IS_STATIC", LAST_IS_STATIC)
+
+OF_UNKNOWN_RANK = {
+    "a list of sizes": """
+        ConvolutionBackpropData-1(strides=2,2 dilations=1,1 pads_begin=0,0 pads_end=0,0
+            x:f32[1,3,?,8] w:f32[3,4,3,3] sizes:i64[1..2])""",
+    "random": "RandomUniform-8(output_type=i64 x:i64[..4] i64{0} i64{9})",
+    "an unknown axis": "Squeeze-1(x:f32[?,?] i64[1])",
+}
+
+
+@pytest.mark.parametrize("name", OF_UNKNOWN_RANK)
+def test_a_rank_that_may_change_is_not_said(name: str, tmp_path: Path) -> None:
+    """OpenVINO infers a rank that is another one once the sizes are known."""
+    net, layer = built(OF_UNKNOWN_RANK[name])
     inference = irshape.infer(net.load(tmp_path), symbols=True)
     assert inference.outputs(layer)[0].shape.rank is None
     assert inference.expressions(layer) == (None,)
@@ -263,35 +136,28 @@ def test_a_rank_that_may_change_is_not_said(make: Callable[[Net], str], tmp_path
 def test_what_rests_on_a_faulty_layer_has_no_expression(tmp_path: Path) -> None:
     """It refuses a list of unknown length, and takes one of two elements."""
     net = Net()
-    inputs = [net.parameter("?,12,9"), net.constant([5, 5]), net.parameter("?", "i64")]
-    blocks = net.layer("Col2Im", inputs, version="opset15")
-    net.result(net.layer("Relu", [blocks]))
-    net.result(inputs[0])
+    net.result(net.add("Relu-1(Col2Im-15(x:f32[?,12,9] i64{[5, 5]} i64[?]))"))
+    net.result("0")
     inference = irshape.infer(net.load(tmp_path), symbols=True)
     known = [inference.expressions(layer)[0] for layer in inference.model.layers[-4:]]
     assert known[:3] == [None, None, None]
-    assert [str(size) for size in known[3] or ()] == ["p0_0", "12", "9"]
+    assert [str(size) for size in known[3] or ()] == ["x_0", "12", "9"]
 
 
 def test_as_many_elements_as_are_chosen_are_needed(tmp_path: Path) -> None:
-    net = Net()
-    inputs = [net.parameter("?", name="x"), net.constant(10)]
-    attributes = 'axis="0" mode="max" sort="value"'
-    net.result(net.layer("TopK", inputs, attributes, version="opset11", outputs=["FP32", "I32"]))
+    net, _ = built("TopK-11:2(axis=0 mode=max sort=value x:f32[?] i64{10})")
     inference = irshape.infer(net.load(tmp_path), symbols=True)
     assert str(inference.symbols["x_0"].range) == "10.."
     assert inference.overview().fix == {"x": "[10]"}
 
 
 @pytest.mark.parametrize(
-    ("make", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
+    "row", re.split(r"\n(?=\S)", ROWS.strip()), ids=lambda row: row.split(" |")[0]
 )
-def test_operations_keep_names(
-    make: Callable[[Net], str], expected: list[str | None], tmp_path: Path
-) -> None:
-    net = Net()
-    layer = make(net)
-    net.result(layer)
+def test_operations_keep_names(row: str, tmp_path: Path) -> None:
+    head, _, text = row.partition("\n")
+    expected = head.partition("| ")[2].split()
+    net, layer = built(text)
     model = net.load(tmp_path)
     assert written(model, layer) == expected
     seen = tally(model)
@@ -301,9 +167,7 @@ def test_operations_keep_names(
 
 
 def test_a_product_that_cancels_is_static(tmp_path: Path) -> None:
-    net = Net()
-    layer = _last_is_static(net)
-    net.result(layer)
+    net, layer = built(LAST_IS_STATIC)
     model = net.load(tmp_path)
     assert str(irshape.infer(model).outputs(layer)[0].shape) == "[?,?,?]"
     named = irshape.infer(model, symbols=True)
@@ -311,10 +175,7 @@ def test_a_product_that_cancels_is_static(tmp_path: Path) -> None:
 
 
 def test_data_decides(tmp_path: Path) -> None:
-    net = Net()
-    data = net.parameter("?,4", name="x")
-    layer = net.layer("NonZero", [data], 'output_type="i64"', version="opset3", outputs=["I64"])
-    net.result(layer)
+    net, layer = built("NonZero-3(output_type=i64 x:f32[?,4])")
     assert written(net.load(tmp_path), layer) == ["2", None]
 
 
@@ -380,9 +241,8 @@ def test_assumptions_that_cannot_be_taken(assume: str, message: str, tmp_path: P
 
 def test_assumptions_simplify(tmp_path: Path) -> None:
     net = Net()
-    data = net.parameter("?,4", name="x")
-    layer = net.layer("Split", [data, net.constant(0)], 'num_splits="2"', outputs=["FP32"] * 2)
-    joined = concat(net, layer, f"{layer}:1", kind="FP32")
+    layer = net.add("Split-1:2(num_splits=2 x:f32[?,4] i64{0})")
+    joined = net.add("Concat-1(axis=0 @ @)", layer, f"{layer}:1")
     net.result(joined)
     model = net.load(tmp_path)
     assert written(model, joined, shapes={"x": "[n,4]"}) == ["n", "4"]

@@ -95,3 +95,10 @@ def codes(found: Any, folder: Path, *, infos: bool = False) -> list[str]:
         for diagnostic in report.diagnostics
         if infos or diagnostic.severity != "info"
     ]
+
+
+def product_and_relu() -> Any:
+    """`y`, the positive part of `h`, the product of `x` and weights of 0.5."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Relu", ["h"], ["y"])]
+    weights = {"w": np.full((5, 5), 0.5, np.float32)}
+    return model(nodes, ["x:f32[2,5]"], ["y:f32[2,5]"], 13, constants=weights)

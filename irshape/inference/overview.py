@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..faults import Fault
+from ..model.graph import Layer
 from ..shapes import UNBOUNDED
 from ..symbols.expressions import Symbol
 from .bounding import Binding
@@ -57,6 +59,7 @@ def overview(inference: Inference) -> Overview:
         None if fix is None else fix.shapes,
         () if fix is None else _left(reasons, fix.result, bounded=False),
         tuple(_contradictions(inference)),
+        tuple(_limits(reasons, every)),
         inference.model.path,
     )
 
@@ -146,6 +149,25 @@ def _contradictions(inference: Inference) -> Iterator[str]:
             line = inference.model.source.place(layer.offset)[0]
             said = contradiction(inference.model, conflict)
             yield f"{layer.type} '{layer.name}' (line {line}) needs {said}"
+
+
+def _limits(reasons: Reasons, symbols: Iterable[Symbol]) -> Iterator[str]:
+    """Yields the largest sizes of inputs that a layer requires, with this layer."""
+    inference = reasons.inference
+    for symbol in symbols:
+        high = inference.sizes.facts.ranges[symbol][1]
+        requiring = [
+            each.source
+            for each in inference.constraints
+            if not (each.assumed or each.conditional or each.relation == "==")
+            and symbol in each.right.symbols
+        ]
+        layer = next((each for each in requiring if isinstance(each, Layer)), None)
+        if layer is not None and high != math.inf:
+            yield (
+                f"{symbol.name} is at most {high}, which {layer.type} '{layer.name}' "
+                f"(line {reasons.line(layer)}) requires"
+            )
 
 
 def _made_by(reasons: Reasons, place: Place) -> str:

@@ -132,6 +132,8 @@ class Overview(NamedTuple):
     """The dimensions that stay dynamic even then."""
     contradictions: tuple[str, ...] = ()
     """The demands of layers that contradict others."""
+    limits: tuple[str, ...] = ()
+    """The largest sizes of inputs, and the layers that require them."""
     path: str = "MODEL"
     """The file of the model."""
 
@@ -147,6 +149,7 @@ class Overview(NamedTuple):
             "fix": self.fix,
             "dynamic": list(self.dynamic),
             "contradictions": list(self.contradictions),
+            "limits": list(self.limits),
         }
 
     def __str__(self) -> str:
@@ -157,6 +160,7 @@ class Overview(NamedTuple):
             count = f"{group.dimensions} dimension{'s' * (group.dimensions != 1)}"
             lines.append(f"{group.verdict}: {group.cause} ({count})")
             lines += [f"  {example}" for example in group.examples]
+        lines += [f"limit: {text}" for text in self.limits]
         if self.bind is not None:
             but = ", except as listed," if self.unbounded else ""
             lines.append(f"nothing is unbounded{but} with: {self._edit(self.bind)}")

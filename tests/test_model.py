@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 import openvino as ov
 import pytest
+from formats.onnx.models import model as onnx_model
 from ir import Net
 
 import irshape
@@ -101,16 +102,10 @@ def test_a_deep_copy_shares_the_mapped_weights(tmp_path: Path) -> None:
 @pytest.mark.parametrize("copying", COPYING, ids=lambda row: row.name)
 def test_a_copy_of_a_model_in_another_format(tmp_path: Path, copying: Copying) -> None:
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
-    graph = onnx.helper.make_graph(
-        [onnx.helper.make_node("Add", ["x", "w"], ["y"])],
-        "g",
-        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 3])],
-        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 3])],
-        [onnx.numpy_helper.from_array(values, "w")],
-    )
-    path = tmp_path / "m.onnx"
-    onnx.save(onnx.helper.make_model(graph), path)
-    model = irshape.load(path)
+    node = onnx.helper.make_node("Add", ["x", "w"], ["y"])
+    made = onnx_model(node, ["x:f32[2,3]"], ["y:f32[2,3]"], 13, constants={"w": values})
+    onnx.save(made, tmp_path / "m.onnx")
+    model = irshape.load(tmp_path / "m.onnx")
     twin = copying.copied(model)
     x = np.ones((2, 3), np.float32)
     np.testing.assert_array_equal(irshape.run(twin, {"x": x})["y"], values + 1)

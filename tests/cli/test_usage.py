@@ -141,12 +141,10 @@ def test_a_model_is_replaced_where_that_is_asked_for(command: str, folder: Path)
 
 def test_without_the_onnx_package_the_hint_stands_once(tmp_path: Path) -> None:
     import onnx
-    from onnx import TensorProto, helper
+    from formats.onnx.models import product_and_relu
 
-    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
-    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
     path = tmp_path / "m.onnx"
-    onnx.save(helper.make_model(graph), path)
+    onnx.save(product_and_relu(), path)
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "onnx.py").write_text("raise ImportError('no onnx here')")

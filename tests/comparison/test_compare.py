@@ -119,6 +119,16 @@ def test_a_model_equals_itself() -> None:
     assert "tolerance" not in output
 
 
+def test_inputs_are_drawn_in_sizes_that_both_models_accept(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.xml", tmp_path / "b.xml"]
+    for path, shape in zip(paths, ("[?,3,?,?]", "[?,3,5,5]"), strict=True):
+        graph = irshape.Graph()
+        graph.result(irshape.op.relu(graph.parameter("f32", shape, name="x")), "y")
+        graph.save(path)
+    assert call("compare", *map(str, paths))[0] == 0
+    assert irshape.compare(*paths).ok
+
+
 def test_forms_of_the_answer(tmp_path: Path) -> None:
     model = irshape.load(EXAMPLES / "classifier.xml")
     layer = next(layer for layer in model.layers if layer.name == "Constant_35_compressed")

@@ -217,3 +217,17 @@ def test_branches_that_differ_are_told(other: Callable[[Any], Any], said: tuple[
     graph.result(op.if_(condition, x, then_body=lambda b: b * 2, else_body=other), "y")
     explanation = irshape.infer(graph.model(), symbols=True).explain("y")[0]
     assert all(part in explanation.chain[-1].reason for part in said)
+
+
+def test_the_layer_that_limits_an_input_is_named() -> None:
+    """A table of 8 positions, cut to the length of the input."""
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[1,?,4]", name="x")
+    length = op.gather(op.shape_of(x), [1], 0)
+    positions = op.slice(graph.constant([[[0.5] * 4] * 8]), [0], length, [1], [1])
+    graph.result(graph.add("Add", x, positions, name="added"), "y")
+    overview = irshape.infer(graph.model(), symbols=True).overview()
+    (limit,) = overview.limits
+    assert limit.startswith("x_1 is at most 8, which Add 'added'")
+    assert limit in str(overview)
+    assert overview.to_dict()["limits"] == [limit]

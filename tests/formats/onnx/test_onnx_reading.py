@@ -84,6 +84,17 @@ def test_findings(
     assert [code for code in found if code != "IR201" or expected == ["IR201"]] == expected
 
 
+def test_a_finding_on_an_input_shows_the_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.onnx").write_bytes(reduction(13, axes=[1]).SerializeToString())
+    (tmp_path / "irshape.toml").write_text('[policy]\nallowed-element-types = ["i64"]\n')
+    with pytest.raises(SystemExit):
+        main(["validate", str(tmp_path), "--config", str(tmp_path / "irshape.toml")])
+    assert '| <input name="x"/>' in capsys.readouterr().out
+
+
 def test_a_finding_names_the_node_and_its_attribute(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),

@@ -66,12 +66,25 @@ class Written(NamedTuple):
 
 
 def read(text: str) -> Iterator[Written]:
-    """The layers of a text; what stands between them is passed over."""
-    tokens = TOKEN.finditer(text)
+    """The layers of a text; between them stand blanks or `|`."""
+    tokens = _tokens(text)
     return (_layer(token, tokens) for token in tokens)
 
 
+def _tokens(text: str) -> Iterator[re.Match[str]]:
+    place = 0
+    for token in TOKEN.finditer(text):
+        if text[place : token.start()].strip(" \n|"):
+            break
+        yield token
+        place = token.end()
+    if text[place:].strip(" \n|"):
+        raise ValueError(f"no layer: {text[place:]!r}")
+
+
 def _layer(head: re.Match[str], tokens: Iterator[re.Match[str]]) -> Written:
+    if not head["type"]:
+        raise ValueError(f"no layer: {head.string[head.start() :]!r}")
     opset = int(head["opset"]) if head["opset"] else None
     layer = Written(head["type"], opset, int(head["outputs"] or 1), {}, [])
     for token in tokens:

@@ -149,15 +149,20 @@ def shown(browser: Browser, tab: str) -> str:
 
 
 DROP = """
-for (const files of arguments) {
-  const data = new DataTransfer();
-  for (const [name, text] of files) {
-    data.items.add(new File([Uint8Array.from(atob(text), each => each.charCodeAt(0))], name));
+const lists = [...arguments], later = (time) => new Promise(done => setTimeout(done, time));
+async function dropped() {
+  while (!document.ondrop) await later(20);  // the script of the page has not run yet
+  for (const files of lists) {
+    const data = new DataTransfer();
+    for (const [name, text] of files) {
+      data.items.add(new File([Uint8Array.from(atob(text), each => each.charCodeAt(0))], name));
+    }
+    document.getElementById("drop").dispatchEvent(
+      new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
   }
-  document.getElementById("drop").dispatchEvent(
-    new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+  await later(0);
 }
-return new Promise(done => setTimeout(done));
+return dropped();
 """
 
 
@@ -242,6 +247,7 @@ def test_the_saved_file_is_the_corrected_model(
     behaviour = {"behavior": "allow", "downloadPath": str(saved.parent)}
     browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
     browser.driver.get(served.address)
+    wait(browser)
     drop(browser, [path])
     wait(browser, path.name)
     assert "1 error" in browser.one("#summary").text

@@ -287,7 +287,7 @@ def _reason(problem: Exception) -> str:
         return names[kind]
     status = getattr(problem, "status", None)
     if status == 416:  # the range is not in the file
-        return "its server has less than it promised"
+        return "the file on its server is shorter than the server said"
     if isinstance(status, int):
         return f"its server answered {status}"
     if isinstance(problem, TimeoutError) or "timeout" in type(problem).__name__.lower():

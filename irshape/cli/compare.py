@@ -99,7 +99,7 @@ def command(
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{first}, {second}: {problem}", err=True)
         if not inputs and not shapes:
-            hint = f"irshape: the inputs were drawn for {first}; --shape and --input give others"
+            hint = "irshape: the inputs were drawn at random; --shape and --input give others"
             click.echo(hint, err=True)
         raise click.exceptions.Exit(1) from None
     except RuntimeError as problem:

@@ -18,7 +18,7 @@ from .arguments import given_shapes, shape_option
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
-    from ..shapes import PartialShape, ShapeLike
+    from ..shapes import ShapeLike
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,7 +97,7 @@ def gathered(
     seed: int,
     shapes: tuple[str, ...],
     max_memory: int | None,
-    fitting: Mapping[Layer, PartialShape] | None = None,
+    fitting: Mapping[Layer, ShapeLike] | None = None,
 ) -> dict[Layer, Any]:
     """Returns the inputs of a run by Parameter, from files or at random.
 
@@ -129,11 +129,7 @@ def gathered(
             layer: array_of(text, (layer.outputs and layer.outputs[0].element_type) or DYNAMIC_TYPE)
             for layer, text in files.items()
         }
-        wanted: dict[str, ShapeLike] = {**given_shapes(model, shapes)}
-        named_ones = {named.find(name) for name in wanted}
-        for layer, shape in (fitting or {}).items():
-            if layer not in named_ones:
-                wanted[f"id:{layer.id}"] = shape
+        wanted = {**(fitting or {}), **named.given(given_shapes(model, shapes))}
         if random and len(fed) < len(parameters):
             return random_inputs(model, seed, wanted, fed, max_memory=max_memory)
     except ValueError as problem:

@@ -38,8 +38,6 @@ class Kind(StrEnum):
     """The inputs have explained differences."""
     MERGING = "merging"
     """The device merges the layer with its neighbours."""
-    BEHIND_MERGING = "behind merging"
-    """The device merges what feeds the layer."""
     FEWER_TENSORS = "fewer tensors"
     """The value is right when the device is asked for fewer tensors."""
     FACT = "fact"

@@ -53,8 +53,7 @@ def compare(
     """
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
     if inputs is None:
-        shapes = {f"id:{each.id}": shape for each, shape in common_shapes(first, second).items()}
-        inputs = random_inputs(first, seed, shapes, max_memory=max_memory)
+        inputs = random_inputs(first, seed, common_shapes(first, second), max_memory=max_memory)
     fed = session.bind(inputs)
     handed = _handed(first, second, fed)
     comparison = ModelComparison(first, second, coarser(first, second))

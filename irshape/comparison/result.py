@@ -107,7 +107,7 @@ class Row(NamedTuple):
         return (
             self.value_verdict == "differs"
             and self.own_remark is not None
-            and self.own_remark.kind == Kind.MERGING
+            and self.own_remark.kind is Kind.MERGING
         )
 
     @property

@@ -14,12 +14,12 @@ import numpy as np
 
 from ..byte_sizes import written_size
 from ..element_types import ElementType
-from ..inference.engine import infer
+from ..inference.engine import InputShapes, infer
 from ..inference.literals import parse_array
 from ..model.graph import Layer, Model
 from ..numpy_types import dtype_of
 from ..ops.tensors import Tensor
-from ..shapes import PartialShape, ShapeLike
+from ..shapes import PartialShape
 from .errors import ExecutionError
 from .memory import least_bytes
 from .sizes import Fitter
@@ -44,7 +44,7 @@ size."""
 def random_inputs(
     model: Model,
     seed: int = 0,
-    shapes: Mapping[str, ShapeLike] | None = None,
+    shapes: InputShapes | None = None,
     given: Mapping[Layer, Array] | None = None,
     *,
     max_memory: int | None = None,
@@ -55,8 +55,8 @@ def random_inputs(
     1: a row that is masked out entirely would become NaN in its softmax and hide the values after
     it. The same seed gives the same arrays.
 
-    shapes: shapes of inputs, by any of their names. Dimensions that remain dynamic get sizes that
-    the model accepts, see `Fitter.fitting`.
+    shapes: shapes of inputs, by any of their names or by Parameter. Dimensions that remain dynamic
+    get sizes that the model accepts, see `Fitter.fitting`.
     given: arrays that exist already, by Parameter; the others are drawn to fit them.
     max_memory: bytes that all arrays together may take.
 

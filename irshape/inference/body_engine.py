@@ -151,6 +151,5 @@ class BodyEngine:
 
 def declarations_of(inference: Inference) -> Declarations:
     """Returns the declarations of an inferred model. Those already read are not read again."""
-    engine = BodyEngine(inference.model)
-    engine.go_on_from(inference)
-    return engine.declarations
+    known = inference.engine
+    return known.declarations if isinstance(known, BodyEngine) else Declarations(inference.model)

@@ -154,15 +154,20 @@ def _contradictions(inference: Inference) -> Iterator[str]:
 def _limits(reasons: Reasons, symbols: Iterable[Symbol]) -> Iterator[str]:
     """Yields the largest sizes of inputs that a layer requires, with this layer."""
     inference = reasons.inference
+    requiring: dict[object, Layer] = {}
+    for each in inference.constraints:
+        bounded = each.right.atom
+        if (
+            each.relation == ">="
+            and not (each.assumed or each.conditional)
+            and isinstance(each.source, Layer)
+            and isinstance(bounded, Symbol)
+            and each.left.symbols <= {bounded}  # other inputs do not bound it
+        ):
+            requiring.setdefault(bounded, each.source)
     for symbol in symbols:
         high = inference.sizes.facts.ranges[symbol][1]
-        requiring = [
-            each.source
-            for each in inference.constraints
-            if not (each.assumed or each.conditional or each.relation == "==")
-            and symbol in each.right.symbols
-        ]
-        layer = next((each for each in requiring if isinstance(each, Layer)), None)
+        layer = requiring.get(symbol)
         if layer is not None and high != math.inf:
             yield (
                 f"{symbol.name} is at most {high}, which {layer.type} '{layer.name}' "

@@ -25,11 +25,12 @@ from .search import size_of
 
 MAX_ROUNDS = 40
 """How many rounds of fixes there are, at most. Real files need two to five."""
-MOST_READINGS = 60
-"""How often a file is read to prove changes, in all rounds together."""
-LEAST_READINGS = 10
-MOST_READ = 400_000
-"""How much is read in all these readings (`size_of`), if there are more than `LEAST_READINGS`."""
+READINGS_IN_ALL = 60
+"""How often a file is read to prove changes, at most, in all rounds together."""
+READ_IN_ALL = 400_000
+"""How much is read in all these readings (`size_of`)."""
+ALWAYS_POSSIBLE = 10
+"""How many readings are possible even if they read more."""
 
 
 class NotFixableError(ValueError):
@@ -195,8 +196,8 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
             if each.rule.code not in how.spared and (changes := first.fixes(each))
         ]
     before = [each._replace(offset=edited.origin(each.offset), related=()) for each in first.whole]
-    most = max(LEAST_READINGS, MOST_READ // size_of(first.context, first.whole))
-    readings = min(MOST_READINGS, most) - first.readings
+    possible = max(ALWAYS_POSSIBLE, READ_IN_ALL // size_of(first.context, first.whole))
+    readings = min(READINGS_IN_ALL, possible) - first.readings
     for _ in range(MAX_ROUNDS):
         edits = _of_causes(diagnosis, how)
         only_ports = not edits

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from calling import said
 
 import irshape
-from irshape.cli import cli
 from irshape.model.graph import Layer, Model
 from irshape.model.weights import array
 from irshape.model.wiring import wire
@@ -105,15 +104,9 @@ def test_an_altered_constant_is_traced_to_its_layer(example: str, tmp_path: Path
     assert traced >= {"classifier": 28, "encoder": 25, "decoder": 10, "recurrent": 8}[example]
 
 
-def call(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, list(arguments))
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
-
-
 def test_a_model_equals_itself() -> None:
     path = str(EXAMPLES / "encoder.xml")
-    status, output = call("compare", path, path)
+    status, output = said("compare", path, path)
     assert status == 0
     assert "differ" not in output
     assert "tolerance" not in output
@@ -125,7 +118,7 @@ def test_inputs_are_drawn_in_sizes_that_both_models_accept(tmp_path: Path) -> No
         graph = irshape.Graph()
         graph.result(irshape.op.relu(graph.parameter("f32", shape, name="x")), "y")
         graph.save(path)
-    assert call("compare", *map(str, paths))[0] == 0
+    assert said("compare", *map(str, paths))[0] == 0
     assert irshape.compare(*paths).ok
 
 
@@ -133,18 +126,18 @@ def test_forms_of_the_answer(tmp_path: Path) -> None:
     model = irshape.load(EXAMPLES / "classifier.xml")
     layer = next(layer for layer in model.layers if layer.name == "Constant_35_compressed")
     altered = str(alter(model, layer, tmp_path / "altered.xml"))
-    status, output = call("compare", model.path, altered)
+    status, output = said("compare", model.path, altered)
     assert status == 1
     assert "the layer to blame" in output
     assert "Constant_35_compressed" in output
-    status, output = call(
+    status, output = said(
         "compare", model.path, altered, "-f", "json", "-o", str(tmp_path / "report.json")
     )
     report = json.loads((tmp_path / "report.json").read_text())
     assert (status, report["ok"], report["blamed"]["b"]["type"]) == (1, False, "Convolution")
     assert report["altered_constants"] == ["Constant_35_compressed"]
     assert {"a", "b", "tensor", "verdict", "errors", "own_verdict"} <= set(report["tensors"][0])
-    status, output = call("compare", model.path, altered, "-f", "junit")
+    status, output = said("compare", model.path, altered, "-f", "junit")
     assert status == 1
     assert "<failure" in output
 
@@ -167,7 +160,7 @@ def test_an_attribute_that_differs_is_named(tmp_path: Path) -> None:
 
 
 def test_inputs_that_do_not_go_together_are_an_error() -> None:
-    status, output = call(
+    status, output = said(
         "compare", str(EXAMPLES / "classifier.xml"), str(EXAMPLES / "encoder.xml")
     )
     assert status == 1
@@ -183,7 +176,7 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
     assert found.precision == "f16"
     assert found.ok
     assert np.isfinite([pair.errors.max_abs or 0.0 for pair in found.pairs]).all()
-    status, output = call("compare", str(path), str(tmp_path / "half.xml"))
+    status, output = said("compare", str(path), str(tmp_path / "half.xml"))
     apart = [pair for pair in found.pairs if pair.errors.max_abs and not pair.constant]
     largest = max(apart, key=lambda pair: pair.errors.max_abs or 0.0)
     assert status == 0
@@ -192,7 +185,7 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
     assert f"{largest.errors.max_abs:.4g} at '{largest.name}'" in output
     rounded = [pair.name for pair in found.pairs if pair.errors.max_abs and pair.constant]
     assert f"{len(rounded)} constants equal only within the tolerance: {rounded[0]}, " in output
-    widened = call("compare", str(path), str(tmp_path / "half.xml"), "--rtol", "1")[1]
+    widened = said("compare", str(path), str(tmp_path / "half.xml"), "--rtol", "1")[1]
     assert "equal within the tolerance given\n" in widened
 
 
@@ -257,10 +250,8 @@ def test_without_onnxruntime_irshape_runs_the_onnx_model(
     found = irshape.compare(irshape.load(converted), irshape.load(VIT))
     assert (found.ok, found.runtimes) == (True, ("irshape", "irshape"))
     assert "onnxruntime is not installed" in found.notes[0]
-    done = CliRunner().invoke(
-        cli, ["compare", str(converted), str(VIT), "--runtime", "onnxruntime"]
-    )
-    assert (done.exit_code, "onnxruntime is not installed" in done.output) == (2, True)
+    status, output = said("compare", converted, VIT, "--runtime", "onnxruntime")
+    assert (status, "onnxruntime is not installed" in output) == (2, True)
 
 
 def test_an_assign_inherits_what_it_passes_on(tmp_path: Path) -> None:
@@ -360,7 +351,7 @@ def test_outputs_are_paired_by_name_and_else_by_position(
     first, second = (
         two_outputs(tmp_path / name, *given) for name, given in (("a.xml", ours), ("b.xml", theirs))
     )
-    status, output = call("compare", first, second, "-f", "json")
+    status, output = said("compare", first, second, "-f", "json")
     assert [each["verdict"] for each in json.loads(output)["tensors"]] == verdicts
     assert status == ("differs" in verdicts)
 
@@ -371,7 +362,7 @@ def test_an_output_without_a_partner_is_said(tmp_path: Path) -> None:
     result = text[text.index('<layer id="4"') : text.index("</layers>")]
     edge = '<edge from-layer="2" from-port="1" to-layer="4" to-port="0"/>'
     (tmp_path / "b.xml").write_text(text.replace(result, "").replace(edge, ""))
-    status, output = call("compare", str(first), str(tmp_path / "b.xml"), "-f", "json")
+    status, output = said("compare", str(first), str(tmp_path / "b.xml"), "-f", "json")
     assert (status, json.loads(output)["unmatched_outputs"]) == (0, {"a": ["b"], "b": []})
 
 
@@ -383,6 +374,6 @@ def test_nothing_compared_is_no_success(tmp_path: Path) -> None:
     for each in (cut, *edges):
         text = text.replace(each.removesuffix("</edges></net>"), "")
     (tmp_path / "b.xml").write_text(text)
-    status, output = call("compare", str(first), str(tmp_path / "b.xml"), "--force")
+    status, output = said("compare", str(first), str(tmp_path / "b.xml"), "--force")
     assert status == 1
     assert "nothing could be compared" in output

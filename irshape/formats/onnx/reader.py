@@ -142,7 +142,8 @@ class _Reader:
         held = {tensor.name for tensor in graph.initializer} | {
             tensor.values.name for tensor in graph.sparse_initializer
         }
-        for builder.offset, info in zip(self.offsets[len(graph.node) :], graph.input, strict=False):
+        for offset, info in zip(self.offsets[len(graph.node) :], graph.input, strict=False):
+            builder.offset = offset
             if info.name not in held:
                 value = builder.parameter(info.name, declared(info.type) or UNKNOWN)
                 value.layer.outputs[0].names = _escaped(info.name)

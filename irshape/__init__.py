@@ -335,7 +335,7 @@ def fix(
 
     The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, the
     findings `fixed` and `remaining`, and `candidates`: for each finding whose cause is known, the
-    changes that take it back, best first.
+    possible corrections, most likely first.
 
     Raises `OSError` if a file cannot be opened, `ValueError` for an ONNX model or a oneDNN graph,
     and `ConfigurationError` if the configuration cannot be used. The contents of an IR never raise

@@ -106,11 +106,11 @@ def command(
     outputs of the model.
 
     An ONNX model is compared with onnxruntime (with --device reference, with onnx's reference
-    evaluator), a oneDNN graph with the oneDNN library. The runtime runs in a process of its own, so
-    that its crash is a result. It comes with irshape[openvino] or irshape[onnx].
+    evaluator), a oneDNN graph with the oneDNN library. The runtime runs in its own process: if it
+    crashes, the report says so. It comes with irshape[openvino] or irshape[onnx].
 
-    With --record, the answers of the device are kept in a file. With --replay, that file answers in
-    place of the device, on any machine, for the device and precision that it was made with.
+    --record keeps the device's values in a file. --replay reads them from there instead of running
+    the device, so that any machine can repeat the cross-check for that device and precision.
 
     Exit status: 0; 1 if something differs or cannot be compared; 2 if a path cannot be opened or
     the runtime is not installed.

@@ -18,6 +18,7 @@ from ..ops.registry import declaration_of
 from .answers import Question, Unanswered
 from .crosscheck_run import CrosscheckRun, device_name
 from .explanations import UNASKED
+from .recomputing import recompute, users_of
 from .result import Array, Comparison, Row
 
 RUNS_TO_COMPARE = 2
@@ -221,13 +222,9 @@ def _leads_to_what_agrees(again: CrosscheckRun, source: OutputRef, departing: Ar
     """
     values: dict[OutputRef, Array] = {source: departing}
     told_apart = False
-    for consumer in again.wiring.order:
-        sources = [each for each in again.wiring.sources[consumer] if each is not None]
+    for consumer in users_of(again, values):
         layer = again.layers[consumer]
-        if values.keys().isdisjoint(sources) or not again.rows_of.get(layer):
-            continue
-        given = [values[each] if each in values else again.value_of(each) for each in sources]
-        outputs = again.session.evaluate(layer, given)
+        outputs = recompute(again, consumer, values, again.value_of)
         if layer in again.unasked:
             values |= {(consumer, port): value for port, value in enumerate(outputs)}
         elif not _agrees(again, layer):

@@ -65,21 +65,21 @@ DECOMPRESSED = Remark(
 
 AT_TIES = Remark(
     Kind.INHERITED,
-    "inherited from FakeQuantize layers that are one level off where their input lies halfway "
-    "between two levels, or from roundings next to a step; with the device's values of those, "
-    "irshape's values agree",
+    "inherited from FakeQuantize layers that are one level off because their inputs lie halfway "
+    "between two levels, or from roundings next to a step; computed from the device's values "
+    "there, irshape's values agree",
 )
 
 CUT_TO_16_BITS = Remark(
     Kind.INHERITED,
-    "inherited from products of 8-bit levels, of which the device cuts sums to 16 bits; with the "
-    "device's values of those, irshape's values agree",
+    "inherited from sums of products of 8-bit levels, which the device cuts to 16 bits; computed "
+    "from the device's sums, irshape's values agree",
 )
 
 LEFT_OUT = Remark(
     Kind.LEFT_OUT,
-    "the device leaves out FakeQuantize layers of 65,536 levels that have the same limits for "
-    "input and output, and neither rounds nor clamps there",
+    "the device skips FakeQuantize layers with 65,536 levels and equal input and output limits: "
+    "it neither rounds nor clamps there",
 )
 
 ROUNDED_LIMITS = Remark(
@@ -96,29 +96,29 @@ ON_LEVELS = Remark(
 
 MERGED_SHAPE = Remark(
     Kind.MERGING,
-    "the device merges this layer with those behind it: what it gives under this name has not even "
-    "the shape that OpenVINO infers",
+    "the device merges this layer with the layers after it: the tensor that it returns under this "
+    "name does not even have the shape that OpenVINO infers",
 )
 MERGED = Remark(
     Kind.MERGING,
-    "alone on the device, with the same inputs, the layer gives irshape's values: "
-    "it is the device's merging with its neighbours that changes them",
+    "run alone on the device with the same inputs, the layer gives irshape's values; they change "
+    "when the device merges it with its neighbours",
 )
 MERGED_WITHIN = Remark(
     Kind.MERGING,
-    "the device merges this layer with those behind it, and has no tensor of it; with irshape's "
-    "value, what is behind it agrees",
+    "the device merges this layer with the layers after it and has no tensor for it; computed from "
+    "irshape's value, those layers agree",
 )
 BEHIND_MERGED = Remark(
     Kind.MERGING,
-    "the device merges what this layer is given, and has no tensor of it; with irshape's values of "
-    "it, the layer agrees",
+    "the device merges the producers of this layer's inputs and has no tensors for them; computed "
+    "from irshape's values of those inputs, the layer agrees",
 )
 MERGED_UNASKED = MERGED._replace(
-    text=f"{MERGED.text}, also where it is not asked for inner tensors at this place"
+    text=f"{MERGED.text}, even if it does not have to return the tensors in between"
 )
 UNASKED = Remark(
     Kind.FEWER_TENSORS,
-    "the device gives another value only where it is asked for inner tensors at this place: "
-    "without those questions the layer agrees, or what is computed from it does",
+    "the value differs only because the device has to return inner tensors here: if it does not, "
+    "this layer agrees, or the layers computed from it do",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable, Hashable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -26,6 +27,7 @@ from .explanations import (
     fact,
 )
 from .inside import look_inside
+from .recomputing import recompute, users_of
 from .result import Array, Comparison, Row
 from .suspects import Patterns, Suspect
 
@@ -313,9 +315,9 @@ class Judge:
             return "inherits"
         position = self.run.positions[row.layer]
         fed = [
-            self.rows[number]
+            each
             for consumer in dict.fromkeys(user.position for user in self.wiring.users[position])
-            for number in self.run.rows_of.get(self.layers[consumer], ())
+            for each in self.rows_at(consumer)
         ]
         departing = [each for each in fed if each.value_verdict not in ("equal", "explained")]
         if not runtime_expects(row, self.device_value_of(row)):
@@ -331,24 +333,17 @@ class Judge:
         """Returns whether all layers fed by an output agree when computed from irshape's value of
         it."""
         row = self.rows[suspect.number]
-        output = self.run.positions[row.layer], row.port
         try:
             value = self.session.evaluate(row.layer, inputs)[row.port]
-            users = self.wiring.users[output[0]]
-            for consumer in {user.position for user in users if user.output == row.port}:
-                if not self.run.rows_of.get(self.layers[consumer]):
-                    continue
-                given = [
-                    value if source == output else self.value_of(source)
-                    for source in self.wiring.sources[consumer]
-                    if source is not None
-                ]
-                outputs = self.session.evaluate(self.layers[consumer], given)
-                for number in self.run.rows_of[self.layers[consumer]]:
+            values = {(self.run.positions[row.layer], row.port): value}
+            for consumer in users_of(self.run, values):
+                layer = self.layers[consumer]
+                outputs = recompute(self.run, consumer, values, self.value_of)
+                for number in self.run.rows_of[layer]:
                     port = self.rows[number].port
-                    theirs = self.run.theirs(self.layers[consumer], port)
+                    theirs = self.run.theirs(layer, port)
                     if theirs is None or not self.run.alike(
-                        self.layers[consumer], outputs[port], theirs, alone=True
+                        layer, outputs[port], theirs, alone=True
                     ):
                         return False
         except (ExecutionError, KeyError):
@@ -361,33 +356,26 @@ class Judge:
         If so, the device did compute with that value. Layers in between may be merged ones, without
         tensors on the device.
         """
-        position, evaluated = self.run.positions[row.layer], 0
-        values = {(position, row.port): value}
-        for consumer in self.wiring.order[self.wiring.order.index(position) :]:
-            layer = self.layers[consumer]
-            sources = [source for source in self.wiring.sources[consumer] if source is not None]
-            rows = [self.rows[number] for number in self.run.rows_of.get(layer, ())]
-            if (
-                values.keys().isdisjoint(sources)
-                or not self.run.stands_alone(layer)
-                or all(row.value_verdict == "equal" for row in rows)
-            ):
-                continue
-            evaluated += 1
-            if evaluated > LOOKED_AT_BEHIND:
-                break
+        values = {(self.run.positions[row.layer], row.port): value}
+        looked_at = (
+            consumer
+            for consumer in users_of(self.run, values)
+            if self.run.stands_alone(self.layers[consumer])
+            and any(row.value_verdict != "equal" for row in self.rows_at(consumer))
+        )
+        for consumer in islice(looked_at, LOOKED_AT_BEHIND):
             try:
-                inputs = [
-                    values[source] if source in values else self.value_of(source)
-                    for source in sources
-                ]
-                outputs = self.session.evaluate(layer, inputs)
+                outputs = recompute(self.run, consumer, values, self.value_of)
             except (ExecutionError, KeyError):
                 continue
-            if any(self.agrees(row, outputs[row.port]) for row in rows):
+            if any(self.agrees(row, outputs[row.port]) for row in self.rows_at(consumer)):
                 return True
             values |= {(consumer, port): computed for port, computed in enumerate(outputs)}
         return False
+
+    def rows_at(self, position: int) -> list[Row]:
+        """Returns the rows of the outputs of a layer."""
+        return [self.rows[number] for number in self.run.rows_of.get(self.layers[position], ())]
 
     def agrees(self, row: Row, value: Array) -> bool:
         """Returns whether a value equals the device's for an output on which irshape and the device

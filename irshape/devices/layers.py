@@ -15,11 +15,11 @@ from ..ops.tensors import Tensor
 from ..shapes import Dimension
 
 STATEFUL = frozenset(("ReadValue", "Assign", "RandomUniform", "Multinomial", "Parameter"))
-"""Types of layers that are never folded, whatever feeds them."""
+"""Types of layers that are never folded, even if all their inputs are constants."""
 
 
 class DeviceLayer:
-    """A layer that a device has to compute, with the values that conditions of facts test."""
+    """A layer that the device has to compute, with the properties that a fact's conditions test."""
 
     __slots__ = ("_values", "constant", "index", "inputs", "layer", "outputs", "result", "used")
 

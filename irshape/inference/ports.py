@@ -80,10 +80,10 @@ def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, 
 def with_assumed_types(
     layer: Layer, operands: tuple[Operand, ...], inputs: tuple[Tensor, ...]
 ) -> tuple[Tensor, ...] | None:
-    """The inputs of a layer on its own with a type for each that has none.
+    """Returns the inputs of a single layer, with an assumed type for each that has none.
 
-    That is the type of an output or of another input where the operation takes it, else the first
-    of f32, i64 and boolean that it takes. None where there is nothing to assume.
+    The type is that of an output or of another input if the operation takes it, or else the first
+    of f32, i64 and boolean that it takes. Returns None if there is nothing to assume.
     """
     candidates = [tensor.element_type for tensor in inputs]
     candidates += [port.element_type or DYNAMIC_TYPE for port in layer.outputs]

@@ -114,10 +114,10 @@ def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
 
 
 def further_contradictions(context: Context, reported: list[Finding]) -> Iterator[Finding]:
-    """Yields ports that contradict what is read although their layers' inputs do not.
+    """Yields declared ports that contradict the rest of the file, which the rules do not report.
 
-    After a port that they report, the rules continue from what it declares. So they miss values
-    that depend on sizes, such as those of a Range after a ShapeOf.
+    After a port that they report, the rules continue from its declaration. So they miss ports whose
+    shapes depend on values computed from it, such as the output of a Range after a ShapeOf.
     """
     named = {each.layer for each in reported}
     for result in context.shared(as_read).result.walk():

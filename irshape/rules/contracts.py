@@ -77,11 +77,11 @@ class BrokenContract(Rule):
     each statement of `require` that does not hold, at the layer that makes the tensor. A statement
     says what the dimensions of tensors are, `logits = [batch, seq, 32000]`, or that there are none
     of a kind: `state.* has no lost dimension`, `nothing is unbounded`. The kinds are `unbounded`,
-    `dynamic`, `lost` and `data-dependent`. What breaks `nothing is …` is reported where it begins,
-    not at every layer behind. A tensor goes by its names and those of its layer, an output of the
-    model also by that of its Result. A layer that needs a size to be what others exclude is
-    reported too, with all of them. Without the .bin (`--weights none`), nothing is reported: sizes
-    may depend on the values of constants.
+    `dynamic`, `lost` and `data-dependent`. A dimension that breaks `nothing is …` is reported at
+    the layer where it begins, not at every layer after it. A name in a statement can be a tensor
+    name, a layer name or, for an output of the model, the name of its Result. A layer that requires
+    a size that other layers exclude is reported together with them. Without the .bin, as
+    with `--weights none`, nothing is reported: sizes may depend on the values of constants.
 
     ## Why it matters
     It is your requirement. A change of an exporter that pins the batch, or that makes a length

@@ -180,17 +180,17 @@ class InputTypeMismatch(Rule):
 
 
 class ValueMismatch(Rule):
-    """The value given for an input of a layer on its own does not fit its port.
+    """The value that a comment gives for an input does not fit its port.
 
     ## What it does
-    In a file of layers on their own, a comment beside a port can give its value. Compares the
-    number of its elements with the dimensions of the port.
+    In a file that holds single layers instead of a network, a comment beside a port can give its
+    value. Compares the number of its elements with the dimensions of the port.
 
     ## Why it matters
     One of the two is wrong, and so is what is inferred from them.
 
     ## What OpenVINO does
-    Does not read layers on their own.
+    Does not read files of single layers.
 
     ## Example
     ```xml

@@ -238,8 +238,9 @@ class RepairedXml(Rule):
     """A layer on its own is not well-formed XML; it was read as intended.
 
     ## What it does
-    Reports what had to be repaired in a layer on its own before it could be read: a missing end
-    tag, quotes, a slash. Only obvious repairs are made; anything else is IR001. `...` inside a tag,
+    In a file that holds single layers instead of a network, reports what had to be repaired before
+    a layer could be read: a missing end tag, quotes, a slash. Only obvious repairs are made;
+    anything else is IR001. `...` inside a tag,
     which operation documents use for omitted parts, is accepted.
 
     ## Why it matters
@@ -247,7 +248,7 @@ class RepairedXml(Rule):
     will not read it.
 
     ## What OpenVINO does
-    Does not read layers on their own.
+    Does not read files of single layers.
 
     ## Example
     ```xml
@@ -283,7 +284,7 @@ class LeftOut(Rule):
     shape.
 
     ## What OpenVINO does
-    Does not read layers on their own.
+    Does not read files of single layers.
 
     ## Example
     ```xml

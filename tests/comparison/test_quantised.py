@@ -164,9 +164,9 @@ def test_a_fake_quantize_that_the_device_leaves_out(
     (left_out, *_) = comparison.explanations
     assert quantized in [each.layer.id for each in left_out.rows]
     reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
-    assert "leaves out FakeQuantize layers of 65,536 levels" in reasons[quantized]
+    assert "skips FakeQuantize layers with 65,536 levels" in reasons[quantized]
     if not row.added:
-        assert "leaves out FakeQuantize layers of 65,536 levels" in reasons[scaled]
+        assert "skips FakeQuantize layers with 65,536 levels" in reasons[scaled]
 
 
 def test_weights_from_a_codebook(

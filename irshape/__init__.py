@@ -193,13 +193,13 @@ def load(
     weights: WeightsChoice | bytes = "beside",
     values: Mapping[str, object] | None = None,
 ) -> Model:
-    """Reads an IR, layers on their own, an ONNX model or a oneDNN graph.
+    """Reads an IR, single layers, an ONNX model or a oneDNN graph.
 
     path: the model file, `-` for standard input; or an open file, of text or bytes.
     weights: the .bin; `"beside"` looks for it beside the .xml, `"none"` reads the model without
     one. The file is mapped, and its bytes are read only when they are needed. For an open file also
     the content of the .bin; `"beside"` is none there.
-    values: of inputs of layers on their own, by operand name, position or port id.
+    values: of inputs of single layers, by operand name, position or port id.
 
     Raises `OSError` if a file cannot be opened, `LoadError`, which carries the diagnostics, if the
     file contains no model, and `ValueError` for a value that no input takes.
@@ -248,7 +248,7 @@ def _loaded(
 
 
 def _with_values(model: Model, values: Mapping[str, object] | None) -> Model:
-    """The model, with the values of inputs of layers on their own set. Raises `ValueError`."""
+    """The model, with the values of inputs of single layers set. Raises `ValueError`."""
     if values:
         from .formats.ir.fragments import give_values, value_texts
 
@@ -359,7 +359,7 @@ def infer(
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
-    values: of inputs of layers on their own, as for `load`; those of a `Model` are set in it.
+    values: of inputs of single layers, as for `load`; those of a `Model` are set in it.
     symbols: also infer what every dynamic dimension is in terms of those of the inputs. `shapes`
     may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
     assume: conditions on these names, such as `"seq % 8 == 0"`.
@@ -546,7 +546,7 @@ def reduce(
     progress: called with each smaller model.
 
     Raises `ValueError` for a model that does not have the property, or breaks other rules, once it
-    is written anew, and for layers on their own; for a path also what `load` raises.
+    is written anew, and for single layers; for a path also what `load` raises.
     """
     from .reduction.reducer import reduce as reduce_model
 
@@ -626,7 +626,7 @@ def save(
     path: the .xml to write.
     inference: the ports declare what was inferred, and the inputs the shapes it was made with.
 
-    Both files appear completely or not at all. Raises `ValueError` for layers on their own, for a
+    Both files appear completely or not at all. Raises `ValueError` for single layers, for a
     path that does not end in .xml and for constants whose bytes are missing, and `OSError`; for a
     path also what `load` raises.
     """

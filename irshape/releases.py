@@ -138,8 +138,8 @@ class Detail(NamedTuple):
 
 
 SHORT_FILE = Detail((2024, 5), "an .xml of at most 513 bytes")
-LATE_VERSION = Detail((2024, 5), "a `version` of <net> behind the first 511 bytes")
-LAYER_NAMES = Detail((2024, 1), "a layer with the name of one before it")
+LATE_VERSION = Detail((2024, 5), "a `version` of <net> after the first 511 bytes")
+LAYER_NAMES = Detail((2024, 1), "a layer with the name of an earlier layer")
 TENSOR_NAMES = Detail(
     (2025, 1), "an input or output of IR version 10 with a tensor name of another"
 )

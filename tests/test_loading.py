@@ -1,4 +1,4 @@
-"""Models from memory, from open files, and the values of layers on their own."""
+"""Models from memory, from open files, and the values of single layers."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _read(folder: str, paths: Sequence[str], request: Request) -> Export | None:
                 raise ValueError("it is too large")
             content = json.loads(text)
             if not isinstance(content, dict):
-                raise ValueError("it is no JSON object")
+                raise ValueError("it is not a JSON object")
         except (ValueError, RecursionError) as problem:
             faults[name] = str(problem) or type(problem).__name__
         else:

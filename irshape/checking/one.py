@@ -124,7 +124,7 @@ def validate_file(
 ) -> FileReport:
     """Returns the report on a file; `-` is standard input.
 
-    values: values of inputs, for layers on their own. cache: a folder of earlier reports.
+    values: values of inputs, for single layers. cache: a folder of earlier reports.
     leaves: whether the process ends afterwards.
     Raises `OSError` if the file cannot be opened, `ValueMismatch` for a value that fits no input.
     """

@@ -77,7 +77,7 @@ def require_sound(model: Model) -> None:
 
 def _examined(model: Model) -> Blocking | None:
     if model.kind == "layers":
-        return None  # layers on their own cannot be run, and `Session` says so
+        return None  # single layers cannot be run, and `Session` says so
     from ..inference.engine import infer
     from ..rules import Context
 

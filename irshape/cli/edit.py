@@ -109,7 +109,7 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError(
-            f"'{text}' is no value; give a number, a list as [1, 2], or a FILE.npy"
+            f"'{text}' is not a value; give a number, a list as [1, 2], or a FILE.npy"
         ) from None
 
 
@@ -309,7 +309,7 @@ _SECTIONS = {
         _Change(
             "--restore-weights OTHER.xml",
             _restore,
-            "Take the values of constants from those of the same name in another model.",
+            "Take the values of constants from the constants of the same name in another model.",
         ),
     ),
     "States": (
@@ -366,7 +366,7 @@ _SECTIONS = {
         _Change(
             "--remove LAYER[:INPUT]...",
             _remove,
-            "Remove a layer; what it fed is fed by its input 0, or by the one given.",
+            "Remove a layer; its consumers take its input 0 instead, or the input given.",
         ),
     ),
     "Inputs and outputs": (

@@ -27,7 +27,9 @@ def output_options(function: F) -> F:
     function = overwrite_option(weights_option(function))
     function = quiet_option(function)
     function = click.option(
-        "--name", metavar="NAME", help="The name of the new model. [default: that of MODEL or A]"
+        "--name",
+        metavar="NAME",
+        help="The name of the new model. [default: the name of MODEL or A]",
     )(function)
     return click.option(
         "-o",
@@ -35,7 +37,7 @@ def output_options(function: F) -> F:
         required=True,
         metavar="OUT.xml",
         help="The IR to write; its .bin goes beside it. With - the .xml goes to standard output, "
-        "which needs no new .bin: all constants must be those of the original.",
+        "which writes no .bin: all constants must be in the original.",
     )(function)
 
 

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     "values",
     multiple=True,
     metavar="INPUT=VALUE",
-    help="The value of an input of a layer on its own, by port id, position or name: axes=[0,2].",
+    help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
 )
 @click.option(
     "--symbols",
     is_flag=True,
-    help="Also print what dynamic dimensions are in terms of those of the inputs.",
+    help="Also print dynamic dimensions as expressions of the dimensions of inputs.",
 )
 @click.option(
     "--assume",

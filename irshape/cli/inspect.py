@@ -48,7 +48,7 @@ SORTS = {
 @click.option(
     "--device",
     metavar="DEVICE[:SIZE]",
-    help="Count what it takes of the memory of cpu, gpu or npu, such as gpu:16GiB.",
+    help="Count the memory that it needs on cpu, gpu or npu, such as gpu:16GiB.",
 )
 @click.option(
     "--context",

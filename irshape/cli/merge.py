@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     "--second-weights",
     metavar="FILE|none",
     default="beside",
-    help="The .bin of B, as --weights is that of A.",
+    help="The .bin of B; --weights gives the .bin of A.",
 )
 @output_options
 def command(

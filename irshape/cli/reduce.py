@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     help="How many models to try at once; the result is the same.",
 )
 @click.option(
-    "--max-tries", type=click.IntRange(min=1), metavar="N", help="Stop after so many tries."
+    "--max-tries", type=click.IntRange(min=1), metavar="N", help="Stop after this number of tries."
 )
 @click.option(
     "--max-time",

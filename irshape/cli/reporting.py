@@ -79,7 +79,7 @@ class FormatName(click.ParamType):  # type: ignore[type-arg]
 
         known = formats()
         if value not in known:
-            self.fail(f"'{value}' is no format; expected one of {', '.join(known)}", param, ctx)
+            self.fail(f"'{value}' is not a format; expected one of {', '.join(known)}", param, ctx)
         return str(value)
 
     def shell_complete(

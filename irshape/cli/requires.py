@@ -170,7 +170,7 @@ def _device(name: str, device: dict[str, Any], asked: str | None) -> Iterator[_R
         yield (
             "",
             "",
-            f"HETERO:GPU,CPU would run {moved} on the CPU, where nothing stands against them",
+            f"HETERO:GPU,CPU would run {moved} on the CPU, which has no known obstacle to them",
         )
     if asked is not None:
         yield "", "", f"asked: {asked}"

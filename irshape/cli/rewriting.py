@@ -50,7 +50,9 @@ def _common_folder(paths: Iterable[str], files: Iterable[str]) -> str:
     try:
         return os.path.commonpath(folders)
     except ValueError:
-        raise click.UsageError("the files lie on different drives; fix those of one") from None
+        raise click.UsageError(
+            "the files lie on different drives; fix the files of one drive at a time"
+        ) from None
 
 
 def _folder_of(path: str) -> str:
@@ -74,7 +76,7 @@ def mirrored(paths: Sequence[str], files: Sequence[str], output: str) -> dict[st
         raise click.UsageError(f"'{output}' is a file; several files need a folder")
     for file in files:
         if file == "-" or is_url(file):
-            raise click.UsageError(f"'{file}' is no file here, and has no place in a folder")
+            raise click.UsageError(f"'{file}' is not a file here, so it has no place in a folder")
     folder = _common_folder(paths, files)
     inside = os.path.realpath(output)
     places = {}

@@ -38,7 +38,7 @@ __all__ = ["command", "gathered"]
     type=click.Choice(["results", "all"]),
     default="results",
     show_default=True,
-    help="The outputs of the model, or those of all layers.",
+    help="Show the outputs of the model, or of all layers.",
 )
 @click.option(
     "-d", "--output-dir", metavar="DIR", help="Write each output into this folder as a .npy file."

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     "values",
     multiple=True,
     metavar="INPUT=VALUE",
-    help="The value of an input of a layer on its own, by port id, position or name: axes=[0,2].",
+    help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
 )
 @click.option(
     "--scheduler",
@@ -86,7 +86,7 @@ def command(
     """Report everything that is wrong with IR files.
 
     PATH is a file, a folder (searched for IRs, ONNX models and oneDNN graphs), a glob, or - for
-    standard input. A .bin stands for its .xml. A file may also hold layers on their own, as the
+    standard input. A .bin stands for its .xml. A file may also hold single layers, as the
     operation documents print them.
 
     Exit status: 0; 1 if there are findings at or above the fail level; 2 if the options or the

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="The page; - for stdout. [default: the name of the model, with .html, in this folder]",
 )
-@click.option("--beside", metavar="MODEL", help="Draw this model beside it, and what changed.")
+@click.option(
+    "--beside", metavar="MODEL", help="Draw this model beside MODEL, with the changes marked."
+)
 @click.option(
     "--crosscheck",
     metavar="FILE",
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--compare",
     metavar="FILE",
-    help="With --beside: show the errors that `irshape compare --format json` has written.",
+    help="With --beside: show the errors in a result of `irshape compare --format json`.",
 )
 @click.option(
     "--node-data",
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
     "--symbols/--no-symbols",
     default=True,
     show_default=True,
-    help="Name dynamic dimensions after those of the inputs.",
+    help="Name dynamic dimensions after the dimensions of inputs.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @weights_option

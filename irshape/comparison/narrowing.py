@@ -151,7 +151,7 @@ def _nothing_reduced(of: Difference) -> Remark | None:
         return None
     return Remark(
         Kind.LEFT_OPEN,
-        f"the specification of {of.layer.type} leaves open what it gives for no elements",
+        f"the specification of {of.layer.type} does not define its result for zero elements",
     )
 
 

@@ -180,7 +180,7 @@ class RecordedTensor:
         self.element_type = str(entry["element_type"])
         self.shape = [int(size) for size in entry["shape"]]
         if any(not 0 <= size < 1 << 63 for size in self.shape):
-            raise ValueError(f"'{recording.path}': {self.shape} is no shape")
+            raise ValueError(f"'{recording.path}': {self.shape} is not a shape")
         ElementType.of(self.element_type)
 
     def array(self) -> Array:

@@ -50,7 +50,7 @@ class Cures:
             if key.startswith("@"):
                 return Cure(f"give the attribute `{key[1:]}` another value")
         return Cure(
-            "run this layer elsewhere: cut the model before and behind it",
+            "run this layer on another device: cut the model before and after it",
             f"irshape split {self._model.path} --at TENSOR TENSOR -o PART.xml",
         )
 

@@ -51,7 +51,7 @@ def _dynamic_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures)
 
 def _inner_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
     """Yields the first tensors of dynamic rank that layers make from tensors of static rank."""
-    cure = Cure("make the values known that decide the rank, such as axes")
+    cure = Cure("make the values that decide the rank constant, such as axes")
     for body in inference.result.walk():
         for position, outputs in enumerate(body.outputs):
             if not any(tensor.rank is None for tensor in outputs):

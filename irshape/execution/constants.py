@@ -44,7 +44,9 @@ def _read(model: Model, layer: Layer) -> Array:
             f"its attributes do not describe a constant: {problem}", layer
         ) from None
     if constant.element_type.is_dynamic:
-        raise ExecutionError("its element type is dynamic, so its bytes are no numbers", layer)
+        raise ExecutionError(
+            "its element type is dynamic, so its bytes have no meaning as numbers", layer
+        )
     data = array(constant)
     if data is None:
         weights = model.weights or Weights.open(None)

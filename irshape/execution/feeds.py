@@ -94,7 +94,7 @@ class Feeds:
         if isinstance(operation, UnknownOperation):
             raise ExecutionError(str(operation), layer)
         if not isinstance(operation[0], Parameter):
-            raise ExecutionError("the layer is no Parameter", layer)
+            raise ExecutionError("the layer is not a Parameter", layer)
         declared = operation[0].infer()
         given = _type_given(array, layer)
         if not declared.element_type.is_dynamic and given is not declared.element_type:
@@ -123,7 +123,7 @@ def _as_array(given: object, layer: Layer) -> Array:
     try:
         return np.asarray(given)
     except (ValueError, TypeError) as problem:
-        raise ExecutionError(f"what was given is no array: {problem}", layer) from None
+        raise ExecutionError(f"the value is not an array: {problem}", layer) from None
 
 
 def _type_given(array: Array, layer: Layer) -> ElementType:

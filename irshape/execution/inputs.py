@@ -166,7 +166,7 @@ def read_array(path: str) -> Array:
     try:
         with open(path, "rb") as file:
             if not file.read(6).startswith((b"\x93NUMPY", b"PK")):
-                raise ValueError("it is no .npy file, as numpy.save writes one")
+                raise ValueError("it is not a .npy file as numpy.save writes it")
             file.seek(0)
             loaded = np.load(file, allow_pickle=False)
     except UNREADABLE as problem:

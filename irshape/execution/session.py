@@ -49,7 +49,7 @@ class Session:
         kernels: Kernels | None = None,
     ) -> None:
         if model.kind == "layers":
-            raise ExecutionError("layers on their own cannot be run; give a whole model")
+            raise ExecutionError("single layers cannot be run; give a whole model")
         self.model = model
         self.max_memory = default_max_memory() if max_memory is None else max_memory
         self.max_iterations = max_iterations

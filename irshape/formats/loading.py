@@ -67,7 +67,7 @@ def path_of(path: str | os.PathLike[str]) -> str:
 
 
 def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Model:
-    """Reads an IR, layers on their own, an ONNX model or a oneDNN graph; `-` is standard input.
+    """Reads an IR, single layers, an ONNX model or a oneDNN graph; `-` is standard input.
 
     weights: the .bin; `beside` looks for it beside the .xml, `none` reads the model without one.
     Raises as `open_model` does.

@@ -18,7 +18,7 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
     Raises `LoadError` with the errors of a model that is not sound.
     """
     if model.kind == "layers":
-        raise GraphError("layers on their own are no graph; give a whole model")
+        raise GraphError("single layers are not a graph; give a whole model")
     engine = BodyEngine(model, lasting=True)
     inference = Inference(model, engine.infer_body(model.net, {}, compare=True))
     context = Context(model, inference, PLAIN, reasons=False)

@@ -34,7 +34,9 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
     if array.dtype.kind in "OUS":
         for item in np.asarray(value, object).ravel():
             if not isinstance(item, (str, bytes)):
-                raise GraphError(f"a constant cannot hold {item!r}: it is no number and no text")
+                raise GraphError(
+                    f"a constant cannot hold {item!r}: it is neither a number nor a string"
+                )
     if element_type is None and not isinstance(value, (np.ndarray, np.generic)):
         usual = {"f": "f32", "i": "i64"}.get(array.dtype.kind)
         element_type = None if usual is None else ElementType.of(usual)
@@ -46,7 +48,7 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
         return array, element_type
     if element_type.name == "string" or array.dtype.kind in "OUS":
         if element_type.name != "string":
-            raise GraphError(f"texts are no constant of element type {element_type}")
+            raise GraphError(f"strings cannot be a constant of element type {element_type}")
         return array.astype(object), element_type
     if element_type_or_none(array) is element_type:
         return array, element_type
@@ -56,7 +58,7 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
         whole = numbers.dtype.kind in "iub" or bool((np.floor(numbers) == numbers).all())
         if not whole or numbers.min() < low or numbers.max() > high:
             raise GraphError(
-                f"{value!r} is no constant of element type {element_type}",
+                f"{value!r} cannot be a constant of element type {element_type}",
                 expected=f"whole numbers from {low} to {high}",
             )
     with np.errstate(over="ignore"):

@@ -224,7 +224,7 @@ class _Body:
                 raise GraphError(
                     f"{kind}: the next value of '{state.layer.name}' is stacked",
                     operation=kind,
-                    help="return the value first, and stacked once more behind the states",
+                    help="return the value as a state first, and again, stacked, after the states",
                 )
             result = self._result(value)
             edges.append(BackEdge(result.id, state.layer.id, -1))

@@ -170,7 +170,7 @@ class Editing(Building):
             f"{self.where(parameter)}: it would declare {element_type}{shape}, but the layer "
             f"around feeds it {fed.element_type}{fed.shape}",
             operation=parameter.type,
-            help="a Parameter of a body follows what is fed; change that",
+            help="a Parameter of a body takes its type and shape from outside; change them there",
         )
 
     def rename_layer(self, layer: GraphLayer, name: str) -> None:
@@ -413,7 +413,7 @@ class Editing(Building):
         """Returns an input of the graph. Raises `KeyError`, `GraphError`."""
         output = self.tensor(name)
         if not output.layer.raw.is_parameter:
-            raise GraphError(f"{output.layer.label} is no input of the graph")
+            raise GraphError(f"{output.layer.label} is not an input of the graph")
         return output
 
     def bind(self, name: str | Output, value: Any) -> Output:

@@ -68,9 +68,9 @@ def rewritten(graph: Editing, rule: Rewrite, check: bool, seed: int, rtol: float
                 break
             graph.clean(duplicates=False)
         raise GraphError(
-            f"{rule.name} still finds its pattern after {count} replacements: what it builds "
-            "matches again",
-            help="return None where nothing is left to do, or narrow the pattern",
+            f"{rule.name} still finds its pattern after {count} replacements: "
+            "what the replacement builds matches the pattern again",
+            help="return None if nothing is left to do, or narrow the pattern",
         )
 
 

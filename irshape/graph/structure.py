@@ -209,7 +209,7 @@ class Structure:
     def results_of(self, name: str | Output | GraphLayer) -> list[GraphLayer]:
         """Returns the Results that a name stands for: the one with this name, or all of a tensor.
 
-        Raises `KeyError`, and `GraphError` for a tensor that is no output of the graph.
+        Raises `KeyError`, and `GraphError` for a tensor that is not an output of the graph.
         """
         if isinstance(name, GraphLayer) and name.raw.is_result:
             return [name]
@@ -221,7 +221,7 @@ class Structure:
         output = self.tensor(name)
         results = output._results
         if not results:
-            raise GraphError(f"{output!r} is no output of the graph")
+            raise GraphError(f"{output!r} is not an output of the graph")
         return [each for each in results if name in each.output_names] or results
 
     def output_names_of(self, result: GraphLayer) -> tuple[str, ...]:

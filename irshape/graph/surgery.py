@@ -222,7 +222,7 @@ def _groups(graph: Editing, bounds: Sequence[Sequence[Output]]) -> list[set[Grap
                     raise GraphError(
                         f"the variable '{variable.name}' is read in part {number} and assigned "
                         "in a later one",
-                        help="cut before it is read, or behind what is assigned to it",
+                        help="cut before the variable is read, or after it is assigned",
                     )
                 reached |= {*more, variable.assign}
         groups.append(reached - done)

@@ -52,7 +52,7 @@ def element_type_of(given: Any) -> ElementType:
         known = ElementType.of_precision(named.upper()) or ElementType.of_precision(named.lower())
     if known is None:
         raise GraphError(
-            f"{given!r} is no element type",
+            f"{given!r} is not an element type",
             expected="a name such as f32 or float32, an np.dtype or an ov.Type",
             actual=repr(given),
         )

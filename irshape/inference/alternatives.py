@@ -56,7 +56,7 @@ def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
 def inputs_of(result: BodyResult, position: int) -> tuple[Tensor | None, ...]:
     """Returns the tensor that feeds each input port of a layer; None if nothing does.
 
-    For a layer on its own, that is what its ports declare.
+    For a single layer, that is what its ports declare.
     """
     layer, sources = result.body.layers[position], result.wiring.sources[position]
     alone = result.inputs.get(position)

@@ -1,4 +1,4 @@
-"""Infers layers on their own, whose inputs are their own input ports."""
+"""Infers single layers, whose inputs are their own input ports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Returns the tensors that ports declare, and the inputs of layers on their own."""
+"""Returns the tensors that ports declare, and the inputs of single layers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def declared_outputs(layer: Layer) -> tuple[Tensor, ...]:
 
 
 def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, ...]:
-    """The inputs of a layer on its own: what its input ports declare, with the values given there.
+    """The inputs of a single layer: what its input ports declare, with the values given there.
 
     An input without a `precision` that is a size, an axis or an index gets the usual type of such
     an operand (i64; f32 for scales), or the type of the inputs that must agree with it. Any other
@@ -99,7 +99,7 @@ def with_assumed_types(
 
 
 def port_tensor(port: Port) -> Tensor:
-    """Returns the tensor that an input port of a layer on its own declares, with its value if
+    """Returns the tensor that an input port of a single layer declares, with its value if
     given.
 
     A port without dimensions has those of its value. If the value has another number of elements,

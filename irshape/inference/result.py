@@ -200,7 +200,7 @@ class Inference:
     def _absent(self, layer: object) -> str:
         """Says why there are no outputs."""
         if not isinstance(layer, str):
-            return f"{layer!r} is no layer of the model, and no id as a text"
+            return f"{layer!r} is neither a layer of the model nor an id as a string"
         named = [each.id for each in self.result.body.layers if each.name == layer]
         hint = f"; the layer of that name has the id '{named[0]}'" if named else ""
         return f"the model has no layer of the id '{layer}'{hint}"

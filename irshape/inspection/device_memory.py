@@ -30,7 +30,9 @@ class DeviceSize(NamedTuple):
         """`gpu`, or `gpu:16GiB`. Raises `ValueError`."""
         name, colon, size = text.partition(":")
         if name.upper() not in DEVICES:
-            raise ValueError(f"'{name}' is not a device of which there are facts: cpu, gpu, npu")
+            raise ValueError(
+                f"'{name}' is not a device that irshape has facts about: cpu, gpu, npu"
+            )
         return cls(name.upper(), parse_size(size) if colon else None)
 
 

@@ -430,7 +430,7 @@ class Model:
         self.name = name
         self.version = version
         self.kind: Literal["net", "layers"] = "net"
-        """`layers` for a file of layers on their own, without edges."""
+        """`layers` for a file of single layers, without edges."""
         self.format = format
         """The format of the file. A model of another format than the IR is read into OpenVINO's
         operations."""

@@ -12,7 +12,7 @@ from .source import Passage
 class Port:
     """A port of a layer as the file declares it. `dims` are as written, -1 for a dynamic one.
 
-    Only ports of layers on their own have a `value`.
+    Only ports of single layers have a `value`.
     """
 
     __slots__ = ("dims", "id", "names", "offset", "precision", "value")

@@ -118,7 +118,7 @@ _ATTRIBUTE = re.compile(
 )
 """An attribute after the name of its element or after another attribute.
 
-Values without quotes occur in layers on their own.
+Values without quotes occur in single layers.
 """
 
 

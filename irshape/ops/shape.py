@@ -426,7 +426,7 @@ class Squeeze(Reinterpretation):
         refused("2024.3", SQUEEZED, _squeezed_axis),
         inferred(
             "2023.2",
-            "a Squeeze of all axes of size 1, of which some may be",
+            "a Squeeze of all axes of size 1 where the sizes are not all known",
             "infers another shape",
             _any_squeezed,
         ),

@@ -71,7 +71,7 @@ def reduce(
 ) -> Reduction:
     """See `irshape.reduce`."""
     if model.kind == "layers":
-        raise ValueError("layers on their own cannot be reduced; give a whole model")
+        raise ValueError("single layers cannot be reduced; give a whole model")
     start = monotonic()
     search = Search(
         Workshop(model),

@@ -58,7 +58,9 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         end = len(data[:place].rstrip())
         tag = b"</" + name + b">"
         shown = f"</{name.decode('utf-8', 'replace')}>"
-        decided = "no other place for the end tag leaves each element where it belongs"
+        decided = (
+            "any other place for the end tag would move an element to where it does not belong"
+        )
         line = data.rfind(b"\n", 0, opened) + 1
         blank = data.find(b"\n" + data[line:opened] + b"\n", end, place)
         if blank >= 0:  # the line that the tag stood in is still there

@@ -41,7 +41,7 @@ class OutputDifference(NamedTuple):
     declared: Tensor
     inferred: Tensor
     unknown: str = ""
-    """The inputs of a layer on its own whose unknown values determine the shape."""
+    """The inputs of a single layer whose unknown values determine the shape."""
 
     @property
     def where(self) -> tuple[str, str]:
@@ -111,7 +111,7 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
 def _without_values(
     context: Context, output: int, difference: OutputDifference
 ) -> tuple[RuleId | None, OutputDifference]:
-    """Returns the rule that reports the declared shape of a layer on its own without given values.
+    """Returns the rule that reports the declared shape of a single layer without given values.
 
     If axes are unknown, all are tried.
     """

@@ -235,7 +235,7 @@ class StrayText(Rule):
 
 
 class RepairedXml(Rule):
-    """A layer on its own is not well-formed XML; it was read as intended.
+    """A single layer is not well-formed XML; it was read as intended.
 
     ## What it does
     In a file that holds single layers instead of a network, reports what had to be repaired before
@@ -271,10 +271,10 @@ class RepairedXml(Rule):
 
 
 class LeftOut(Rule):
-    """A layer on its own leaves out ports, or what a Parameter is.
+    """A single layer leaves out ports, or what a Parameter is.
 
     ## What it does
-    Reports an `<input>` or `<output>` of a layer on its own in which `...` stands for further
+    Reports an `<input>` or `<output>` of a single layer in which `...` stands for further
     ports; what depends on their number is then not checked. Also reports a Parameter or constant
     without `shape` or `element_type`, as documents print them inside bodies; what its output port
     declares is then used.

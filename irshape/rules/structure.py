@@ -91,7 +91,7 @@ class MissingLayerAttribute(Rule):
     """A layer lacks its id, name, type or version.
 
     ## What it does
-    Reports a `<layer>` without one of the four attributes. A layer on its own needs only its
+    Reports a `<layer>` without one of the four attributes. A single layer needs only its
     `type`.
 
     ## Why it matters

@@ -183,7 +183,7 @@ class NotRunByTarget(Rule):
     With `--target 2024.1`, reports layers that this release reads and infers, and that its CPU
     plugin does not compile, does not run, or crashes at: AvgPool of opset14 in 2024.1, Identity
     before 2025.4, Einsum with `...` before 2025.1, inputs of i4 and u4 before 2024.4, recurrent
-    operations whose weights are no constants in 2023.0. `tests/measured/releases.md` has the
+    operations whose weights are not constant in 2023.0. `tests/measured/releases.md` has the
     list. What depends on the CPU is not in it: on one with AVX-512, 2023.0 runs no convolution in 8
     bits (`could not create a primitive`), unless `ONEDNN_MAX_CPU_ISA=AVX2` is set.
 

@@ -348,7 +348,7 @@ class Overlap(Rule):
         for (offset, size), layer in sorted(users.items(), key=lambda entry: entry[0]):
             if offset < end and holder is not None:
                 yield cls.finding(
-                    f"the constant's bytes {offset} to {offset + size} overlap those of "
+                    f"the constant's bytes {offset} to {offset + size} overlap the bytes of "
                     f"'{holder.name}' (id {holder.id}), which end at {end}",
                     context.model.source.attribute(layer.data_offset, "offset"),
                     layer,

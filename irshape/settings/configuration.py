@@ -504,7 +504,9 @@ def device_names(value: Any, _: str = "") -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.upper() for name in texts(list(value))))
     for name in names:
         if name not in DEVICES:
-            raise ValueError(f"'{name}' is not a device of which there are facts: cpu, gpu, npu")
+            raise ValueError(
+                f"'{name}' is not a device that irshape has facts about: cpu, gpu, npu"
+            )
     return names
 
 

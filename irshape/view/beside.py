@@ -106,7 +106,7 @@ def _tensors(compared: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(tensors, list) or not all(
         isinstance(row, dict) and all(field in row for field in fields) for row in tensors
     ):
-        raise ValueError("it is no result of `irshape compare --format json`")
+        raise ValueError("it is not a result of `irshape compare --format json`")
     return [row for row in tensors if not row["constant"]]
 
 

@@ -101,8 +101,7 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
         Overlay(
             "multiply-adds",
             "Multiply-adds",
-            "How many multiply-adds one evaluation takes; those of bodies count for every run."
-            + sizes,
+            "The multiply-adds of one evaluation; bodies count once per iteration." + sizes,
             column(lambda cost: cost.multiply_adds, "{:,} multiply-adds".format),
         ),
         Overlay(
@@ -195,7 +194,7 @@ def _dynamic(symbols: Inference, numbering: Numbering) -> Overlay:
         "dynamic",
         "Dynamic dimensions",
         "Why dimensions are dynamic, as in `irshape explain`: an input has them, they are computed "
-        "from those of inputs, have no upper bound, depend on data, or were lost by a layer.",
+        "from dimensions of inputs, have no upper bound, depend on data, or were lost by a layer.",
         values,
         REASONS,
     )
@@ -470,12 +469,12 @@ def _rows(result: Mapping[str, Any], key: str, fields: tuple[str, ...]) -> list[
     if not isinstance(rows, list) or not all(
         isinstance(row, dict) and all(field in row for field in fields) for row in rows
     ):
-        raise ValueError("it is not such a result")
+        raise ValueError("it is not a result of this kind")
     return rows
 
 
 def _layer(row: Mapping[str, Any], numbering: Numbering) -> int:
     layer = row["layer"]
     if not isinstance(layer, dict) or not isinstance(layer.get("path"), list):
-        raise ValueError("it is not such a result")
+        raise ValueError("it is not a result of this kind")
     return numbering.of_reference(layer)

@@ -174,7 +174,7 @@ reshape without a value | edit m.xml --reshape x | 2 | NAME=SHAPE
 rename to a name that is taken | edit m.xml --rename x=bias | 1 | --rename:
 rename to two names | edit m.xml --rename x=b=q | 2 | the new name 'b=q' would contain '='
 a sequence that does not fit | edit positions.xml --seq 16 --batch 1 | 1 | --seq: Add 'positions'
-bind what is no value | edit m.xml --bind bias=abc | 2 | is no value
+bind what is no value | edit m.xml --bind bias=abc | 2 | is not a value
 bind another shape | edit m.xml --bind bias=[1,2] | 1 | [3]
 bind a file that is missing | edit m.xml --bind bias=no.npy | 2 | no.npy
 set an unknown attribute | edit m.xml --set shift:auto_broadcats=none | 2
@@ -195,7 +195,7 @@ an empty name | edit m.xml --rename x= | 1 | a name cannot be empty
 layouts of other dimensions | edit m.xml --input-layout x=NC:NHWC | 1 | different dimensions
 inline what has no body | edit m.xml --inline shift | 1 | --inline:
 iterations without a loop | edit m.xml --max-iterations 3 | 2 | --max-iterations belongs to --inline
-drop what is no output | edit m.xml --drop-output double | 1 | is no output of the graph
+drop what is no output | edit m.xml --drop-output double | 1 | is not an output of the graph
 merge without saying what | merge m.xml m.xml | 2
     | A gives 'positive', 'turned', B takes 'x', 'bias'
 merge what does not exist | merge m.xml tail.xml --connect positve=y | 2 | did you mean 'positive'?

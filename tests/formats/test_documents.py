@@ -609,7 +609,7 @@ MEAN = REDUCTION.replace("{comment}", "")
             ["--value", "1=[0]"],
             '<net name="m" version="11"><layers/><edges/></net>',
             2,
-            "layers on their own",
+            "single layers",
         ),
         ([], MEAN.replace("keep_dims", "keepdims"), 1, "<stdin>:2:11"),
         ([], MEAN + MEAN.replace("ReduceMean", "ReduceMeen"), 1, "<stdin>:21:15: error[IR602]"),

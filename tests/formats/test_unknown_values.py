@@ -1,4 +1,4 @@
-"""A layer on its own with a value that is not given: some give the declared shape, or none do."""
+"""A single layer with a value that is not given: some give the declared shape, or none do."""
 
 from __future__ import annotations
 

@@ -404,7 +404,7 @@ def _reduce(path: str) -> None:
 
     try:
         reduction = irshape.reduce(model, draw, max_tries=3)
-    except ValueError:  # layers on their own; what cannot be written again
+    except ValueError:  # single layers; what cannot be written again
         return
     reduction.save("reduced.xml")
     if irshape.validate(path).ok and not (after := irshape.validate("reduced.xml")).ok:

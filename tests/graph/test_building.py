@@ -398,7 +398,7 @@ def test_type_checkers_know_every_operation(tmp_path: Path) -> None:
     [
         (None, "cannot hold None"),
         (object, "cannot hold <class 'object'>"),
-        ([1, "a"], "cannot hold 1: it is no number and no text"),
+        ([1, "a"], "cannot hold 1: it is neither a number nor a string"),
         ([[1], [2, 3]], "rows of different lengths"),
         (1 + 2j, "no element type for complex128"),
     ],

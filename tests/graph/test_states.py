@@ -97,7 +97,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     [
         ({"past_key_values.0.key": "present.0.value"}, {}, None),
         ({"past_key_values.0.key": "logits"}, {}, "variable"),
-        ({"past_key_values.0.key": "past_key_values.0.key"}, {}, "no output of the graph"),
+        ({"past_key_values.0.key": "past_key_values.0.key"}, {}, "not an output of the graph"),
         ({"input_ids": "present.0.key"}, {}, "Assign|variable"),
     ],
 )

@@ -73,7 +73,7 @@ a Convert from u2 to u1, f8e4m3 or f8e5m2:
     Convert-1(destination_type=f8e4m3 u2[8]) | Convert-1(destination_type=f32 u2[8])
 an Einsum with `...`, or a label twice in one input:
     Einsum-7(equation=ijj->i f32[2,3,3]) | Einsum-7(equation=ij,jk->ik f32[2,3] f32[3,4])
-a recurrent operation whose weights are no constants, without clipping and ReLU:
+a recurrent operation whose weights are not constant, without clipping and ReLU:
     RNNCell-4($CELL f32[2,4] f32[2,3] f32[3,4] f32[3,3] f32[3])
         | RNNCell-4($CELL f32[2,4] f32[2,3] f32{0}[3,4] f32{0}[3,3] f32{0}[3])
 a result of the model that is drawn or reversed, of i64:
@@ -155,7 +155,7 @@ a OneHot of opset16 of u2, u3 or u6:
 an MVN along axes that only execution knows, of a static shape with a dimension of 1:
     MVN-6($MVN f32[1,4] i64[1]) | MVN-6($MVN f32[2,4] i64[1])
     MVN-6($MVN f32[4,1] i64[?]) | MVN-6($MVN f32[1,4] i64{[1]})
-a ConvolutionBackpropData of i8 whose filters are no constant:
+a ConvolutionBackpropData of i8 whose filters are not constant:
     ConvolutionBackpropData-1($CONVOLUTION i8[2,4,4,5] i8[4,3,3,2])
         | ConvolutionBackpropData-1($CONVOLUTION u8[2,4,4,5] u8[4,3,3,2])
 """,
@@ -179,18 +179,18 @@ auto_broadcast="pdpd" on dynamic dimensions:
     Xor-1($PDPD boolean[2,1..6] boolean[2,?]) | Xor-1($PDPD boolean[2,6] boolean[2,6])
 a picture in one plane of unknown height:
     I420toRGB-8(u8[1,3..9,4,1]) | I420toRGB-8(u8[1,9,?,1])
-a RegionYolo whose `end_axis` is not behind `axis`:
+a RegionYolo whose `end_axis` is not after `axis`:
     RegionYolo-1(axis=3 $YOLO end_axis=1 f32[1,16,2,3])
         | RegionYolo-1(axis=1 $YOLO end_axis=3 f32[1,16,2,3])
 a ReorgYolo of an interval of heights:
     ReorgYolo-2(stride=2 f32[2,4,4..9,6]) | ReorgYolo-2(stride=2 f32[2,4,6,4..9])
-a Squeeze of all axes of size 1, of which some may be:
+a Squeeze of all axes of size 1 where the sizes are not all known:
     Squeeze-1(f32[?,3]) | Squeeze-1(f32[?,1])
 a Squeeze of axes that only execution knows:
     Squeeze-1(f32[1,3,1] i64[1]) | Squeeze-1(f32[1,3,1] i64[?])
 a Squeeze of all axes, some of dynamic size:
     Squeeze-1(f32[1..4] i64{[0]}) | Squeeze-1(f32[?] i64{[0]})
-a RandomUniform whose shape is no constant:
+a RandomUniform whose shape is not constant:
     RandomUniform-8($RANDOM ShapeOf-1(f32[2..9,?]) f32{0} f32{1})
         | RandomUniform-8($RANDOM i64[2] f32{0} f32{1})
 a NonMaxSuppression of dynamic boxes or scores:

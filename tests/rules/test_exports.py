@@ -138,7 +138,7 @@ def test_a_sound_export_has_no_findings(tmp_path: Path) -> None:
         ),
         pytest.param({}, "{", (), [("IR665", "warning", "config.json cannot be read")], id="json"),
         pytest.param(
-            {}, "[]", (), [("IR665", "warning", "it is no JSON object")], id="json list"
+            {}, "[]", (), [("IR665", "warning", "it is not a JSON object")], id="json list"
         ),
         pytest.param(
             {},

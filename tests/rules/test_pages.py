@@ -233,7 +233,7 @@ def root(code: str) -> str:
 
 
 def alone(code: str) -> str:
-    """A layer on its own; the ports are closed where the example breaks off."""
+    """A single layer; the ports are closed where the example breaks off."""
     return code if "</layer>" in code or "<layer" not in code else f"{code}\n{PORTS}</layer>\n"
 
 

@@ -1,4 +1,4 @@
-"""The OpenVINO IR: recognition, reader, writer, edits of its text, and layers on their own."""
+"""The OpenVINO IR: recognition, reader, writer, edits of its text, and single layers."""
 
 from __future__ import annotations
 

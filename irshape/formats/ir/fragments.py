@@ -1,4 +1,4 @@
-"""Reads layers on their own: files with the root `<layer>`, as in operation documents.
+"""Reads single layers: files with the root `<layer>`, as in operation documents.
 
 The shapes of inputs come from their ports, their values from comments at the ports, such as `<!--
 value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- k = 3 -->`, `<!-- The tensor
@@ -265,13 +265,13 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def give_values(model: Model, values: Mapping[str, str]) -> None:
-    """Sets the values of inputs of layers on their own, by port id, position or operand name.
+    """Sets the values of inputs of single layers, by port id, position or operand name.
 
     Raises `ValueError` for a name that no layer has, and for a text that is no value.
     """
     if model.kind != "layers":
         raise ValueError(
-            "values can be given to layers on their own; a whole model takes its own constants"
+            "values can be given to single layers; a whole model takes its own constants"
         )
     for name, text in values.items():
         if parse_value(text) is None:

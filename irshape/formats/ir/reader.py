@@ -57,7 +57,7 @@ _TAG_OF_STATE = {
 
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
-    """Reads the bytes of `source` or, for layers on their own, those of `repaired`.
+    """Reads the bytes of `source` or, for single layers, those of `repaired`.
 
     prefix: bytes to parse first, which give several layers a common root. Offsets do not count
     them.
@@ -336,7 +336,7 @@ class _Reader(Elements):
             "OpenVINO subtracts the means in <pre-process> from an input of the model; irshape "
             "does not check them, and computes nothing of this model",
             offset,
-            expected="a Subtract behind the input",
+            expected="a Subtract after the input",
             actual="pre-process",
             help="write the Subtract as a layer: let OpenVINO read the model and save it",
         )
@@ -462,7 +462,7 @@ class _Reader(Elements):
             raise self.stop(
                 NOT_AN_IR,
                 f"the root element is <{tag}>; an IR begins with <net>, "
-                "a layer on its own with <layer>",
+                "a single layer with <layer>",
                 offset,
                 expected="net",
                 actual=tag,

@@ -1,4 +1,4 @@
-"""Recognises by the first bytes whether a file is an IR, layers on their own, or no XML at all."""
+"""Recognises by the first bytes whether a file is an IR, single layers, or no XML at all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def holds_single_layers(data: bytes) -> bool:
 
 
 def may_be_ir(data: bytes) -> bool:
-    """Returns whether a file with this beginning may be an IR or contain layers on their own.
+    """Returns whether a file with this beginning may be an IR or contain single layers.
 
     Returns True if the root element cannot be seen. Validation then says what is wrong.
     """

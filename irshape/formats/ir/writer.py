@@ -30,11 +30,11 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
     """Writes `path` and, if the bytes of the constants are available, the .bin beside it.
 
     inference: ports declare its results, and inputs the shapes that it was made with.
-    Raises `ValueError` for layers on their own, for a path that does not end in .xml, and if
+    Raises `ValueError` for single layers, for a path that does not end in .xml, and if
     constants have no bytes; `OSError`.
     """
     if model.kind == "layers":
-        raise ValueError("layers on their own cannot be written as a model")
+        raise ValueError("single layers cannot be written as a model")
     target = Path(path)
     if target.suffix != ".xml":
         raise ValueError(f"'{target}': the name of an IR ends in .xml")

@@ -277,13 +277,13 @@ def pad(node: Node) -> Outputs:
     else:
         if node.input(3) is not None:
             raise Violation(
-                "Pad with axes cannot be read where its pads are not known",
+                "Pad with axes cannot be read if its pads are not known",
                 rule=INPUT_VALUE,
                 at="pads",
             )
         if mode is None:
             raise Violation(
-                "Pad that wraps around cannot be read where its pads are not known",
+                "Pad that wraps around cannot be read if its pads are not known",
                 rule=INPUT_VALUE,
                 at="pads",
             )

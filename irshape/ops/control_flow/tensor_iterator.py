@@ -220,9 +220,8 @@ class TensorIterator(Iteration):
             if seen is not declared and not seen.is_dynamic and not declared.is_dynamic:
                 yield fault(
                     f"input {binding.external} has element type {seen}, but Parameter "
-                    f"{binding.internal} of the body declares {declared}; OpenVINO uses that of "
-                    "the "
-                    "Parameter",
+                    f"{binding.internal} of the body declares {declared}; OpenVINO uses the "
+                    "type that the Parameter declares",
                     relation="type",
                     expected=declared,
                     actual=seen,

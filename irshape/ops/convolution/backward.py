@@ -159,7 +159,9 @@ class ConvolutionBackpropData(BackwardConvolution):
     since = 1
     differs = facts(
         not_run(
-            "2024.2", "a ConvolutionBackpropData of i8 whose filters are no constant", _open_filters
+            "2024.2",
+            "a ConvolutionBackpropData of i8 whose filters are not constant",
+            _open_filters,
         ),
     )
 

@@ -35,7 +35,7 @@ class RegionYolo(Operation):
     differs = facts(
         inferred(
             "2023.1",
-            "a RegionYolo whose `end_axis` is not behind `axis`",
+            "a RegionYolo whose `end_axis` is not after `axis`",
             "adds an axis",
             _softmax_axes,
         ),

@@ -95,7 +95,7 @@ class RandomUniform(Operation):
         ),
         not_run("2025.0", 'alignment="pytorch" of a RandomUniform', _alignment, since="2024.3"),
         not_run("2023.1", "a result of the model that is drawn or reversed, of i64", result_of_i64),
-        inferred("2023.1", "a RandomUniform whose shape is no constant", WIDER, _computed_shape),
+        inferred("2023.1", "a RandomUniform whose shape is not constant", WIDER, _computed_shape),
     )
     out_shape = operand(I32_I64, rank=1, value=True)
     min_val = operand(types("f64 f32 f16 bf16 i64 i32"), single=True, value=True)

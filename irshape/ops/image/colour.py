@@ -82,7 +82,7 @@ class FromPlanes(Operation):
             third = height.divided(3)
             require(
                 third is not None,
-                f"`y` {y.shape} holds all planes, so its height is 3/2 of that of the image; "
+                f"`y` {y.shape} holds all planes, so its height is 3/2 of the image height; "
                 f"{height} is not divisible by 3",
                 at="y",
                 expected="a multiple of 3",

@@ -69,7 +69,7 @@ class Recurrent(Operation):
     differs = facts(
         not_run(
             "2023.1",
-            "a recurrent operation whose weights are no constants, without clipping and ReLU",
+            "a recurrent operation whose weights are not constant, without clipping and ReLU",
             _open_weights,
         ),
         inferred(

@@ -51,7 +51,7 @@ def decoded(text: bytes) -> str:
     try:
         return text.decode()
     except UnicodeDecodeError:
-        raise ValueError(f"the string {text[:40]!r} is no UTF-8; it is not evaluated") from None
+        raise ValueError(f"the string {text[:40]!r} is not UTF-8; it is not evaluated") from None
 
 
 def byte_places(text: str) -> list[int]:

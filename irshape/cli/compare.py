@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from .arguments import Command
-from .blas import prefer_avx512
 from .common import keep_apart, load_or_exit
 from .comparing import (
     Case,
@@ -75,7 +74,6 @@ def command(
     Exit status: 0; 1 if a tensor differs, nothing could be compared or a model cannot be run; 2 if
     a path cannot be opened or the runtime is not installed.
     """
-    prefer_avx512()
     from ..comparison.models import compare
     from ..comparison.pairing import common_shapes
     from ..execution.session import ExecutionError

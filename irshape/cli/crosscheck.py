@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .arguments import Command
-from .blas import prefer_avx512
 from .common import keep_apart, load_or_exit, weights_option
 from .comparing import (
     Case,
@@ -115,7 +114,6 @@ def command(
     Exit status: 0; 1 if something differs or cannot be compared; 2 if a path cannot be opened or
     the runtime is not installed.
     """
-    prefer_avx512()
     from ..comparison.by_format import crosscheck
     from ..execution.session import ExecutionError
 

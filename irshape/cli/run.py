@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .arguments import Command
-from .blas import prefer_avx512
 from .common import echo, form_option, keep_apart, load_or_exit, weights_option
 from .pages import view_option
 from .running import (
@@ -89,7 +88,6 @@ def command(
     or, with --simulate, if a layer gives infinity or NaN that it does not give in full precision; 2
     if a path cannot be opened or an input is missing.
     """
-    prefer_avx512()
     from ..execution.session import MAX_ITERATIONS, ExecutionError, Session
 
     if stats and simulate:

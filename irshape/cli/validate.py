@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,6 @@ from .reporting import Form, counted_forms, destinations, format_options, report
 from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from ..checking.baseline import Finished
     from ..checking.validation import Watch
     from ..diagnostics.report import FileReport, Report
@@ -42,12 +39,6 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="INPUT=VALUE",
     help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
-)
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Check on a running Dask cluster, such as tcp://HOST:8786. Its workers need irshape, and "
-    "the files under the same paths.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also show infos.")
 @click.option("--show-fixes", is_flag=True, help="Show how findings can be fixed, as diffs.")
@@ -72,7 +63,6 @@ def command(
     since: str | None,
     exit_zero: bool,
     values: tuple[str, ...],
-    scheduler: str | None,
     verbose: bool,
     show_fixes: bool,
     statistics: bool,
@@ -106,7 +96,7 @@ def command(
     level: Any = wanted.configuration.fail_level
     try:
         forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
-        more: Any = {"named": files == list(paths), "each": each, "scheduler": scheduler}
+        more: Any = {"named": files == list(paths), "each": each}
         finished = _validated(files, wanted, weights, given, **more)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
@@ -204,12 +194,11 @@ def _validated(
     *,
     named: bool,
     each: Callable[[FileReport], None] | None = None,
-    scheduler: str | None = None,
 ) -> Finished:
     """Validates the files. With --update-baseline, also writes the baseline.
 
     named: whether the command names the files themselves, and no folder. each: called with each
-    report as soon as it exists. scheduler: the address of a Dask cluster.
+    report as soon as it exists.
     Raises `ValueError` for settings and values that do not fit, `OSError` for a single file.
     """
     from ..checking.request import Request
@@ -231,14 +220,9 @@ def _validated(
         )
     elif each is not None:
         watch = partial(_each, each)
-    with _executor(scheduler) as executor:
-        finished = validate_all(
-            files,
-            request._replace(executor=executor),
-            alone=alone and executor is None,
-            baseline=not wanted.update_baseline,
-            watch=watch,
-        )
+    finished = validate_all(
+        files, request, alone=alone, baseline=not wanted.update_baseline, watch=watch
+    )
     if not wanted.update_baseline:
         return finished
     from ..checking.baseline import finish, update
@@ -257,15 +241,6 @@ def _each(
     for report in progress(reports, total):
         call(report)
         yield report
-
-
-def _executor(scheduler: str | None) -> AbstractContextManager[Executor | None]:
-    """Returns the executor of a Dask scheduler; None without an address."""
-    if scheduler is None:
-        return nullcontext()
-    from ..checking.dask import scheduler as connect
-
-    return connect(scheduler)
 
 
 def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[str]:

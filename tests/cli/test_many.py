@@ -454,65 +454,6 @@ def test_models_and_paths_together(folder: Path) -> None:
     ]
 
 
-CLUSTER = """
-import json, os, signal, sys, threading, time
-from pathlib import Path
-from distributed import Client, LocalCluster
-import irshape
-from irshape.cli import main
-
-class Killer(threading.Thread):
-    # kills one of the two workers while there is work left
-    def __init__(self, client, processes):
-        super().__init__(daemon=True)
-        self.client, self.processes = client, processes
-    def run(self):
-        while not all(self.client.processing().values()):
-            time.sleep(0.001)
-        os.kill(next(iter(self.processes.values())), signal.SIGKILL)
-
-if __name__ == "__main__":
-    folder, out, kill = sys.argv[1], sys.argv[2], sys.argv[3] == "kill"
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-    ) as cluster, Client(cluster, set_as_default=False) as client:
-        processes = client.run(os.getpid)
-        if kill:
-            Killer(client, processes).start()
-        try:
-            main(["validate", folder, "-v", "-f", "json", "-o", out, "--isolated", "--no-cache",
-                  "--scheduler", cluster.scheduler_address])
-        except SystemExit as ended:
-            print(json.dumps([ended.code, len(processes), processes != client.run(os.getpid)]))
-"""
-
-
-@pytest.mark.parametrize("kill", [False, True], ids=["both live", "one is killed"])
-def test_a_dask_cluster_gives_the_same_report(folder: Path, tmp_path: Path, kill: bool) -> None:
-    script, out = tmp_path / "run.py", tmp_path / "report.json"
-    script.write_text(CLUSTER)
-    command = [sys.executable, str(script), str(folder), str(out), "kill" if kill else "live"]
-    environment = os.environ | {
-        "PYTHONPATH": str(EXAMPLES.parent),
-        "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
-    }
-    run = partial(subprocess.run, capture_output=True, text=True, timeout=1800, check=False)
-    done = run(command, env=environment, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    status, workers, changed = json.loads(done.stdout.splitlines()[-1])
-    assert (workers, changed) == (2, kill)
-    here, output, _ = call("-f", "json", "-v", "--isolated", "--no-cache", str(folder))
-    assert status == here
-    assert out.read_text() == output
-
-
-def test_a_scheduler_that_is_not_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irshape.checking.dask.CONNECT", "0.5s")
-    status, _, errors = call("--scheduler", "tcp://127.0.0.1:9", str(folder))
-    assert status == 2
-    assert "no Dask scheduler at 'tcp://127.0.0.1:9'" in errors
-
-
 def test_json_lines_come_one_file_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each line is there before the next file is checked, and all are the lines of the report."""
     written: list[int] = []

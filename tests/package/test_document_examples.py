@@ -44,7 +44,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OTHERS = {"bash", "cmake", "gh", "jq", "ls", "model-explorer", "python", "sort", "uniq", "xmllint"}
 """Programs that are not ours. Of a script of the repository it is checked that it exists."""
 
-ELSEWHERE = ("https://", "s3://", "hf://", "gs://", "--scheduler")
+ELSEWHERE = ("https://", "s3://", "hf://", "gs://")
 """What an example names that no test may reach: then only its arguments are checked."""
 
 MEASURED = {
@@ -249,21 +249,6 @@ def test_shown_lines_are_compared(shown: list[str], printed: list[str], same: bo
 # Programs
 
 
-class ClientOfNoCluster:
-    """Stands for a connection to a Dask cluster, which has tests of its own."""
-
-    def __init__(self, address: str) -> None:
-        assert address.startswith("tcp://")
-
-    def __enter__(self) -> ClientOfNoCluster:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def get_executor(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(1)
-
-
 ABOVE = {
     "CONTRIBUTING.md": """\
 from irshape.formats.onnx.declaration import Node, Outputs
@@ -294,9 +279,6 @@ def documents_with_programs() -> list[str]:
 @pytest.mark.parametrize("document", documents_with_programs())
 def test_programs(document: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs of a document run one after another, as a reader would try them."""
-    import distributed
-
-    monkeypatch.setattr(distributed, "Client", ClientOfNoCluster)
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", ThreadPoolExecutor)
     namespace: dict[str, Any] = workshop.variables() | {"__name__": "__main__"}
     namespace["__package__"] = "irshape.diagnostics.renderers"  # where a format would be

@@ -144,7 +144,7 @@ def test_the_metadata_are_complete(wheel: Path) -> None:
     names = sorted(re.split(r"[<>=~! ]", line)[0] for line in required)
     assert names == ["click", "lxml", "ml_dtypes", "numpy"]
     extras = fields.get_all("Provides-Extra", [])
-    assert sorted(extras) == ["dask", "model-explorer", "onnx", "openvino", "remote", "tokenizers"]
+    assert sorted(extras) == ["model-explorer", "onnx", "openvino", "remote", "tokenizers"]
 
 
 def test_twine_accepts_them(dist: Path) -> None:

@@ -9,12 +9,11 @@ import click
 from .arguments import Command
 from .common import keep_apart, load_or_exit
 from .comparing import (
-    Case,
     Outcome,
     answer_options,
+    case,
     cell,
     error_table,
-    junit,
     place,
     row,
     write_answer,
@@ -31,6 +30,7 @@ from .running import (
 
 if TYPE_CHECKING:
     from ..comparison.model_pairs import ModelComparison, Pair
+    from ..diagnostics.renderers.as_junit import Case
 
 
 @click.command("compare", cls=Command)
@@ -111,9 +111,10 @@ def command(
 
     answer = Outcome(
         comparison.ok,
+        f"{comparison.first.path} {comparison.second.path}",
         lambda: _text(comparison, worst, own_tolerance=(rtol, atol) != (None, None)),
         comparison.to_dict,
-        lambda: _junit(comparison),
+        lambda: _cases(comparison),
         lambda: comparison_report(comparison),
     )
     write_answer(answer, form, output_file)
@@ -236,7 +237,7 @@ def _first_five(names: list[str]) -> str:
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
-def _junit(comparison: ModelComparison) -> str:
+def _cases(comparison: ModelComparison) -> list[Case]:
     cases = []
     for pair in comparison.pairs:
         if pair.constant:
@@ -248,11 +249,6 @@ def _junit(comparison: ModelComparison) -> str:
         said = "; ".join(
             [_state(pair) + error, *([pair.reason] if pair.reason else []), *pair.causes]
         )
-        cases.append(
-            Case(
-                place(pair.second, pair.second_port),
-                said if fails else None,
-                said if not fails and pair.verdict != "equal" else None,
-            )
-        )
-    return junit(f"{comparison.first.path} {comparison.second.path}", cases)
+        remark = said if fails or pair.verdict != "equal" else ""
+        cases.append(case(place(pair.second, pair.second_port), remark, fails=fails))
+    return cases

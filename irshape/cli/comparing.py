@@ -1,4 +1,4 @@
-"""Shows the results of `crosscheck` and `compare`: a table of errors, and JUnit."""
+"""Shows the results of `crosscheck` and `compare`: a table of errors, and test cases."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .reporting import FormatName, FormatOption, report_text
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
+    from ..diagnostics.renderers.as_junit import Case
     from ..diagnostics.report import Report
     from ..model.graph import Layer
     from ..numbers.statistics import Errors
@@ -30,15 +31,6 @@ HEAD = (
     "verdict",
     "output",
 )
-
-
-class Case(NamedTuple):
-    """A test case of a JUnit report. failure: why it fails. note: a remark on a case that
-    passes."""
-
-    name: str
-    failure: str | None = None
-    note: str | None = None
 
 
 def place(layer: Layer, port: int | None = None) -> str:
@@ -104,36 +96,11 @@ def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
     )
 
 
-def junit(suite: str, cases: Sequence[Case]) -> str:
-    """Returns a JUnit report with one suite."""
-    from xml.sax.saxutils import escape, quoteattr
+def case(name: str, said: str, *, fails: bool) -> Case:
+    """Returns a test case of a JUnit report for an output. said: empty if there is no remark."""
+    from ..diagnostics.renderers.as_junit import Case
 
-    from ..diagnostics.renderers.common import plain
-
-    failures = sum(case.failure is not None for case in cases)
-    counts = f'tests="{len(cases)}" failures="{failures}" errors="0"'
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuites name="irshape" {counts} time="0">',
-    ]
-    lines.append(f'<testsuite name={quoteattr(plain(suite))} {counts} skipped="0" time="0">')
-    for case in cases:
-        names = f"classname={quoteattr(plain(suite))} name={quoteattr(plain(case.name))}"
-        head = f'<testcase {names} time="0"'
-        if case.failure is not None:
-            text = "\n".join(map(plain, case.failure.splitlines()))
-            message = quoteattr(plain(case.failure.splitlines()[0]))
-            lines.append(
-                f'{head}>\n<failure message={message} type="difference">'
-                f"{escape(text)}</failure>\n</testcase>"
-            )
-        elif case.note:
-            lines.append(
-                f"{head}>\n<system-out>{escape(plain(case.note))}</system-out>\n</testcase>"
-            )
-        else:
-            lines.append(f"{head}/>")
-    return "\n".join([*lines, "</testsuite>", "</testsuites>"]) + "\n"
+    return Case(name, said, (said.partition("\n")[0], "difference") if fails else None)
 
 
 def answer_options(function: F) -> F:
@@ -170,15 +137,19 @@ class Outcome(NamedTuple):
     """The result of a command, in each of its own formats."""
 
     ok: bool
+    suite: str
+    """The name of the test suite: the paths of the models."""
     lines: Callable[[], list[str]]
     document: Callable[[], dict[str, Any]]
-    cases: Callable[[], str]
+    cases: Callable[[], list[Case]]
+    """A test case for each output, for JUnit."""
     report: Callable[[], Report]
     """The result for the other formats, which show findings."""
 
 
 def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
     """Writes the result in a format. If something differs, exits with status 1."""
+    from ..diagnostics.renderers.as_junit import document
     from ..diagnostics.renderers.common import json_text, plain
 
     on_terminal = output_file in (None, "-")
@@ -188,7 +159,7 @@ def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
     elif form == "json":
         text = json_text(answer.document(), 1) + "\n"
     elif form == "junit":
-        text = answer.cases()
+        text = document([(answer.suite, answer.cases(), False)])
     else:
         text = report_text(answer.report(), form)
     deliver(text, output_file)

@@ -10,12 +10,11 @@ import click
 from .arguments import Command
 from .common import keep_apart, load_or_exit, weights_option
 from .comparing import (
-    Case,
     Outcome,
     answer_options,
+    case,
     cell,
     error_table,
-    junit,
     place,
     row,
     write_answer,
@@ -32,6 +31,7 @@ from .running import (
 
 if TYPE_CHECKING:
     from ..comparison.result import Comparison, Row
+    from ..diagnostics.renderers.as_junit import Case
 
 
 @click.command("crosscheck", cls=Command)
@@ -142,9 +142,10 @@ def command(
         _draw(view, comparison)
     answer = Outcome(
         comparison.ok,
+        comparison.model.path,
         lambda: _text(comparison, verbose, worst),
         comparison.to_dict,
-        lambda: _junit(comparison),
+        lambda: _cases(comparison),
         lambda: crosscheck_report(comparison),
     )
     write_answer(answer, form, output_file)
@@ -309,9 +310,10 @@ def _inside(comparison: Comparison) -> list[str]:
     return lines + _inside(inside.comparison)
 
 
-def _junit(comparison: Comparison) -> str:
+def _cases(comparison: Comparison) -> list[Case]:
     cases = [
-        Case(f"problem {number}", problem) for number, problem in enumerate(comparison.problems)
+        case(f"problem {number}", problem, fails=True)
+        for number, problem in enumerate(comparison.problems)
     ]
     for output in comparison.rows:
         fails = comparison.counts(output)
@@ -332,11 +334,6 @@ def _junit(comparison: Comparison) -> str:
         text = "; ".join(
             part for part in (state if state != "equal" else "", said, reasons) if part
         )
-        cases.append(
-            Case(
-                place(output.layer, output.port),
-                text if fails else None,
-                None if fails or state == "equal" else text,
-            )
-        )
-    return junit(comparison.model.path, cases)
+        remark = text if fails or state != "equal" else ""
+        cases.append(case(place(output.layer, output.port), remark, fails=fails))
+    return cases

@@ -6,37 +6,76 @@ text. Only elements and attributes of the strictest schema (that of Jenkins' xUn
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from ...rule_ids import SEVERITIES
 from ..report import Diagnostic, FileReport, Report
 from .common import DEFAULTS, Options, layer_phrase, plain
 
-HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+class Case(NamedTuple):
+    """A test case.
+
+    text: what there is to say about it. failure: the message of a case that fails, and its type.
+    """
+
+    name: str
+    text: str = ""
+    failure: tuple[str, str] | None = None
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
     failing = SEVERITIES[: SEVERITIES.index(options.fail_level) + 1]
-    tests = sum(max(len(file.diagnostics), 1) for file in report.files)
-    failures = sum(diagnostic.severity in failing for diagnostic in report.diagnostics)
-    suites = "".join(_suite(file, failing) for file in report.files)
+    return document([(file.path, _cases(file, failing), True) for file in report.files])
+
+
+def document(suites: Sequence[tuple[str, Sequence[Case], bool]]) -> str:
+    """Returns a JUnit document. Each suite has a name, its cases, and whether it is a file."""
+    cases = [case for _, each, _ in suites for case in each]
     return (
-        f'{HEAD}<testsuites name="irshape" tests="{tests}" failures="{failures}" errors="0" '
-        f'time="0">\n{suites}</testsuites>\n'
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites name="irshape" {_counts(cases)} time="0">\n'
+        f"{''.join(_suite(*suite) for suite in suites)}</testsuites>\n"
     )
 
 
-def _suite(file: FileReport, failing: tuple[str, ...]) -> str:
-    path = _attribute(file.path)
-    failures = sum(diagnostic.severity in failing for diagnostic in file.diagnostics)
-    cases = "".join(
-        _case(path, name, diagnostic, diagnostic.severity in failing)
+def _suite(name: str, cases: Sequence[Case], is_file: bool) -> str:
+    shown = _attribute(name)
+    file = f' file="{shown}"' if is_file else ""
+    return (
+        f'<testsuite name="{shown}"{file} {_counts(cases)} skipped="0" time="0">\n'
+        f"{''.join(_case(shown, case) for case in cases)}</testsuite>\n"
+    )
+
+
+def _counts(cases: Sequence[Case]) -> str:
+    failures = sum(case.failure is not None for case in cases)
+    return f'tests="{len(cases)}" failures="{failures}" errors="0"'
+
+
+def _case(suite: str, case: Case) -> str:
+    """Returns a test case. suite: escaped as an attribute."""
+    head = f'<testcase classname="{suite}" name="{_attribute(case.name)}" time="0"'
+    if case.failure is not None:
+        message, kind = map(_attribute, case.failure)
+        failure = f'<failure message="{message}" type="{kind}">{_text(case.text)}</failure>'
+        return f"{head}>\n{failure}\n</testcase>\n"
+    if case.text:
+        return f"{head}>\n<system-out>{_text(case.text)}</system-out>\n</testcase>\n"
+    return f"{head}/>\n"
+
+
+def _cases(file: FileReport, failing: tuple[str, ...]) -> list[Case]:
+    """Returns a case for each finding, or one that passes."""
+    return [
+        Case(
+            name,
+            _description(diagnostic),
+            (diagnostic.message, diagnostic.code) if diagnostic.severity in failing else None,
+        )
         for diagnostic, name in zip(file.diagnostics, _names(file), strict=True)
-    )
-    cases = cases or f'<testcase classname="{path}" name="nothing found" time="0"/>\n'
-    counts = (
-        f'tests="{max(len(file.diagnostics), 1)}" failures="{failures}" errors="0" '
-        'skipped="0" time="0"'
-    )
-    return f'<testsuite name="{path}" file="{path}" {counts}>\n{cases}</testsuite>\n'
+    ] or [Case("nothing found")]
 
 
 def _names(file: FileReport) -> list[str]:
@@ -53,31 +92,23 @@ def _names(file: FileReport) -> list[str]:
     return names
 
 
-def _case(path: str, name: str, diagnostic: Diagnostic, fails: bool) -> str:
-    """Returns a test case. path: escaped as an attribute."""
+def _description(diagnostic: Diagnostic) -> str:
     lines = [
         f"line {diagnostic.line}, column {diagnostic.column}: "
         f"{diagnostic.severity}[{diagnostic.code}] {diagnostic.message}",
         layer_phrase(diagnostic),
     ]
     lines += [f"help: {diagnostic.help}"] if diagnostic.help else []
-    text = "\n".join(_text(line) for line in lines if line)
-    inside = (
-        (
-            f'<failure message="{_attribute(diagnostic.message)}" type="{diagnostic.code}">{text}'
-            "</failure>"
-        )
-        if fails
-        else f"<system-out>{text}</system-out>"
-    )
-    return (
-        f'<testcase classname="{path}" name="{_attribute(name)}" time="0">\n{inside}\n</testcase>\n'
-    )
+    return "\n".join(plain(line) for line in lines if line)
 
 
 def _text(text: str) -> str:
-    return plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _escaped("\n".join(map(plain, text.split("\n"))))
 
 
 def _attribute(text: str) -> str:
-    return _text(text).replace('"', "&quot;")
+    return _escaped(plain(text)).replace('"', "&quot;")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
